@@ -1,0 +1,1 @@
+//! The event contract: frames in, contract events out.

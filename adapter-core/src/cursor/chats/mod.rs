@@ -1,0 +1,1 @@
+//! Reads the chats Cursor keeps on disk.

@@ -1,0 +1,1 @@
+//! Drives Cursor's cloud agents.

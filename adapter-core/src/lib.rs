@@ -1,0 +1,7 @@
+//! Agents we drive and runtimes we join.
+//!
+//! This crate never opens the broker's socket: what it needs from a human it asks through a small trait.
+
+pub mod contract;
+pub mod cursor;
+pub mod runtime;

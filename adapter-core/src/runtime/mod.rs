@@ -1,0 +1,1 @@
+//! Facts about each agent runtime, and how it is connected.

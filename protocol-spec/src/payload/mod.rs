@@ -1,0 +1,1 @@
+//! Choice, confirm and form.
