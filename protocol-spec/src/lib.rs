@@ -5,3 +5,5 @@
 pub mod answer;
 pub mod envelope;
 pub mod payload;
+
+mod text;

@@ -1,0 +1,36 @@
+//! What a human answers, checked against the question and rendered for the agent.
+//!
+//! An [`Answer`] is what a client sends. [`Answer::check`] holds it against the [`Question`] and yields a
+//! [`Checked`] one, which alone can be rendered.
+//!
+//! ```
+//! use protocol_spec::answer::{Answer, Question, Reply};
+//! use protocol_spec::payload::Payload;
+//!
+//! let payload = Payload::parse(r#"{"type":"choice","options":["Continue","Stop"]}"#)?;
+//! let reply = Reply::Choice { selected: vec!["Stop".into()], other: None };
+//! let answer = Answer { text: Some("Tests are red.".into()), reply: Some(reply), attachments: vec![] };
+//!
+//! let rendered = answer.check(Question::Cue(Some(&payload)))?.render();
+//! assert_eq!(rendered.text, "Stop\n\nTests are red.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod model;
+
+mod check;
+mod error;
+mod form;
+mod render;
+mod suggest;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Checked, Question};
+pub use error::AnswerError;
+pub use model::{
+    ANSWER_BYTES_MAX, ATTACHMENT_PATH_BYTES_MAX, ATTACHMENTS_MAX, Answer, Attachment, FieldAnswer, Reply,
+};
+pub use render::{REDACTED, Redacted, Rendered};
