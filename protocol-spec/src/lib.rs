@@ -2,8 +2,20 @@
 //!
 //! This crate is only the contract. It opens nothing, waits for nothing and knows no clock.
 
-pub mod answer;
+pub mod version;
+
 pub mod envelope;
 pub mod payload;
+
+pub mod answer;
+
+pub mod exit;
+pub mod id;
+pub mod outcome;
+pub mod time;
+
+pub mod endpoint;
+pub mod frame;
+pub mod message;
 
 mod text;

@@ -1,0 +1,180 @@
+//! An agent asks.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::CueId;
+use protocol_spec::message::{ErrorCode, EventKind, Failure, Mailbox, Reply};
+use protocol_spec::outcome::{Kind, Outcome};
+
+use super::attach::Again;
+use super::effect::{Change, Effect};
+use super::input::{Ask, Now, Ticket};
+use super::state::{Cue, Decision, Machine, State};
+use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose};
+
+impl Machine {
+    /// Finds out which question a call means, and waits for that one.
+    ///
+    /// A retry of a call means the question of that call, for ever. A new call with the same content means a question
+    /// of that content only while its outcome has not been acknowledged. Anything else is a new question.
+    pub(super) fn ask(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
+        let Some(agent) = self.agents.get(&ask.agent) else {
+            return effects.push(refuse(ask.ticket, unknown_agent(&ask)));
+        };
+        if let Some(&known) = self.requests.get(&ask.request) {
+            let is_same = self.cues.get(&known).is_some_and(|cue| cue.agent == ask.agent && cue.content == ask.content);
+            return if is_same {
+                self.attach(now, ask.ticket, known, Again::Yes, effects);
+            } else {
+                effects.push(refuse(ask.ticket, reused_request()));
+            };
+        }
+        let same = |id: &&CueId| self.cues.get(id).is_some_and(|cue| cue.content == ask.content);
+        if let Some(&known) = agent.cues.iter().find(same) {
+            self.bind(&ask, known, effects);
+            return self.attach(now, ask.ticket, known, Again::Yes, effects);
+        }
+        if agent.cues.len() >= LIVE_CUES_PER_AGENT_MAX {
+            return effects.push(refuse(ask.ticket, too_many(agent.cues.len())));
+        }
+        self.ask_anew(now, ask, effects);
+    }
+
+    fn bind(&mut self, ask: &Ask, known: CueId, effects: &mut Vec<Effect>) {
+        self.requests.insert(ask.request, known);
+        if let Some(cue) = self.cues.get_mut(&known) {
+            cue.requests.push(ask.request);
+        }
+        effects.push(Effect::Store(Change::BindRequest { request: ask.request, cue: known }));
+    }
+
+    /// Opens a new question, unless the human's words are there already.
+    fn ask_anew(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
+        let ticket = ask.ticket;
+        let id = ask.cue;
+        let is_plain = ask.kind == Kind::Cue && ask.payload.is_none();
+        self.open(now, ask, effects);
+        if is_plain {
+            self.answer_with_messages(now, id, effects);
+        }
+        let missed: Vec<CueId> = self.missed_outcomes(id);
+        if missed.is_empty() {
+            return self.attach(now, ticket, id, Again::No, effects);
+        }
+        let earlier = missed.iter().filter_map(|cue| self.hand_over(now, *cue, effects)).collect();
+        let reply = Reply::Mailbox(Mailbox { cue_id: id, earlier });
+        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+    }
+
+    fn open(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
+        self.asked += 1;
+        let cue = Cue {
+            agent: ask.agent.clone(),
+            kind: ask.kind,
+            has_payload: ask.payload.is_some(),
+            content: ask.content,
+            question: beginning_of(&ask.prompt).into(),
+            requests: vec![ask.request],
+            ordinal: self.asked,
+            state: State::Open,
+            waiters: Vec::new(),
+            detached: Some((now.steady, now.wall)),
+            rounds: (0, self.human_signs),
+        };
+        self.cues.insert(ask.cue, cue);
+        self.requests.insert(ask.request, ask.cue);
+        if let Some(agent) = self.agents.get_mut(&ask.agent) {
+            agent.cues.push(ask.cue);
+            agent.newest = self.asked;
+        }
+        effects.push(Effect::Store(Change::AddCue {
+            cue: ask.cue,
+            agent: ask.agent.clone(),
+            kind: ask.kind,
+            origin: ask.origin,
+            prompt: ask.prompt,
+            payload: ask.payload,
+            content: ask.content,
+        }));
+        effects.push(Effect::Store(Change::BindRequest { request: ask.request, cue: ask.cue }));
+        effects.push(Effect::Log { what: EventKind::Asked, agent: ask.agent.clone(), cue: Some(ask.cue) });
+        // Detached older questions of this agent may be superseded from now on.
+        let older: Vec<CueId> =
+            self.agents.get(&ask.agent).map(|agent| agent.cues.clone()).unwrap_or_default();
+        for cue in older {
+            self.watch_over(now, cue);
+        }
+    }
+
+    /// Lets messages that were left before answer a question that asks for nothing in particular.
+    fn answer_with_messages(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
+        let Some(cue) = self.cues.get_mut(&id) else { return };
+        let Some(agent) = self.agents.get_mut(&cue.agent) else { return };
+        let Some(first) = agent.messages.first() else { return };
+        let request = first.request;
+        let messages = std::mem::take(&mut agent.messages);
+        let text: Arc<str> = compose(&messages, None).into();
+        let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
+        let answer = Arc::new(Answer { text: Some(written.join("\n\n")), ..Answer::default() });
+        cue.state = State::Decided {
+            decision: Decision {
+                request,
+                outcome: Outcome::Answered,
+                text: Arc::clone(&text),
+                reminder: None,
+                answer: Some(Arc::clone(&answer)),
+                has_secrets: false,
+                by: None,
+                decided_at: now.wall,
+            },
+            handed_at: None,
+        };
+        cue.detached = None;
+        effects.push(Effect::Store(Change::Decide {
+            cue: id,
+            outcome: Outcome::Answered,
+            request,
+            text,
+            reminder: None,
+            answer: Some(answer),
+            redacted: None,
+            by: None,
+            released_at: None,
+        }));
+        let messages = messages.iter().map(|message| message.request).collect();
+        effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));
+        effects.push(Effect::Log { what: EventKind::Answered, agent: cue.agent.clone(), cue: Some(id) });
+    }
+
+    /// Returns the agent's earlier questions whose outcome reached nobody and for which nobody waits.
+    fn missed_outcomes(&self, asked: CueId) -> Vec<CueId> {
+        let agent = self.cues.get(&asked).and_then(|cue| self.agents.get(&cue.agent));
+        let is_missed = |id: &CueId| {
+            self.cues.get(id).is_some_and(|cue| {
+                *id != asked && cue.waiters.is_empty() && matches!(cue.state, State::Decided { .. })
+            })
+        };
+        agent.map(|agent| agent.cues.iter().copied().filter(is_missed).collect()).unwrap_or_default()
+    }
+}
+
+pub(super) fn refuse(to: Ticket, failure: Failure) -> Effect {
+    Effect::Reply { to, reply: Box::new(Reply::Error(failure)) }
+}
+
+fn unknown_agent(ask: &Ask) -> Failure {
+    Failure::new(ErrorCode::UnknownAgent, format!("no agent {} has joined here", ask.agent)).with_hint(
+        "run `cueme recall <words you remember>` to find your agent_id, or `cueme join <agent_runtime>` for a new one",
+    )
+}
+
+fn reused_request() -> Failure {
+    Failure::new(ErrorCode::BadRequest, "this request id belongs to another question")
+        .with_hint("mint a new request id (UUIDv7) for each call")
+}
+
+fn too_many(live: usize) -> Failure {
+    Failure::new(ErrorCode::Busy, format!("{live} questions of this agent are open or not delivered yet"))
+        .with_hint("wait for answers to the earlier questions, or close them with `cueme cancel <cue_id>`")
+}

@@ -1,0 +1,207 @@
+//! A human answers, declines or cancels; and takes an answer back.
+
+use std::sync::Arc;
+
+use protocol_spec::id::CueId;
+use protocol_spec::message::{Decided, ErrorCode, EventKind, Failure, Reply, Undone};
+use protocol_spec::outcome::Outcome;
+use protocol_spec::time::Timestamp;
+
+use super::ask::refuse;
+use super::attach::unknown_cue;
+use super::effect::{Change, Effect};
+use super::input::{Decide, Now, Ticket, Verdict};
+use super::state::{Decision, Machine, Message, State};
+use super::{HOLD_MS_MAX, compose};
+
+impl Machine {
+    /// Decides a question exactly once. The same decision sent again is confirmed, another one is refused.
+    pub(super) fn decide(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
+        self.human_signs += 1;
+        let (ticket, id) = (decide.ticket, decide.cue);
+        let Some(cue) = self.cues.get(&id) else {
+            return effects.push(refuse(ticket, unknown_cue(id)));
+        };
+        match cue.state.decision() {
+            None => self.decide_now(now, decide, effects),
+            Some(made) if made.request == decide.request => self.confirm(ticket, id, effects),
+            Some(made) => effects.push(refuse(ticket, already_decided(id, made))),
+        }
+    }
+
+    fn decide_now(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
+        let Decide { ticket, request, cue: id, verdict, by, hold_ms, reminder } = decide;
+        let Some(cue) = self.cues.get_mut(&id) else { return };
+        let Some(agent) = self.agents.get_mut(&cue.agent) else { return };
+        // Closing a question says nothing to the agent, so messages keep waiting for a word that does.
+        let taken = match &verdict {
+            Verdict::Answer { .. } | Verdict::Decline { .. } => std::mem::take(&mut agent.messages),
+            Verdict::Cancel { .. } => Vec::new(),
+        };
+        let worded = Worded::from(verdict, &taken);
+        let hold_ms = hold_ms.min(HOLD_MS_MAX);
+        let released_at = (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
+        let decision = Decision {
+            request,
+            outcome: worded.outcome,
+            text: Arc::clone(&worded.text),
+            reminder: reminder.clone().filter(|_| worded.outcome != Outcome::Cancelled),
+            answer: worded.answer.clone(),
+            has_secrets: worded.redacted.is_some(),
+            by: by.clone(),
+            decided_at: now.wall,
+        };
+        effects.push(Effect::Store(Change::Decide {
+            cue: id,
+            outcome: worded.outcome,
+            request,
+            text: worded.text,
+            reminder: decision.reminder.clone(),
+            answer: worded.answer,
+            redacted: worded.redacted,
+            by,
+            released_at,
+        }));
+        if !taken.is_empty() {
+            let messages = taken.iter().map(|message| message.request).collect();
+            effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));
+        }
+        effects.push(Effect::Log { what: worded.event, agent: cue.agent.clone(), cue: Some(id) });
+        match released_at {
+            Some(released_at) => {
+                let until = now.steady + hold_ms;
+                cue.state = State::Held { decision, until, released_at, taken };
+                self.watch_over(now, id);
+            }
+            None => {
+                cue.state = State::Decided { decision, handed_at: None };
+                self.hand_to_waiters(now, id, effects);
+            }
+        }
+        self.confirm(ticket, id, effects);
+    }
+
+    /// Hands an outcome to everyone who waits for it.
+    pub(super) fn hand_to_waiters(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
+        let waiters = self.cues.get(&id).map(|cue| cue.waiters.clone()).unwrap_or_default();
+        if waiters.is_empty() {
+            return;
+        }
+        let Some(told) = self.hand_over(now, id, effects) else { return };
+        for to in waiters {
+            effects.push(Effect::Reply { to, reply: Box::new(Reply::Outcome(told.clone())) });
+        }
+    }
+
+    fn confirm(&self, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
+        let Some(cue) = self.cues.get(&id) else { return };
+        let Some(decision) = cue.state.decision() else { return };
+        let released_at = match &cue.state {
+            State::Held { released_at, .. } => Some(*released_at),
+            State::Open | State::Superseded | State::Decided { .. } | State::Settled { .. } => None,
+        };
+        let decided = Decided {
+            cue_id: id,
+            agent_id: cue.agent.clone(),
+            outcome: decision.outcome,
+            handed_to: u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX),
+            released_at,
+        };
+        effects.push(Effect::Reply { to: ticket, reply: Box::new(Reply::Decided(decided)) });
+    }
+
+    /// Takes back a decision that was not released; its messages wait again.
+    pub(super) fn undo(&mut self, now: Now, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
+        self.human_signs += 1;
+        let Some(cue) = self.cues.get_mut(&id) else {
+            return effects.push(refuse(ticket, unknown_cue(id)));
+        };
+        let State::Held { decision, taken, .. } = &mut cue.state else {
+            let failure = Failure::new(ErrorCode::AlreadyReleased, "there is no answer that could be taken back")
+                .with_hint("the agent has it already; `cueme say` leaves it a message");
+            return effects.push(refuse(ticket, failure));
+        };
+        let answer = decision.answer.as_deref().cloned();
+        let taken = std::mem::take(taken);
+        cue.state = State::Open;
+        if cue.waiters.is_empty() {
+            cue.detached = Some((now.steady, now.wall));
+        }
+        effects.push(Effect::Store(Change::Reopen { cue: id, outcome: Outcome::Open }));
+        if !taken.is_empty() {
+            effects.push(Effect::Store(Change::ReturnMessages { cue: id }));
+        }
+        effects.push(Effect::Log { what: EventKind::Reopened, agent: cue.agent.clone(), cue: Some(id) });
+        if let Some(agent) = self.agents.get_mut(&cue.agent) {
+            agent.messages.splice(0..0, taken);
+        }
+        self.watch_over(now, id);
+        let reply = Reply::Undone(Undone { cue_id: id, answer });
+        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+    }
+}
+
+/// A verdict in the words the agent reads.
+struct Worded {
+    outcome: Outcome,
+    event: EventKind,
+    text: Arc<str>,
+    answer: Option<Arc<protocol_spec::answer::Answer>>,
+    redacted: Option<Arc<(String, protocol_spec::answer::Answer)>>,
+}
+
+impl Worded {
+    fn from(verdict: Verdict, messages: &[Message]) -> Self {
+        match verdict {
+            Verdict::Answer { text, answer, redacted } => Self {
+                outcome: Outcome::Answered,
+                event: EventKind::Answered,
+                text: compose(messages, Some(&text)).into(),
+                answer: Some(Arc::new(answer)),
+                redacted: redacted.map(|(text, answer)| Arc::new((compose(messages, Some(&text)), answer))),
+            },
+            Verdict::Decline { reason } => Self {
+                outcome: Outcome::Declined,
+                event: EventKind::Declined,
+                text: declined(reason.as_deref(), messages).into(),
+                answer: None,
+                redacted: None,
+            },
+            Verdict::Cancel { reason } => Self {
+                outcome: Outcome::Cancelled,
+                event: EventKind::Cancelled,
+                text: cancelled(reason.as_deref()).into(),
+                answer: None,
+                redacted: None,
+            },
+        }
+    }
+}
+
+/// A refusal comes first, so that an agent that reads only one line reads it.
+fn declined(reason: Option<&str>, messages: &[Message]) -> String {
+    let line = match reason {
+        Some(reason) => format!("declined: {reason}"),
+        None => "declined: the human does not want to answer this".to_owned(),
+    };
+    if messages.is_empty() { line } else { format!("{line}\n\n{}", compose(messages, None)) }
+}
+
+fn cancelled(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("cancelled: the question was closed without an answer ({reason})"),
+        None => "cancelled: the question was closed without an answer".to_owned(),
+    }
+}
+
+fn already_decided(id: CueId, made: &Decision) -> Failure {
+    let by = made.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let word = match made.outcome {
+        Outcome::Declined => "declined",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Open | Outcome::Answered | Outcome::Superseded => "answered",
+    };
+    let shown = if made.has_secrets { String::new() } else { format!(": {}", super::beginning_of(&made.text)) };
+    Failure::new(ErrorCode::AlreadyDecided, format!("question {id} was {word}{by} at {}{shown}", made.decided_at))
+        .with_hint(format!("`cueme show {id}` shows it; `cueme say` leaves the agent a message"))
+}

@@ -1,0 +1,156 @@
+//! What the machine wants done.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::{EventKind, Reply};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+
+use super::input::Ticket;
+use super::state::ContentKey;
+
+/// Something to be done, in order. Changes are committed before any reply or event leaves the broker.
+#[derive(Debug, Clone)]
+pub enum Effect {
+    /// Write this.
+    Store(Change),
+    /// Say this to a caller.
+    Reply {
+        /// The caller.
+        to: Ticket,
+        /// What to say.
+        reply: Box<Reply>,
+    },
+    /// Tell everyone who watches, after writing it to the log.
+    Log {
+        /// What happened.
+        what: EventKind,
+        /// The agent concerned.
+        agent: AgentId,
+        /// The question concerned.
+        cue: Option<CueId>,
+    },
+    /// Tell everyone who watches who listens; not logged.
+    Presence {
+        /// The agent concerned.
+        agent: AgentId,
+        /// The question concerned.
+        cue: CueId,
+        /// How many clients wait now.
+        waiting: u32,
+    },
+}
+
+/// One write to the store.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A new agent.
+    AddAgent {
+        /// Its id.
+        agent: AgentId,
+        /// Its runtime.
+        runtime: RuntimeTag,
+        /// Its directory.
+        project_dir: String,
+        /// Its shell family.
+        terminal: String,
+        /// The runtime's name for the conversation.
+        session: Option<String>,
+    },
+    /// A new question.
+    AddCue {
+        /// Its id.
+        cue: CueId,
+        /// The asking agent.
+        agent: AgentId,
+        /// The verb.
+        kind: Kind,
+        /// Who opened it.
+        origin: Origin,
+        /// The question.
+        prompt: Arc<str>,
+        /// The payload as written.
+        payload: Option<Arc<str>>,
+        /// What makes two questions the same.
+        content: ContentKey,
+    },
+    /// One more call that means this question.
+    BindRequest {
+        /// The call.
+        request: RequestId,
+        /// The question.
+        cue: CueId,
+    },
+    /// A question is decided.
+    Decide {
+        /// The question.
+        cue: CueId,
+        /// What became of it.
+        outcome: Outcome,
+        /// The decision's key.
+        request: RequestId,
+        /// The text for the agent.
+        text: Arc<str>,
+        /// The reminder below it.
+        reminder: Option<Arc<str>>,
+        /// The answer as data.
+        answer: Option<Arc<Answer>>,
+        /// Text and answer without secrets, when there are any.
+        redacted: Option<Arc<(String, Answer)>>,
+        /// Who decided.
+        by: Option<String>,
+        /// When it is released to the agent.
+        released_at: Option<Timestamp>,
+    },
+    /// A decision is released.
+    Release {
+        /// The question.
+        cue: CueId,
+    },
+    /// A question is open again, or left behind.
+    Reopen {
+        /// The question.
+        cue: CueId,
+        /// [`Outcome::Open`] or [`Outcome::Superseded`].
+        outcome: Outcome,
+    },
+    /// An outcome was handed to a client for the first time.
+    Hand {
+        /// The question.
+        cue: CueId,
+    },
+    /// An outcome was acknowledged. Secrets in it are erased now.
+    Acknowledge {
+        /// The question.
+        cue: CueId,
+        /// The turn's mark.
+        nonce: Option<String>,
+        /// Whether there are secrets to erase.
+        erase: bool,
+    },
+    /// A message waits.
+    AddMessage {
+        /// Its key.
+        request: RequestId,
+        /// The agent it is for.
+        agent: AgentId,
+        /// The message.
+        text: Arc<str>,
+        /// Who says it.
+        by: Option<String>,
+    },
+    /// Messages became part of an outcome.
+    TakeMessages {
+        /// The messages.
+        messages: Vec<RequestId>,
+        /// The question whose outcome carries them.
+        cue: CueId,
+    },
+    /// Messages wait again because the outcome that carried them was taken back.
+    ReturnMessages {
+        /// The question.
+        cue: CueId,
+    },
+}

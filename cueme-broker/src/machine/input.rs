@@ -1,0 +1,176 @@
+//! Everything that can happen to the machine.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::time::Timestamp;
+
+use super::state::ContentKey;
+
+/// The present, as data: the wall clock for what is recorded, a steady clock for what is timed.
+///
+/// Only the steady clock decides when something is due, so a wall clock that is set forward or back makes nothing
+/// happen early or late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Wall-clock time.
+    pub wall: Timestamp,
+    /// Milliseconds on a clock that never goes backwards.
+    pub steady: u64,
+}
+
+/// Names the caller that replies go to. A caller that waits keeps its ticket until it leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// An agent registers.
+    Join(Join),
+    /// An agent asks and waits.
+    Ask(Ask),
+    /// A program waits again for a question it knows.
+    Attach {
+        /// The caller.
+        ticket: Ticket,
+        /// The question.
+        cue: CueId,
+    },
+    /// A client printed outcomes.
+    Ack {
+        /// The caller.
+        ticket: Ticket,
+        /// The questions.
+        cues: Vec<CueId>,
+        /// The turn's mark.
+        nonce: Option<String>,
+    },
+    /// A client stops waiting because its runtime allows no more.
+    Rest {
+        /// The caller.
+        ticket: Ticket,
+        /// The question.
+        cue: CueId,
+    },
+    /// A caller's connection is gone.
+    Gone {
+        /// The caller.
+        ticket: Ticket,
+    },
+    /// A human decides a question.
+    Decide(Decide),
+    /// A human takes back an answer that was not released.
+    Undo {
+        /// The caller.
+        ticket: Ticket,
+        /// The question.
+        cue: CueId,
+    },
+    /// A human leaves a message.
+    Say(Say),
+    /// A human is there: they looked at something or wrote something.
+    HumanSeen,
+    /// Time passed; see [`Machine::next_due`](super::Machine::next_due).
+    Tick,
+}
+
+/// An agent registers.
+#[derive(Debug, Clone)]
+pub struct Join {
+    /// The caller.
+    pub ticket: Ticket,
+    /// A fresh id that no agent has.
+    pub agent: AgentId,
+    /// The runtime it lives in.
+    pub runtime: RuntimeTag,
+    /// The directory it works in.
+    pub project_dir: String,
+    /// Its shell family.
+    pub terminal: String,
+    /// The runtime's name for the conversation.
+    pub session: Option<String>,
+}
+
+/// An agent asks and waits.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The caller.
+    pub ticket: Ticket,
+    /// The permanent key of this call.
+    pub request: RequestId,
+    /// A fresh id, used if this turns out to be a new question.
+    pub cue: CueId,
+    /// The asking agent.
+    pub agent: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// The question.
+    pub prompt: Arc<str>,
+    /// The payload as written.
+    pub payload: Option<Arc<str>>,
+    /// What makes two questions the same.
+    pub content: ContentKey,
+    /// Who opened it.
+    pub origin: Origin,
+}
+
+/// A human decides a question.
+#[derive(Debug, Clone)]
+pub struct Decide {
+    /// The caller.
+    pub ticket: Ticket,
+    /// The permanent key of this decision.
+    pub request: RequestId,
+    /// The question.
+    pub cue: CueId,
+    /// What the human decided.
+    pub verdict: Verdict,
+    /// Who decided.
+    pub by: Option<String>,
+    /// How long the decision can be taken back before it is released.
+    pub hold_ms: u64,
+    /// The reminder that goes below the text.
+    pub reminder: Option<Arc<str>>,
+}
+
+/// What a human decided. Answers are checked against their question and rendered before they come here.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// An answer.
+    Answer {
+        /// The text the agent reads.
+        text: String,
+        /// The answer as data.
+        answer: Answer,
+        /// Both again with the secrets removed, when there are any.
+        redacted: Option<(String, Answer)>,
+    },
+    /// A refusal.
+    Decline {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Closed without an answer.
+    Cancel {
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// A human leaves a message.
+#[derive(Debug, Clone)]
+pub struct Say {
+    /// The caller.
+    pub ticket: Ticket,
+    /// The permanent key of this message.
+    pub request: RequestId,
+    /// The agent it is for.
+    pub agent: AgentId,
+    /// The message.
+    pub text: String,
+    /// Who says it.
+    pub by: Option<String>,
+}

@@ -1,0 +1,40 @@
+//! The rules of the broker, and nothing else: an [`Input`] in, [`Effect`]s out.
+//!
+//! The machine is synchronous and pure. It opens nothing, reads no clock and draws no randomness: time and ids are
+//! part of its inputs. What it keeps in memory is only what is *live*: agents, questions that are open or whose
+//! outcome was not acknowledged, and messages not yet delivered. A question that is settled is forgotten; the engine
+//! loads it again with [`Machine::remember`] when somebody refers to it.
+
+mod input;
+mod effect;
+mod state;
+
+mod join;
+mod ask;
+mod attach;
+mod ack;
+mod decide;
+mod say;
+mod rest;
+mod timer;
+
+mod text;
+
+pub use effect::{Change, Effect};
+pub use input::{Ask, Decide, Input, Join, Now, Say, Ticket, Verdict};
+pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, State, Waiting};
+pub use text::{beginning_of, compose};
+
+#[cfg(test)]
+mod tests;
+
+/// How many questions of one agent may be open or undelivered at once.
+pub const LIVE_CUES_PER_AGENT_MAX: usize = 256;
+/// How many messages may wait for one agent.
+pub const MESSAGES_PER_AGENT_MAX: usize = 256;
+/// How long a question stays open with nobody listening before its agent's next question supersedes it.
+pub const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
+/// How many waits may end without a sign of a human before the agent is told to end its turn.
+pub const ROUNDS_MAX: u32 = 20;
+/// The longest time an answer can be held back so that it can be taken back.
+pub const HOLD_MS_MAX: u64 = 10 * 60 * 1000;

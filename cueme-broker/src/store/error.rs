@@ -1,0 +1,90 @@
+//! What can go wrong with the database.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why the store could not do what was asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// SQLite said no.
+    #[error("could not {doing} the database {}: {source}", path.display())]
+    Sqlite {
+        /// What was being attempted.
+        doing: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The file system said no.
+    #[error("could not {doing} {}: {source}", path.display())]
+    Io {
+        /// What was being attempted.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A newer program wrote this database.
+    #[error("the database {} has schema {found}, this program knows schemas up to {known}", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+        /// The newest schema this program knows.
+        known: u32,
+    },
+    /// The file is not what it should be.
+    #[error("the database {} is damaged: {what}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// A stored value has no meaning.
+    #[error("the database holds {what} that this program does not understand: {value}")]
+    Meaning {
+        /// The kind of value.
+        what: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// A statement failed.
+    #[error("storage failed: {0}")]
+    Statement(#[from] rusqlite::Error),
+}
+
+impl StoreError {
+    /// Says what a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Newer { .. } => Some("update cueme to the version that wrote it; nothing was changed".into()),
+            Self::Damaged { path, .. } => Some(format!(
+                "stop the broker, keep a copy of {}, then `cueme restore <a backup>`",
+                path.display()
+            )),
+            Self::Sqlite { source, path, .. } => hint_for(source, Some(path)),
+            Self::Statement(source) => hint_for(source, None),
+            Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+}
+
+fn hint_for(error: &rusqlite::Error, path: Option<&PathBuf>) -> Option<String> {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code()? {
+        ErrorCode::DiskFull => Some("the disk is full: free some space, nothing needs to be restarted".into()),
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
+            let place = path.map_or_else(|| "the data directory".to_owned(), |path| path.display().to_string());
+            Some(format!("check that {place} can be written by you"))
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            Some("`cueme doctor` checks the database, `cueme restore <a backup>` replaces it".into())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! Opens the database: creates, migrates, checks and configures it.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::StoreError;
+
+/// The newest schema this program knows: the number of migrations.
+pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
+
+/// Each brings the schema from its index to the next number. Released ones are never edited.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_init.sql")];
+
+/// How long a statement waits for another connection's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The write-ahead log is folded into the database when it has grown to this many pages.
+const CHECKPOINT_PAGES: u32 = 2000;
+/// How many prepared statements are kept.
+const STATEMENTS_MAX: usize = 64;
+
+/// When SQLite waits for the disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// At every commit: what was acknowledged survives a power loss.
+    #[default]
+    Full,
+    /// At checkpoints only. For comparison in benchmarks; a power loss may undo acknowledged commits.
+    Normal,
+}
+
+/// The one connection that writes.
+#[derive(Debug)]
+pub struct Store {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+}
+
+impl Store {
+    /// Opens the database at `path`, creating or migrating it as needed.
+    ///
+    /// `was_clean` says that the last broker stopped in an orderly way; otherwise the file is checked first.
+    pub fn open(path: &Path, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
+        create_private(path)?;
+        let failed = |doing| move |source| StoreError::Sqlite { doing, path: path.to_owned(), source };
+        refuse_newer(path)?;
+        let mut connection = Connection::open_with_flags(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )
+        .map_err(failed("open"))?;
+        configure(&connection, synchronous).map_err(failed("configure"))?;
+        if !was_clean {
+            quick_check(&connection, path)?;
+        }
+        migrate(&mut connection, path)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// Returns where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Begins a transaction that writes.
+    pub fn begin(&self) -> Result<(), StoreError> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(())
+    }
+
+    /// Makes everything since [`begin`](Self::begin) durable.
+    pub fn commit(&self) -> Result<(), StoreError> {
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    /// Undoes everything since [`begin`](Self::begin); without effect outside a transaction.
+    pub fn roll_back(&self) {
+        if !self.connection.is_autocommit() {
+            // If even this fails the connection is replaced by its owner, which undoes the transaction too.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    /// Folds the write-ahead log into the database, so that the file alone is whole.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+pub(super) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |doing| move |source| StoreError::Sqlite { doing, path: path.to_owned(), source };
+    // Not SQLITE_OPEN_READ_ONLY: a reader of a write-ahead log must be able to create its shared memory.
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(failed("open"))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed("configure"))?;
+    connection.pragma_update(None, "query_only", true).map_err(failed("configure"))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    Ok(connection)
+}
+
+/// Creates the file so that nobody else can ever have read it.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    opened.map(drop).map_err(|source| StoreError::Io { doing: "create the database", path: path.to_owned(), source })
+}
+
+/// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
+fn refuse_newer(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Sqlite { doing: "read the schema of", path: path.to_owned(), source };
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+    let found = schema_of(&connection).map_err(failed)?;
+    if found > SCHEMA {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA });
+    }
+    Ok(())
+}
+
+pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let level = match synchronous {
+        Synchronous::Full => "FULL",
+        Synchronous::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", level)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // Erased secrets and deleted questions are overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+}
+
+fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let damaged = |what: String| StoreError::Damaged { path: path.to_owned(), what };
+    let verdict: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| damaged(error.to_string()))?;
+    if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+}
+
+/// Applies each missing migration in a transaction of its own, together with the new schema number.
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Sqlite { doing: "migrate", path: path.to_owned(), source };
+    let from = schema_of(connection).map_err(failed)?;
+    for (number, migration) in (1u32..).zip(MIGRATIONS).skip(from as usize) {
+        let transaction = connection.transaction().map_err(failed)?;
+        transaction.execute_batch(migration).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", number).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+    }
+    Ok(())
+}

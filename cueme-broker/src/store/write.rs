@@ -1,0 +1,157 @@
+//! Applies the machine's changes, inside the transaction the engine began.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::EventKind;
+use protocol_spec::outcome::{Delivery, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{ToSql, params};
+
+use super::code::Code;
+use super::{Store, StoreError};
+use crate::machine::Change;
+
+impl Store {
+    /// Writes one change.
+    pub fn apply(&self, at: Timestamp, change: &Change) -> Result<(), StoreError> {
+        let at = at.as_millis();
+        match change {
+            Change::AddAgent { agent, runtime, project_dir, terminal, session } => self.run(
+                "INSERT INTO agents (agent_id, runtime, project_dir, terminal, session, joined_at, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                params![agent.as_str(), runtime.as_str(), project_dir, terminal, session, at],
+            ),
+            Change::AddCue { cue, agent, kind, origin, prompt, payload, content } => {
+                self.run(
+                    "INSERT INTO cues (cue_id, agent_id, kind, origin, content, asked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    params![cue.as_str(), agent.as_str(), kind.number(), origin.number(), content.0, at],
+                )?;
+                self.run(
+                    "INSERT INTO questions (seq, prompt, payload) VALUES (last_insert_rowid(), ?1, ?2)",
+                    params![&**prompt, payload.as_deref()],
+                )?;
+                self.run("UPDATE agents SET seen_at = ?2 WHERE agent_id = ?1", params![agent.as_str(), at])
+            }
+            Change::BindRequest { request, cue } => self.run(
+                "INSERT INTO requests (request_id, seq) VALUES (?1, (SELECT seq FROM cues WHERE cue_id = ?2))",
+                params![request.0.as_bytes(), cue.as_str()],
+            ),
+            Change::Decide { cue, outcome, request, text, reminder, answer, redacted, by, released_at } => {
+                self.set_outcome(*cue, *outcome)?;
+                let redacted = redacted.as_deref();
+                self.run(
+                    "INSERT INTO decisions (seq, request_id, text, reminder, answer, redacted_text, redacted_answer,
+                                            decided_by, decided_at, released_at)
+                     VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                    params![
+                        cue.as_str(),
+                        request.0.as_bytes(),
+                        &**text,
+                        reminder.as_deref(),
+                        answer_json(answer.as_deref())?,
+                        redacted.map(|(text, _)| text),
+                        answer_json(redacted.map(|(_, answer)| answer))?,
+                        by,
+                        at,
+                        released_at.map(Timestamp::as_millis),
+                    ],
+                )
+            }
+            Change::Release { cue } => self.run(
+                "UPDATE decisions SET released_at = NULL WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+                params![cue.as_str()],
+            ),
+            Change::Reopen { cue, outcome } => {
+                self.set_outcome(*cue, *outcome)?;
+                self.run(
+                    "DELETE FROM search WHERE rowid = (SELECT 2 * seq + 1 FROM cues WHERE cue_id = ?1)",
+                    params![cue.as_str()],
+                )?;
+                self.run(
+                    "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+                    params![cue.as_str()],
+                )
+            }
+            Change::Hand { cue } => self.run(
+                "UPDATE cues SET delivery = ?2, handed_at = ?3 WHERE cue_id = ?1",
+                params![cue.as_str(), Delivery::Handed.number(), at],
+            ),
+            Change::Acknowledge { cue, nonce, erase } => self.acknowledge(at, *cue, nonce.as_deref(), *erase),
+            Change::AddMessage { request, agent, text, by } => self.run(
+                "INSERT INTO messages (request_id, agent_id, text, said_by, said_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![request.0.as_bytes(), agent.as_str(), &**text, by, at],
+            ),
+            Change::TakeMessages { messages, cue } => messages.iter().try_for_each(|message| {
+                self.run(
+                    "UPDATE messages SET cue_id = ?2 WHERE request_id = ?1",
+                    params![message.0.as_bytes(), cue.as_str()],
+                )
+            }),
+            Change::ReturnMessages { cue } => {
+                self.run("UPDATE messages SET cue_id = NULL WHERE cue_id = ?1", params![cue.as_str()])
+            }
+        }
+    }
+
+    /// Appends to the event log and returns the event's id.
+    pub fn log(
+        &self,
+        at: Timestamp,
+        what: EventKind,
+        agent: &AgentId,
+        cue: Option<CueId>,
+    ) -> Result<i64, StoreError> {
+        self.run(
+            "INSERT INTO events (at, what, agent_id, cue_id) VALUES (?1, ?2, ?3, ?4)",
+            params![at.as_millis(), what.number(), agent.as_str(), cue.as_ref().map(CueId::as_str)],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    fn set_outcome(&self, cue: CueId, outcome: Outcome) -> Result<(), StoreError> {
+        self.run("UPDATE cues SET outcome = ?2 WHERE cue_id = ?1", params![cue.as_str(), outcome.number()])
+    }
+
+    fn acknowledge(&self, at: i64, cue: CueId, nonce: Option<&str>, erase: bool) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE cues SET delivery = ?2, handed_at = ifnull(handed_at, ?3), acknowledged_at = ?3 WHERE cue_id = ?1",
+            params![cue.as_str(), Delivery::Acknowledged.number(), at],
+        )?;
+        if let Some(nonce) = nonce {
+            self.run(
+                "INSERT INTO receipts (nonce, cue_id, acknowledged_at) VALUES (?1, ?2, ?3)",
+                params![nonce, cue.as_str(), at],
+            )?;
+        }
+        if erase {
+            self.run(
+                "UPDATE decisions SET text = redacted_text, answer = redacted_answer
+                 WHERE redacted_text IS NOT NULL AND seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+                params![cue.as_str()],
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(&self, sql: &str, params: &[&dyn ToSql]) -> Result<(), StoreError> {
+        self.connection.prepare_cached(sql)?.execute(params)?;
+        Ok(())
+    }
+}
+
+fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError> {
+    answer.map(serde_json::to_string).transpose().map_err(|error| StoreError::Meaning {
+        what: "an answer",
+        value: error.to_string(),
+    })
+}
+
+/// Reads an answer as it was stored.
+pub(super) fn parse_answer(json: Option<&str>) -> Result<Option<Arc<Answer>>, StoreError> {
+    json.map(|json| serde_json::from_str(json).map(Arc::new)).transpose().map_err(|error| StoreError::Meaning {
+        what: "an answer",
+        value: error.to_string(),
+    })
+}

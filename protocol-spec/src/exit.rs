@@ -1,0 +1,34 @@
+//! The exit codes of `cueme`, as documented in `SPEC.md`.
+
+/// How a call of `cueme` ended, as its caller sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// A human's word (or what was asked for) was printed.
+    Done = 0,
+    /// Nothing was found, or nothing is running.
+    NotFound = 1,
+    /// The call is wrong: bad arguments, a bad envelope, an answer that does not fit.
+    Usage = 2,
+    /// The agent id is not known to this broker.
+    UnknownAgent = 3,
+    /// The question was closed without an answer.
+    Cancelled = 4,
+    /// No broker is running and none could be started.
+    NoBroker = 69,
+    /// Output or storage failed; nothing was acknowledged.
+    Io = 74,
+    /// Still open, or the broker is busy: run the same command again.
+    StillOpen = 75,
+    /// Interrupted by SIGINT; the question stays open.
+    Interrupted = 130,
+    /// Terminated by SIGTERM; the question stays open.
+    Terminated = 143,
+}
+
+impl Exit {
+    /// Returns the number the operating system is given.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}

@@ -1,0 +1,21 @@
+//! What client and broker say to each other: a request line, and the lines that answer it.
+//!
+//! Every line is `{"v":1,"id":…,"op"|"re":…,"body":{…}}`. The id is the client's; each line that answers a request
+//! carries it. Bodies are read only once the operation is known, so a large prompt is never buffered twice.
+
+mod line;
+mod reply;
+mod request;
+mod view;
+
+pub use line::{LineError, decode_reply, decode_request, encode_reply, encode_request};
+pub use reply::*;
+pub use request::*;
+pub use view::*;
+
+/// The longest prompt an agent may send, in bytes.
+pub const PROMPT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The longest message a human may leave, and the longest reason, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+/// The longest path or name that is kept, in bytes.
+pub const NAME_BYTES_MAX: usize = 4096;

@@ -1,0 +1,396 @@
+//! What the broker answers.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::line::operations;
+use super::view::{AgentView, CueView, EventView};
+use crate::answer::Answer;
+use crate::exit::Exit;
+use crate::id::{AgentId, CueId, RuntimeTag};
+use crate::outcome::{Kind, Outcome};
+use crate::time::Timestamp;
+
+operations! {
+    /// One line of an answer.
+    pub enum Reply, "re" {
+        /// Says who answers.
+        Welcome(Welcome) = "welcome",
+        /// The agent is registered.
+        Joined(Joined) = "joined",
+        /// The agents that fit, best first.
+        Recalled(Recalled) = "recalled",
+        /// The question is on disk; the outcome follows on a later line.
+        Asked(Asked) = "asked",
+        /// What became of the question.
+        Outcome(Told) = "outcome",
+        /// Outcomes of earlier questions; the new question is open and nobody waits for it.
+        Mailbox(Mailbox) = "mailbox",
+        /// The acknowledgement is on disk.
+        Acked(Acked) = "acked",
+        /// The caller may stop waiting.
+        Rested(Rested) = "rested",
+        /// What was delivered in a turn.
+        Receipts(ReceiptList) = "receipts",
+        /// One question; `end` closes a list of them.
+        Cue(Box<CueView>) = "cue",
+        /// One agent; `end` closes a list of them.
+        Agent(Box<AgentView>) = "agent",
+        /// The end of a list.
+        End(End) = "end",
+        /// A question is decided.
+        Decided(Decided) = "decided",
+        /// An answer was taken back.
+        Undone(Undone) = "undone",
+        /// A message waits for the agent.
+        Said(Said) = "said",
+        /// Something happened.
+        Event(EventView) = "event",
+        /// Events were missed: read the state anew.
+        Lagged(Lagged) = "lagged",
+        /// The broker's description.
+        Status(Status) = "status",
+        /// The broker ends.
+        Stopping(Stopping) = "stopping",
+        /// What a check of the database found.
+        Checked(Checked) = "checked",
+        /// The copy is written and verified.
+        BackedUp(BackedUp) = "backed_up",
+        /// Questions were deleted.
+        Purged(Purged) = "purged",
+        /// The request failed.
+        Error(Failure) = "error",
+    }
+}
+
+/// Says who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The broker's version.
+    pub version: String,
+    /// The wire protocol it speaks.
+    pub protocol: u32,
+    /// Its process.
+    pub pid: u32,
+}
+
+/// The agent is registered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Joined {
+    /// Its new id, or the one its session has.
+    pub agent_id: AgentId,
+    /// Whether the session had joined before.
+    #[serde(default)]
+    pub again: bool,
+}
+
+/// The agents that fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// Best first; empty when nothing fits.
+    pub matches: Vec<Match>,
+}
+
+/// An agent that fits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// The agent.
+    pub agent: AgentView,
+    /// Why it fits, in words.
+    pub why: Vec<String>,
+}
+
+/// The question is on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The question's id.
+    pub cue_id: CueId,
+    /// The runtime of its agent, which knows how long a wait may last there.
+    pub agent_runtime: RuntimeTag,
+    /// Whether the question existed before this call.
+    #[serde(default)]
+    pub again: bool,
+}
+
+/// What became of a question, in the words the agent reads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The question.
+    pub cue_id: CueId,
+    /// The verb it was asked with.
+    pub kind: Kind,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The text for the agent; never rendered anew.
+    pub text: String,
+    /// A reminder to print below the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminder: Option<String>,
+    /// The answer as data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+    /// Who decided it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The beginning of the question, to tell outcomes apart.
+    pub question: String,
+    /// When the same text was handed over before, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat_of: Option<Timestamp>,
+}
+
+/// Outcomes of earlier questions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mailbox {
+    /// The new question, which is open.
+    pub cue_id: CueId,
+    /// The outcomes nobody has received yet, oldest first.
+    pub earlier: Vec<Told>,
+}
+
+/// The acknowledgement is on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acked {
+    /// The questions this acknowledgement was the first for.
+    pub cue_ids: Vec<CueId>,
+}
+
+/// The caller may stop waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rested {
+    /// The question, which stays open.
+    pub cue_id: CueId,
+    /// How many waits have ended like this since a human was last seen.
+    pub rounds: u32,
+    /// Whether the agent should end its turn instead of asking again.
+    pub give_up: bool,
+}
+
+/// What was delivered in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptList {
+    /// Oldest first.
+    pub receipts: Vec<Receipt>,
+}
+
+/// The record of one acknowledged delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The question.
+    pub cue_id: CueId,
+    /// The agent it was delivered to.
+    pub agent_id: AgentId,
+    /// The verb it was asked with.
+    pub kind: Kind,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When the delivery was acknowledged.
+    pub acknowledged_at: Timestamp,
+}
+
+/// The end of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// Whether there is more than was sent.
+    #[serde(default)]
+    pub more: bool,
+}
+
+/// A question is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The question.
+    pub cue_id: CueId,
+    /// Its agent.
+    pub agent_id: AgentId,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How many clients were handed the outcome at once; zero means the agent gets it when it asks again.
+    pub handed_to: u32,
+    /// When the agent gets it, if it can still be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_at: Option<Timestamp>,
+}
+
+/// An answer was taken back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Undone {
+    /// The question, open again.
+    pub cue_id: CueId,
+    /// The answer, to be used as a draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+}
+
+/// A message waits for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// How many messages wait for it now.
+    pub queued: u32,
+    /// A question of that agent which is open now and could be answered instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_cue: Option<CueId>,
+}
+
+/// Events were missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lagged {
+    /// The newest event there is.
+    pub newest: i64,
+}
+
+/// The broker's description.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Always true: only a running broker answers.
+    pub running: bool,
+    /// Its process.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// The wire protocol it speaks.
+    pub protocol: u32,
+    /// The socket it listens on.
+    pub socket: String,
+    /// Its database.
+    pub database: String,
+    /// The executable it runs.
+    pub executable: String,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Questions nobody has decided.
+    pub open_cues: u32,
+    /// Clients that wait for an outcome.
+    pub waiting: u32,
+    /// Outcomes the agent has not acknowledged.
+    pub undelivered: u32,
+    /// Registered agents.
+    pub agents: u32,
+    /// What is wrong with the storage, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_error: Option<String>,
+    /// What is wrong with the configuration, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_error: Option<String>,
+}
+
+/// The broker ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// Its process.
+    pub pid: u32,
+}
+
+/// What a check of the database found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// Empty when all is well.
+    pub problems: Vec<String>,
+    /// The schema's number.
+    pub schema: u32,
+    /// Size on disk, in bytes.
+    pub bytes: u64,
+    /// Stored questions.
+    pub cues: u64,
+}
+
+/// The copy is written and verified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackedUp {
+    /// Where it is.
+    pub path: String,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// How many questions it holds.
+    pub cues: u64,
+}
+
+/// Questions were deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purged {
+    /// How many.
+    pub cues: u64,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub code: ErrorCode,
+    /// What went wrong, as a lowercase fragment.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// Describes a failure.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What kind of failure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The line or its body is wrong.
+    BadRequest,
+    /// This broker does not know the operation or the protocol version.
+    Unsupported,
+    /// No such agent.
+    UnknownAgent,
+    /// No such question.
+    UnknownCue,
+    /// A prefix fits several ids.
+    Ambiguous,
+    /// The answer does not fit the question.
+    InvalidAnswer,
+    /// Someone else decided first.
+    AlreadyDecided,
+    /// It is too late to take the answer back.
+    AlreadyReleased,
+    /// A limit was reached.
+    TooLarge,
+    /// Too much at once; try again.
+    Busy,
+    /// The caller may not do this.
+    Forbidden,
+    /// The storage failed; nothing was changed.
+    Storage,
+    /// A defect of the broker.
+    Internal,
+}
+
+impl ErrorCode {
+    /// Returns the exit code a command ends with when this is its failure.
+    pub const fn exit(self) -> Exit {
+        match self {
+            Self::BadRequest | Self::InvalidAnswer | Self::TooLarge | Self::Ambiguous | Self::Forbidden => {
+                Exit::Usage
+            }
+            Self::UnknownAgent => Exit::UnknownAgent,
+            Self::UnknownCue | Self::AlreadyDecided | Self::AlreadyReleased => Exit::NotFound,
+            Self::Busy => Exit::StillOpen,
+            Self::Unsupported => Exit::NoBroker,
+            Self::Storage | Self::Internal => Exit::Io,
+        }
+    }
+}

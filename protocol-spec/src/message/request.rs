@@ -1,0 +1,283 @@
+//! What a client may ask of the broker.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::line::operations;
+use crate::answer::Answer;
+use crate::id::{AgentId, CueId, RuntimeTag};
+use crate::outcome::{Kind, Origin};
+
+operations! {
+    /// One operation and its body.
+    pub enum Request, "op" {
+        /// Says who is calling. Optional, answered with `welcome`.
+        Hello(Hello) = "hello",
+        /// Registers an agent.
+        Join(Join) = "join",
+        /// Finds an agent by what it asked and was told.
+        Recall(Recall) = "recall",
+        /// Asks a human and waits.
+        Ask(Ask) = "ask",
+        /// Waits again for a question that is known by its id.
+        Attach(Attach) = "attach",
+        /// Confirms that an outcome was printed.
+        Ack(Ack) = "ack",
+        /// Says that the caller stops waiting because its runtime allows no more.
+        Rest(Rest) = "rest",
+        /// Proves what was delivered in a turn.
+        Receipts(Receipts) = "receipts",
+        /// Lists the open questions.
+        Inbox(Nothing) = "inbox",
+        /// Shows one question whole.
+        Show(Show) = "show",
+        /// Answers a question.
+        Answer(GiveAnswer) = "answer",
+        /// Refuses to answer a question.
+        Decline(Decline) = "decline",
+        /// Closes a question without an answer.
+        Cancel(Cancel) = "cancel",
+        /// Takes back an answer that was not released yet.
+        Undo(Undo) = "undo",
+        /// Leaves a message for an agent's next question.
+        Say(Say) = "say",
+        /// Lists the agents.
+        Agents(Nothing) = "agents",
+        /// Returns the last answer an agent was given.
+        Last(Last) = "last",
+        /// Lists past questions, newest first.
+        History(History) = "history",
+        /// Follows what happens.
+        Watch(Watch) = "watch",
+        /// Describes the broker.
+        Status(Nothing) = "status",
+        /// Ends the broker.
+        Stop(Nothing) = "stop",
+        /// Ends the broker in favour of a newer one.
+        Retire(Retire) = "retire",
+        /// Checks the database.
+        Check(Nothing) = "check",
+        /// Writes a copy of the database.
+        Backup(Backup) = "backup",
+        /// Deletes old, delivered questions.
+        Purge(Purge) = "purge",
+    }
+}
+
+/// A body without content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing {}
+
+/// Says who is calling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the calling program.
+    pub version: String,
+}
+
+/// Registers an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join {
+    /// The runtime the agent lives in.
+    pub runtime: RuntimeTag,
+    /// The directory it works in.
+    pub project_dir: String,
+    /// Its shell family, or `unknown`.
+    pub terminal: String,
+    /// The runtime's own name for the conversation; joining again with the same one returns the same agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// Finds an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recall {
+    /// Words the agent remembers.
+    pub hints: String,
+    /// The directory the agent works in, if it knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_dir: Option<String>,
+}
+
+/// Asks a human and waits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    /// The asking agent.
+    pub agent_id: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// The question.
+    pub prompt: String,
+    /// The payload exactly as the agent wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    /// Who opened the question.
+    #[serde(default)]
+    pub origin: Origin,
+    /// Marks the turn this question belongs to, so that its delivery can be proved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+}
+
+/// Waits again for a known question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// The question.
+    pub cue_id: CueId,
+    /// See [`Ask::nonce`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+}
+
+/// Confirms that outcomes were printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ack {
+    /// The questions whose outcomes were printed.
+    pub cue_ids: Vec<CueId>,
+    /// See [`Ask::nonce`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+}
+
+/// Stops waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    /// The question, which stays open.
+    pub cue_id: CueId,
+}
+
+/// Proves what was delivered in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipts {
+    /// The turn's mark.
+    pub nonce: String,
+}
+
+/// Shows one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Show {
+    /// The question's id, or a prefix that is unique.
+    pub cue: String,
+}
+
+/// Answers a question. The request id is the answer's identity: sending it again changes nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GiveAnswer {
+    /// The question's id, or a prefix that is unique.
+    pub cue: String,
+    /// The answer.
+    pub answer: Answer,
+    /// Who answers, as shown to others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// How long the answer can be taken back before the agent gets it, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hold_ms: u64,
+}
+
+/// Refuses to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decline {
+    /// The question's id, or a prefix that is unique.
+    pub cue: String,
+    /// Why, in the human's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who declines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Closes a question without an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cancel {
+    /// The question's id, or a prefix that is unique.
+    pub cue: String,
+    /// Why it was closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who closed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Takes back an answer that was not released yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// The question's id, or a prefix that is unique.
+    pub cue: String,
+}
+
+/// Leaves a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    /// The agent's id, or a prefix that is unique.
+    pub agent: String,
+    /// The message.
+    pub text: String,
+    /// Who says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Asks for the last answer of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// The agent's id, or a prefix that is unique.
+    pub agent: String,
+}
+
+/// Lists past questions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// Only this agent's (id, or unique prefix).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Only those in which these words occur.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
+    /// How many at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Only those asked before the one with this sequence number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<i64>,
+}
+
+/// Follows what happens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Begin with what came after this event; absent means from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<i64>,
+}
+
+/// Ends the broker in favour of a newer one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retire {
+    /// The version of the successor.
+    pub version: String,
+    /// The successor's executable.
+    pub executable: String,
+}
+
+/// Writes a copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backup {
+    /// Where to; must not exist yet.
+    pub path: String,
+}
+
+/// Deletes old, delivered questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purge {
+    /// The age from which on a question is deleted, in milliseconds.
+    pub older_than_ms: u64,
+    /// Only count.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,0 +1,132 @@
+//! Agents, questions and events as humans and programs are shown them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::answer::Answer;
+use crate::id::{AgentId, CueId, RuntimeTag};
+use crate::outcome::{Delivery, Kind, Origin, Outcome};
+use crate::time::Timestamp;
+
+/// An agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentView {
+    /// Its id.
+    pub agent_id: AgentId,
+    /// The runtime it lives in.
+    pub agent_runtime: RuntimeTag,
+    /// The directory it works in.
+    pub project_dir: String,
+    /// Its shell family.
+    pub agent_terminal: String,
+    /// The name a human gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it joined.
+    pub joined_at: Timestamp,
+    /// When it last said something.
+    pub seen_at: Timestamp,
+    /// Its open questions.
+    pub open_cues: u32,
+    /// Clients that wait for one of its outcomes.
+    pub waiting: u32,
+    /// Messages that wait for its next question.
+    pub queued: u32,
+}
+
+/// A question.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CueView {
+    /// Its id.
+    pub cue_id: CueId,
+    /// Its place in the order of all questions.
+    pub seq: i64,
+    /// The asking agent.
+    pub agent_id: AgentId,
+    /// The runtime of that agent.
+    pub agent_runtime: RuntimeTag,
+    /// The directory that agent works in.
+    pub project_dir: String,
+    /// The verb.
+    pub kind: Kind,
+    /// Who opened it.
+    pub origin: Origin,
+    /// The question.
+    pub prompt: String,
+    /// The payload as the agent wrote it.
+    pub payload: Option<Box<RawValue>>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Whether the agent knows.
+    pub delivery: Delivery,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// How many clients wait for the outcome.
+    pub waiting: u32,
+    /// Since when nobody has listened, while it is open and nobody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detached_at: Option<Timestamp>,
+    /// When it was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_at: Option<Timestamp>,
+    /// When the decision is released to the agent, if it can still be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_at: Option<Timestamp>,
+    /// When the agent acknowledged the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_at: Option<Timestamp>,
+    /// Who decided it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// What the agent reads, secrets removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The answer as data, secrets removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventView {
+    /// Its place in the log; events that only tell who listens have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub what: EventKind,
+    /// The agent concerned.
+    pub agent_id: AgentId,
+    /// The question concerned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cue_id: Option<CueId>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// An agent joined.
+    Joined,
+    /// A question was asked.
+    Asked,
+    /// A question was answered.
+    Answered,
+    /// A question was declined.
+    Declined,
+    /// A question was closed.
+    Cancelled,
+    /// A question was left behind.
+    Superseded,
+    /// A question left behind was asked again, or an answer was taken back.
+    Reopened,
+    /// An outcome was acknowledged.
+    Delivered,
+    /// A message was left.
+    Said,
+    /// Somebody listens for an outcome (live, not logged).
+    Waiting,
+    /// Nobody listens any more (live, not logged).
+    Detached,
+}

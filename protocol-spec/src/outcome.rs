@@ -1,0 +1,63 @@
+//! What became of a question, and whether the agent knows.
+
+use serde::{Deserialize, Serialize};
+
+/// The verb a question was asked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// `cueme cue`: a question.
+    Cue,
+    /// `cueme pause`: the agent stops until the human lets it continue.
+    Pause,
+}
+
+/// Who opened a question. Policies answer what a hook or an approval opened only when a rule names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The agent itself.
+    #[default]
+    Agent,
+    /// A runtime's stop hook, because the agent ended its turn without asking.
+    Hook,
+    /// A request to approve a command or a tool.
+    Approval,
+    /// The adapter that drives the agent.
+    Adapter,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Nobody has decided it yet.
+    Open,
+    /// A human (or a policy, which is then named) answered.
+    Answered,
+    /// A human refused to answer; that is a word too.
+    Declined,
+    /// Closed without an answer.
+    Cancelled,
+    /// Left behind by its agent, which has asked something else since; still answerable.
+    Superseded,
+}
+
+impl Outcome {
+    /// Says whether a human may still answer.
+    pub const fn is_answerable(self) -> bool {
+        matches!(self, Self::Open | Self::Superseded)
+    }
+}
+
+/// How far an outcome has travelled towards the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Not handed to anyone.
+    None,
+    /// Written to a waiting client, which has not confirmed that it printed it.
+    Handed,
+    /// The client printed it and said so.
+    Acknowledged,
+}
