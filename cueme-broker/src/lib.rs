@@ -4,3 +4,5 @@
 
 pub mod machine;
 pub mod store;
+
+pub mod engine;

@@ -23,7 +23,8 @@ mod text;
 pub use effect::{Change, Effect};
 pub use input::{Ask, Decide, Input, Join, Now, Say, Ticket, Verdict};
 pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, State, Waiting};
-pub use text::{beginning_of, compose};
+pub use text::beginning_of;
+use text::compose;
 
 #[cfg(test)]
 mod tests;

@@ -236,6 +236,11 @@ impl Machine {
         self.requests.contains_key(&request)
     }
 
+    /// Says whether a caller waits for an outcome.
+    pub fn is_waiting(&self, ticket: Ticket) -> bool {
+        self.waiters.contains_key(&ticket)
+    }
+
     /// Says whether there is such an agent.
     pub fn has_agent(&self, agent: &AgentId) -> bool {
         self.agents.contains_key(agent)

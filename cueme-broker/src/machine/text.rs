@@ -17,7 +17,7 @@ pub fn beginning_of(prompt: &str) -> String {
 }
 
 /// Puts messages that were left earlier above an answer, each labelled with when it was written.
-pub fn compose(messages: &[Message], answer: Option<&str>) -> String {
+pub(super) fn compose(messages: &[Message], answer: Option<&str>) -> String {
     let mut text = String::new();
     for message in messages {
         text.push_str(&format!("[written before this question, {}]\n", message.said_at));

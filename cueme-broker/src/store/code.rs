@@ -6,7 +6,7 @@ use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use super::StoreError;
 
 /// A value that is stored as a number.
-pub(super) trait Code: Sized + Copy {
+pub(super) trait Code: Sized + Copy + 'static {
     /// What the value is called in errors.
     const WHAT: &'static str;
     /// Every value with its number.

@@ -1,0 +1,392 @@
+//! Machine and store together, without threads or channels: orders in, what may be said out.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Joined, Reply};
+
+use super::order::{Order, Work};
+use crate::machine::{Ask, Decide, Effect, Input, Join, Machine, Now, Say, Ticket, Verdict};
+use crate::store::{Store, StoreError, Synchronous};
+
+/// A source of random bits, passed in so that a simulation can be repeated.
+pub type Random = Box<dyn FnMut() -> u64 + Send>;
+
+/// What may be said now that it is on disk.
+#[derive(Debug, Default)]
+pub struct Spoken {
+    /// Replies, in order.
+    pub replies: Vec<(Ticket, Box<Reply>)>,
+    /// Events, in order.
+    pub events: Vec<EventView>,
+    /// What went wrong with the storage, if anything did.
+    pub failed: Option<String>,
+}
+
+/// Machine and store together.
+pub struct Core {
+    machine: Machine,
+    store: Option<Store>,
+    path: PathBuf,
+    synchronous: Synchronous,
+    random: Random,
+    reminder: Option<Arc<str>>,
+    /// Who waited when the storage failed, for as long as it fails.
+    stranded: Vec<(Ticket, CueId)>,
+    /// Whether something was written that is not indexed yet.
+    is_behind: bool,
+}
+
+impl Core {
+    /// Opens the store and loads the machine.
+    pub fn open(
+        path: PathBuf,
+        synchronous: Synchronous,
+        was_clean: bool,
+        now: Now,
+        random: Random,
+    ) -> Result<Self, StoreError> {
+        let store = Store::open(&path, synchronous, was_clean)?;
+        let machine = store.load(now)?;
+        Ok(Self {
+            machine,
+            store: Some(store),
+            path,
+            synchronous,
+            random,
+            reminder: None,
+            stranded: Vec::new(),
+            is_behind: true,
+        })
+    }
+
+    /// Sets the reminder that goes below each answer from now on.
+    pub fn set_reminder(&mut self, reminder: Option<Arc<str>>) {
+        self.reminder = reminder;
+    }
+
+    /// Returns the machine, to look at.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Returns the store, unless it is failing.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Says whether something was written that is not indexed yet.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Carries out orders in one transaction, and returns what may be said.
+    ///
+    /// When that fails, each order is tried alone, so that one that cannot be written does not take others with it.
+    pub fn carry_out(&mut self, now: Now, orders: &[Order]) -> Spoken {
+        match self.attempt(now, orders) {
+            Ok(spoken) => spoken,
+            Err(error) => {
+                tracing::error!(%error, orders = orders.len(), "a transaction failed and was undone");
+                self.recover(now, orders);
+                self.one_by_one(now, orders, &error)
+            }
+        }
+    }
+
+    /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
+    pub fn index_some(&mut self) -> bool {
+        let Some(store) = &self.store else { return false };
+        let indexed = store.begin().and_then(|()| store.index_some()).and_then(|more| store.commit().map(|()| more));
+        match indexed {
+            Ok(more) => self.is_behind = more,
+            Err(error) => {
+                // Nothing depends on the index but search; it catches up when the storage recovers.
+                tracing::warn!(%error, "indexing failed");
+                store.roll_back();
+                return false;
+            }
+        }
+        self.is_behind
+    }
+
+    fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
+        self.reopen_if_failing(now)?;
+        let mut spoken = Spoken::default();
+        let mut has_begun = false;
+        for order in orders {
+            let Some(input) = self.prepare(now, order, &mut spoken)? else { continue };
+            for effect in self.machine.handle(now, input) {
+                self.perform(now, effect, &mut spoken, &mut has_begun)?;
+            }
+        }
+        if has_begun {
+            self.opened()?.commit()?;
+            self.is_behind = true;
+        }
+        Ok(spoken)
+    }
+
+    /// Performs one effect: writes now, and keeps what is to be said for after the commit.
+    fn perform(
+        &self,
+        now: Now,
+        effect: Effect,
+        spoken: &mut Spoken,
+        has_begun: &mut bool,
+    ) -> Result<(), StoreError> {
+        let store = self.opened()?;
+        let mut begin = || -> Result<(), StoreError> {
+            if !*has_begun {
+                store.begin()?;
+                *has_begun = true;
+            }
+            Ok(())
+        };
+        match effect {
+            Effect::Store(change) => {
+                begin()?;
+                store.apply(now.wall, &change)?;
+            }
+            Effect::Log { what, agent, cue } => {
+                begin()?;
+                let id = store.log(now.wall, what, &agent, cue)?;
+                spoken.events.push(EventView { id: Some(id), at: now.wall, what, agent_id: agent, cue_id: cue });
+            }
+            Effect::Presence { agent, cue, waiting } => {
+                let what = if waiting > 0 { EventKind::Waiting } else { EventKind::Detached };
+                let event = EventView { id: None, at: now.wall, what, agent_id: agent, cue_id: Some(cue) };
+                spoken.events.push(event);
+            }
+            Effect::Reply { to, reply } => spoken.replies.push((to, reply)),
+        }
+        Ok(())
+    }
+
+    /// Turns an order into an input: draws ids, checks answers, and reminds the machine of what it forgot.
+    fn prepare(
+        &mut self,
+        now: Now,
+        order: &Order,
+        spoken: &mut Spoken,
+    ) -> Result<Option<Input>, StoreError> {
+        let (ticket, request) = (order.ticket, order.request);
+        if let Some(cue) = order.work.cue() {
+            self.remind_of(now, cue)?;
+        }
+        Ok(Some(match &order.work {
+            Work::Join { runtime, project_dir, terminal, session } => {
+                if let Some(session) = session
+                    && let Some(agent_id) = self.opened()?.agent_of_session(runtime, session)?
+                {
+                    let reply = Reply::Joined(Joined { agent_id, again: true });
+                    spoken.replies.push((ticket, Box::new(reply)));
+                    return Ok(None);
+                }
+                Input::Join(Join {
+                    ticket,
+                    agent: self.fresh_agent_id(),
+                    runtime: runtime.clone(),
+                    project_dir: project_dir.clone(),
+                    terminal: terminal.clone(),
+                    session: session.clone(),
+                })
+            }
+            Work::Ask { agent, kind, prompt, payload, content, origin } => {
+                if !self.machine.knows_request(request)
+                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
+                {
+                    self.machine.remember(now, known.id, known.cue);
+                }
+                Input::Ask(Ask {
+                    ticket,
+                    request,
+                    cue: self.fresh_cue_id(),
+                    agent: agent.clone(),
+                    kind: *kind,
+                    prompt: Arc::clone(prompt),
+                    payload: payload.clone(),
+                    content: *content,
+                    origin: *origin,
+                })
+            }
+            Work::Attach(cue) => Input::Attach { ticket, cue: *cue },
+            Work::Ack { cues, nonce } => {
+                for cue in cues {
+                    self.remind_of(now, *cue)?;
+                }
+                Input::Ack { ticket, cues: cues.clone(), nonce: nonce.clone() }
+            }
+            Work::Rest(cue) => Input::Rest { ticket, cue: *cue },
+            Work::Answer { cue, answer, by, hold_ms } => {
+                let checked = self.opened()?.with_question(*cue, |question| answer.clone().check(question))?;
+                let verdict = match checked {
+                    None => return Ok(refuse(spoken, ticket, unknown(*cue))),
+                    Some(Err(error)) => {
+                        let failure =
+                            Failure::new(ErrorCode::InvalidAnswer, error.to_string()).with_hint(error.hint());
+                        return Ok(refuse(spoken, ticket, failure));
+                    }
+                    Some(Ok(checked)) => {
+                        let rendered = checked.render();
+                        Verdict::Answer {
+                            text: rendered.text,
+                            answer: checked.answer().clone(),
+                            redacted: rendered.redacted.map(|redacted| (redacted.text, redacted.answer)),
+                        }
+                    }
+                };
+                self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
+            }
+            Work::Decline { cue, reason, by } => {
+                self.decide(order, *cue, Verdict::Decline { reason: reason.clone() }, by.as_ref(), 0)
+            }
+            Work::Cancel { cue, reason, by } => {
+                self.decide(order, *cue, Verdict::Cancel { reason: reason.clone() }, by.as_ref(), 0)
+            }
+            Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
+            Work::Say { agent, text, by } => {
+                Input::Say(Say { ticket, request, agent: agent.clone(), text: text.clone(), by: by.clone() })
+            }
+            Work::Gone => Input::Gone { ticket },
+            Work::HumanSeen => Input::HumanSeen,
+            Work::Tick => Input::Tick,
+        }))
+    }
+
+    fn decide(&self, order: &Order, cue: CueId, verdict: Verdict, by: Option<&String>, hold_ms: u64) -> Input {
+        Input::Decide(Decide {
+            ticket: order.ticket,
+            request: order.request,
+            cue,
+            verdict,
+            by: by.cloned(),
+            hold_ms,
+            reminder: self.reminder.clone(),
+        })
+    }
+
+    fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
+        if !self.machine.knows(cue)
+            && let Some(known) = self.opened()?.cue(now, cue)?
+        {
+            self.machine.remember(now, known.id, known.cue);
+        }
+        Ok(())
+    }
+
+    fn fresh_agent_id(&mut self) -> AgentId {
+        loop {
+            let bits = (self.random)();
+            let id = AgentId::from_random((bits >> 20) as u32);
+            if !self.machine.has_agent(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn fresh_cue_id(&mut self) -> CueId {
+        // Sixty random bits: the store's unique index makes the one accident in an eternity an error, not a mix-up.
+        CueId::from_random((self.random)())
+    }
+
+    fn opened(&self) -> Result<&Store, StoreError> {
+        self.store.as_ref().ok_or_else(|| StoreError::Damaged {
+            path: self.path.clone(),
+            what: "it could not be opened again after a failure".into(),
+        })
+    }
+
+    fn reopen_if_failing(&mut self, now: Now) -> Result<(), StoreError> {
+        if self.store.is_some() {
+            return Ok(());
+        }
+        let store = Store::open(&self.path, self.synchronous, false)?;
+        self.machine = store.load(now)?;
+        self.store = Some(store);
+        for (ticket, cue) in std::mem::take(&mut self.stranded) {
+            self.machine.restore_waiter(ticket, cue);
+        }
+        tracing::info!("the storage works again");
+        Ok(())
+    }
+
+    /// Goes back to what is on disk, with everyone who waited before still waiting.
+    fn recover(&mut self, now: Now, orders: &[Order]) {
+        let newcomers: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
+        if self.store.is_some() {
+            self.stranded =
+                self.machine.waiters().filter(|(ticket, _)| !newcomers.contains(ticket)).collect();
+        }
+        // After a failed write or sync nothing about the old connection can be trusted.
+        self.store = None;
+        if let Err(error) = self.reopen_if_failing(now) {
+            tracing::error!(%error, "the storage cannot be opened again; trying with each request");
+        }
+    }
+
+    fn one_by_one(&mut self, now: Now, orders: &[Order], error: &StoreError) -> Spoken {
+        let mut spoken = Spoken { failed: Some(error.to_string()), ..Spoken::default() };
+        if let [order] = orders {
+            spoken.replies.push((order.ticket, Box::new(Reply::Error(storage_failure(error)))));
+            return spoken;
+        }
+        for order in orders {
+            let one = std::slice::from_ref(order);
+            let mut done = match self.attempt(now, one) {
+                Ok(done) => done,
+                Err(error) => {
+                    self.recover(now, one);
+                    self.one_by_one(now, one, &error)
+                }
+            };
+            spoken.replies.append(&mut done.replies);
+            spoken.events.append(&mut done.events);
+        }
+        spoken
+    }
+}
+
+impl Work {
+    /// Returns the one question this work is about, if it is about one.
+    fn cue(&self) -> Option<CueId> {
+        match self {
+            Self::Attach(cue) | Self::Rest(cue) | Self::Undo(cue) => Some(*cue),
+            Self::Answer { cue, .. } | Self::Decline { cue, .. } | Self::Cancel { cue, .. } => Some(*cue),
+            Self::Join { .. }
+            | Self::Ask { .. }
+            | Self::Ack { .. }
+            | Self::Say { .. }
+            | Self::Gone
+            | Self::HumanSeen
+            | Self::Tick => None,
+        }
+    }
+}
+
+fn refuse(spoken: &mut Spoken, ticket: Ticket, failure: Failure) -> Option<Input> {
+    spoken.replies.push((ticket, Box::new(Reply::Error(failure))));
+    None
+}
+
+fn unknown(cue: CueId) -> Failure {
+    Failure::new(ErrorCode::UnknownCue, format!("there is no question {cue}"))
+        .with_hint("`cueme inbox` lists the open questions, `cueme history` the others")
+}
+
+/// Tells a caller that nothing was changed.
+pub(crate) fn storage_failure(error: &StoreError) -> Failure {
+    let failure = Failure::new(ErrorCode::Storage, error.to_string());
+    match error.hint() {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Core").field("path", &self.path).field("machine", &self.machine).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,12 @@
+//! One thread that owns the truth: it takes orders, asks the machine, commits, and only then speaks.
+//!
+//! Everything that arrives while a commit is under way is committed together in the next one. No reply and no event
+//! leaves before the commit it depends on.
+
+mod order;
+mod core;
+mod thread;
+
+pub use self::core::{Core, Random, Spoken};
+pub use order::{Line, Order, Work};
+pub use thread::{Engine, EngineError, EngineHandle};

@@ -1,0 +1,141 @@
+//! What the engine is told to do.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::Reply;
+use protocol_spec::outcome::{Kind, Origin};
+use sha2::{Digest, Sha256};
+
+use crate::machine::{ContentKey, Ticket};
+
+/// A reply on its way to a caller.
+#[derive(Debug)]
+pub struct Line {
+    /// The request it answers.
+    pub id: RequestId,
+    /// What is said.
+    pub reply: Box<Reply>,
+}
+
+/// Something to be done for a caller.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The caller.
+    pub ticket: Ticket,
+    /// The permanent key of the call.
+    pub request: RequestId,
+    /// What is to be done.
+    pub work: Work,
+}
+
+/// What is to be done. Everything in it is parsed and within its limits.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Register an agent.
+    Join {
+        /// The runtime it lives in.
+        runtime: RuntimeTag,
+        /// The directory it works in.
+        project_dir: String,
+        /// Its shell family.
+        terminal: String,
+        /// The runtime's name for the conversation.
+        session: Option<String>,
+    },
+    /// Ask and wait.
+    Ask {
+        /// The asking agent.
+        agent: AgentId,
+        /// The verb.
+        kind: Kind,
+        /// The question.
+        prompt: Arc<str>,
+        /// The payload as written; it has been parsed.
+        payload: Option<Arc<str>>,
+        /// What makes two questions the same.
+        content: ContentKey,
+        /// Who opened it.
+        origin: Origin,
+    },
+    /// Wait again.
+    Attach(CueId),
+    /// Settle outcomes that were printed.
+    Ack {
+        /// The questions.
+        cues: Vec<CueId>,
+        /// The turn's mark.
+        nonce: Option<String>,
+    },
+    /// Stop waiting.
+    Rest(CueId),
+    /// Answer.
+    Answer {
+        /// The question.
+        cue: CueId,
+        /// The answer; not yet held against the question.
+        answer: Answer,
+        /// Who answers.
+        by: Option<String>,
+        /// How long it can be taken back.
+        hold_ms: u64,
+    },
+    /// Refuse to answer.
+    Decline {
+        /// The question.
+        cue: CueId,
+        /// Why.
+        reason: Option<String>,
+        /// Who declines.
+        by: Option<String>,
+    },
+    /// Close without an answer.
+    Cancel {
+        /// The question.
+        cue: CueId,
+        /// Why.
+        reason: Option<String>,
+        /// Who closes it.
+        by: Option<String>,
+    },
+    /// Take an answer back.
+    Undo(CueId),
+    /// Leave a message.
+    Say {
+        /// The agent it is for.
+        agent: AgentId,
+        /// The message.
+        text: String,
+        /// Who says it.
+        by: Option<String>,
+    },
+    /// The caller is gone.
+    Gone,
+    /// A human is there.
+    HumanSeen,
+    /// Time passed.
+    Tick,
+}
+
+impl Work {
+    /// Returns an ask, with what makes it the same as another.
+    pub fn ask(agent: AgentId, kind: Kind, prompt: String, payload: Option<String>, origin: Origin) -> Self {
+        let content = content_key(kind, &prompt, payload.as_deref());
+        Self::Ask { agent, kind, prompt: prompt.into(), payload: payload.map(Arc::from), content, origin }
+    }
+}
+
+/// Hashes a question's content, each part behind its length so that no two contents look alike.
+fn content_key(kind: Kind, prompt: &str, payload: Option<&str>) -> ContentKey {
+    let mut hash = Sha256::new();
+    hash.update([match kind {
+        Kind::Cue => 0,
+        Kind::Pause => 1,
+    }]);
+    for part in [Some(prompt), payload] {
+        hash.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
+        hash.update(part.unwrap_or_default());
+    }
+    ContentKey(hash.finalize().into())
+}

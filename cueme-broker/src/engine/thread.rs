@@ -1,0 +1,325 @@
+//! The engine's thread and the handle others hold.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use protocol_spec::id::RequestId;
+use protocol_spec::message::EventView;
+use protocol_spec::time::Timestamp;
+use thiserror::Error;
+use tokio::sync::{broadcast, mpsc as caller, oneshot};
+use uuid::Uuid;
+
+use super::core::{Core, Random, Spoken};
+use super::order::{Line, Order, Work};
+use crate::machine::{Now, Ticket};
+use crate::store::{Store, StoreError, Synchronous};
+
+/// How many orders are committed together.
+const BATCH_MAX: usize = 512;
+/// How many events a watcher may fall behind before it is told to read the state anew.
+const EVENTS_KEPT: usize = 1024;
+/// How long the engine is idle before it indexes what was written.
+const INDEX_AFTER_IDLE: Duration = Duration::from_millis(50);
+/// How long the engine waits before it tries again what failed by itself.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+/// The running engine.
+#[derive(Debug)]
+pub struct Engine {
+    handle: EngineHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What everybody else holds of the engine.
+#[derive(Debug, Clone)]
+pub struct EngineHandle {
+    inbox: Sender<Message>,
+    tickets: Arc<AtomicU64>,
+    events: broadcast::Sender<EventView>,
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+/// The engine does not answer any more.
+#[derive(Debug, Error)]
+#[error("the broker is stopping")]
+pub struct EngineError;
+
+type Caller = caller::UnboundedSender<Line>;
+type Look = Box<dyn FnOnce(&mut Core) + Send>;
+
+enum Message {
+    Order { order: Order, caller: Option<Caller> },
+    Look(Look),
+    Stop(oneshot::Sender<()>),
+}
+
+impl Engine {
+    /// Opens the database and starts the thread.
+    pub fn start(path: PathBuf, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
+        let clock = Clock::start();
+        let core = Core::open(path, synchronous, was_clean, clock.now(), system_random())?;
+        let (sender, inbox) = mpsc::channel();
+        let (events, _) = broadcast::channel(EVENTS_KEPT);
+        let trouble = Arc::default();
+        let handle = EngineHandle {
+            inbox: sender,
+            tickets: Arc::new(AtomicU64::new(1)),
+            events: events.clone(),
+            trouble: Arc::clone(&trouble),
+        };
+        let desk = Desk { core, clock, inbox, callers: HashMap::new(), events, trouble, retry_at: None };
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || desk.work())
+            .map_err(|source| StoreError::Io { doing: "start the engine", path: PathBuf::new(), source })?;
+        Ok(Self { handle, thread: Some(thread) })
+    }
+
+    /// Returns a handle.
+    pub fn handle(&self) -> EngineHandle {
+        self.handle.clone()
+    }
+
+    /// Says whether the thread has ended, which it does by itself only when it panicked.
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Commits what has arrived, folds the log into the database and ends the thread.
+    pub fn stop(mut self) {
+        let (done, _) = oneshot::channel();
+        // If the inbox is closed the thread is gone already.
+        let _ = self.handle.inbox.send(Message::Stop(done));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl EngineHandle {
+    /// Draws a ticket for a new call.
+    pub fn ticket(&self) -> Ticket {
+        Ticket(self.tickets.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Hands in an order whose replies go to `caller`.
+    pub fn order(&self, order: Order, caller: Caller) -> Result<(), EngineError> {
+        self.inbox.send(Message::Order { order, caller: Some(caller) }).map_err(|_| EngineError)
+    }
+
+    /// Says that a caller is gone.
+    pub fn gone(&self, ticket: Ticket) {
+        self.tell(ticket, Work::Gone);
+    }
+
+    /// Says that a human was seen.
+    pub fn human_seen(&self) {
+        self.tell(Ticket(0), Work::HumanSeen);
+    }
+
+    /// Follows what happens from now on.
+    pub fn events(&self) -> broadcast::Receiver<EventView> {
+        self.events.subscribe()
+    }
+
+    /// Returns what is wrong with the storage, if anything is.
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs something on the engine's thread, after everything handed in before is committed.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut Core) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (sender, receiver) = oneshot::channel();
+        let look: Look = Box::new(move |core| {
+            let _ = sender.send(look(core));
+        });
+        self.inbox.send(Message::Look(look)).map_err(|_| EngineError)?;
+        receiver.await.map_err(|_| EngineError)
+    }
+
+    /// Waits until everything written so far can be searched.
+    pub async fn catch_up(&self) -> Result<(), EngineError> {
+        while self.look(|core| core.is_behind() && core.index_some()).await? {}
+        Ok(())
+    }
+
+    fn tell(&self, ticket: Ticket, work: Work) {
+        let order = Order { ticket, request: RequestId(Uuid::nil()), work };
+        // Nothing depends on being told when the engine has ended.
+        let _ = self.inbox.send(Message::Order { order, caller: None });
+    }
+}
+
+/// The thread's own belongings.
+struct Desk {
+    core: Core,
+    clock: Clock,
+    inbox: Receiver<Message>,
+    callers: HashMap<Ticket, (RequestId, Caller)>,
+    events: broadcast::Sender<EventView>,
+    trouble: Arc<Mutex<Option<String>>>,
+    /// Not to be woken by a timer before this, after a failure.
+    retry_at: Option<Instant>,
+}
+
+impl Desk {
+    fn work(mut self) {
+        let mut orders = Vec::with_capacity(BATCH_MAX);
+        loop {
+            let mut looks = Vec::new();
+            let mut stop = None;
+            match self.next_message() {
+                Ok(Some(message)) => self.sort(message, &mut orders, &mut looks, &mut stop),
+                Ok(None) => {}
+                Err(Closed) => break,
+            }
+            while orders.len() < BATCH_MAX && stop.is_none() {
+                let Ok(message) = self.inbox.try_recv() else { break };
+                self.sort(message, &mut orders, &mut looks, &mut stop);
+            }
+            self.carry_out(&mut orders);
+            for look in looks {
+                look(&mut self.core);
+            }
+            if let Some(done) = stop {
+                self.close();
+                let _ = done.send(());
+                return;
+            }
+        }
+        self.close();
+    }
+
+    /// Waits for a message, or until something else is due.
+    fn next_message(&mut self) -> Result<Option<Message>, Closed> {
+        let due = self.core.machine().next_due().map(|due| self.clock.until(due));
+        let due = match (due, self.retry_at.take()) {
+            (Some(due), Some(retry_at)) => Some(due.max(retry_at.saturating_duration_since(Instant::now()))),
+            (due, _) => due,
+        };
+        let index = self.core.is_behind().then_some(INDEX_AFTER_IDLE);
+        let Some(patience) = due.into_iter().chain(index).min() else {
+            return self.inbox.recv().map(Some).map_err(|_| Closed);
+        };
+        match self.inbox.recv_timeout(patience) {
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Disconnected) => Err(Closed),
+            Err(RecvTimeoutError::Timeout) => {
+                if due.is_some_and(|due| due <= patience) {
+                    return Ok(Some(tick()));
+                }
+                self.core.index_some();
+                Ok(None)
+            }
+        }
+    }
+
+    fn sort(
+        &mut self,
+        message: Message,
+        orders: &mut Vec<Order>,
+        looks: &mut Vec<Look>,
+        stop: &mut Option<oneshot::Sender<()>>,
+    ) {
+        match message {
+            Message::Order { order, caller } => {
+                if let Some(caller) = caller {
+                    self.callers.insert(order.ticket, (order.request, caller));
+                }
+                orders.push(order);
+            }
+            Message::Look(look) => looks.push(look),
+            Message::Stop(done) => *stop = Some(done),
+        }
+    }
+
+    fn carry_out(&mut self, orders: &mut Vec<Order>) {
+        if orders.is_empty() {
+            return;
+        }
+        let spoken = self.core.carry_out(self.clock.now(), orders);
+        self.note_trouble(&spoken);
+        for (ticket, reply) in spoken.replies {
+            if let Some((id, caller)) = self.callers.get(&ticket) {
+                // A caller that has left learns of it by its own means.
+                let _ = caller.send(Line { id: *id, reply });
+            }
+        }
+        for event in spoken.events {
+            // Nobody needs to watch.
+            let _ = self.events.send(event);
+        }
+        for order in orders.drain(..) {
+            if !self.core.machine().is_waiting(order.ticket) {
+                self.callers.remove(&order.ticket);
+            }
+        }
+    }
+
+    fn note_trouble(&mut self, spoken: &Spoken) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if spoken.failed.is_some() {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        }
+        if *trouble != spoken.failed {
+            trouble.clone_from(&spoken.failed);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(Err(error)) = self.core.store().map(Store::checkpoint) {
+            tracing::warn!(%error, "the write-ahead log could not be folded in; the next start will");
+        }
+    }
+}
+
+struct Closed;
+
+fn tick() -> Message {
+    let order = Order { ticket: Ticket(0), request: RequestId(Uuid::nil()), work: Work::Tick };
+    Message::Order { order, caller: None }
+}
+
+/// The two clocks of [`Now`].
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    started: Instant,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { started: Instant::now() }
+    }
+
+    fn now(&self) -> Now {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        Now {
+            wall: Timestamp::from_millis(i64::try_from(wall).unwrap_or(i64::MAX)),
+            steady: self.steady(),
+        }
+    }
+
+    fn steady(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn until(&self, due: u64) -> Duration {
+        Duration::from_millis(due.saturating_sub(self.steady()))
+    }
+}
+
+fn system_random() -> Random {
+    Box::new(|| {
+        // Without randomness from the system no id is safe; there is nothing to fall back to.
+        getrandom::u64().unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"))
+    })
+}

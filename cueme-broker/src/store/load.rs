@@ -1,0 +1,233 @@
+//! Reads what the machine keeps in memory: everything that is live, and single settled questions on demand.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Question;
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::outcome::{Delivery, Kind, Outcome};
+use protocol_spec::payload::Payload;
+use protocol_spec::time::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::code::Code;
+use super::write::parse_answer;
+use super::{Store, StoreError};
+use crate::machine::{ContentKey, Cue, Decision, Machine, Message, Now, State, beginning_of};
+
+/// How much of a prompt is read to find its beginning, in characters.
+const BEGINNING_READ_CHARS: u32 = 2000;
+
+/// A question the store knows.
+#[derive(Debug)]
+pub struct Remembered {
+    /// Its id.
+    pub id: CueId,
+    /// What the machine has to know of it.
+    pub cue: Cue,
+}
+
+const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
+    substr(q.prompt, 1, ?2), q.payload IS NOT NULL, c.asked_at,
+    d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at
+    FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
+
+impl Store {
+    /// Fills a machine with everything that is live.
+    pub fn load(&self, now: Now) -> Result<Machine, StoreError> {
+        let mut machine = Machine::default();
+        self.load_agents(&mut machine)?;
+        self.load_messages(&mut machine)?;
+        let mut statement =
+            self.connection.prepare_cached(&format!("SELECT {COLUMNS} WHERE c.delivery < ?1 ORDER BY c.seq"))?;
+        let mut rows = statement.query(params![Delivery::Acknowledged.number(), BEGINNING_READ_CHARS])?;
+        while let Some(row) = rows.next()? {
+            let remembered = self.remembered(now, row)?;
+            machine.remember(now, remembered.id, remembered.cue);
+        }
+        Ok(machine)
+    }
+
+    /// Finds the question a call means.
+    pub fn cue_of_request(&self, now: Now, request: RequestId) -> Result<Option<Remembered>, StoreError> {
+        self.find(
+            now,
+            "WHERE c.seq = (SELECT seq FROM requests WHERE request_id = ?1)",
+            request.0.as_bytes().as_slice(),
+        )
+    }
+
+    /// Finds a question by its id.
+    pub fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError> {
+        self.find(now, "WHERE c.cue_id = ?1", cue.as_str())
+    }
+
+    /// Runs `with` on the question as an answer has to be checked against it.
+    pub fn with_question<T>(
+        &self,
+        cue: CueId,
+        with: impl FnOnce(Question<'_>) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let found: Option<(i64, Option<String>)> = self
+            .connection
+            .prepare_cached("SELECT c.kind, q.payload FROM cues c JOIN questions q USING (seq) WHERE c.cue_id = ?1")?
+            .query_row(params![cue.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((kind, payload)) = found else { return Ok(None) };
+        let payload = payload.as_deref().map(Payload::parse).transpose().map_err(|error| StoreError::Meaning {
+            what: "a payload",
+            value: error.to_string(),
+        })?;
+        Ok(Some(match Kind::from_number(kind)? {
+            Kind::Cue => with(Question::Cue(payload.as_ref())),
+            Kind::Pause => with(Question::Pause),
+        }))
+    }
+
+    /// Finds the agent that a runtime's session joined as.
+    pub fn agent_of_session(
+        &self,
+        runtime: &RuntimeTag,
+        session: &str,
+    ) -> Result<Option<AgentId>, StoreError> {
+        let found: Option<String> = self
+            .connection
+            .prepare_cached("SELECT agent_id FROM agents WHERE runtime = ?1 AND session = ?2")?
+            .query_row(params![runtime.as_str(), session], |row| row.get(0))
+            .optional()?;
+        found.map(parse).transpose()
+    }
+
+    fn load_agents(&self, machine: &mut Machine) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT agent_id, runtime, (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) FROM agents",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let newest: Option<u64> = row.get(2)?;
+            machine.remember_agent(parse(row.get(0)?)?, parse(row.get(1)?)?, newest.unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    fn load_messages(&self, machine: &mut Machine) -> Result<(), StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL ORDER BY seq")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            machine.remember_message(&parse(row.get(3)?)?, message(row)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the messages that went into the decision of a question.
+    fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY seq")?;
+        let mut rows = statement.query(params![cue.as_str()])?;
+        let mut messages = Vec::new();
+        while let Some(row) = rows.next()? {
+            messages.push(message(row)?);
+        }
+        Ok(messages)
+    }
+
+    fn find(
+        &self,
+        now: Now,
+        condition: &str,
+        key: impl rusqlite::ToSql,
+    ) -> Result<Option<Remembered>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!("SELECT {COLUMNS} {condition}"))?;
+        let mut rows = statement.query(params![key, BEGINNING_READ_CHARS])?;
+        rows.next()?.map(|row| self.remembered(now, row)).transpose()
+    }
+
+    fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, StoreError> {
+        let seq: u64 = row.get(0)?;
+        let id: CueId = parse(row.get(1)?)?;
+        let prompt: String = row.get(8)?;
+        let mut state = state(now, row)?;
+        if let State::Held { taken, .. } = &mut state {
+            *taken = self.messages_in(id)?;
+        }
+        let cue = Cue {
+            agent: parse(row.get(2)?)?,
+            kind: Kind::from_number(row.get(3)?)?,
+            has_payload: row.get(9)?,
+            content: ContentKey(row.get(4)?),
+            question: beginning_of(&prompt).into(),
+            requests: self.requests_of(seq)?,
+            ordinal: seq,
+            state,
+            waiters: Vec::new(),
+            detached: Some((now.steady, now.wall)),
+            rounds: (0, 0),
+        };
+        Ok(Remembered { id, cue })
+    }
+
+    fn requests_of(&self, seq: u64) -> Result<Vec<RequestId>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT request_id FROM requests WHERE seq = ?1")?;
+        let mut rows = statement.query(params![seq])?;
+        let mut requests = Vec::new();
+        while let Some(row) = rows.next()? {
+            requests.push(request_id(row.get(0)?)?);
+        }
+        Ok(requests)
+    }
+}
+
+fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
+    let outcome = Outcome::from_number(row.get(5)?)?;
+    match outcome {
+        Outcome::Open => return Ok(State::Open),
+        Outcome::Superseded => return Ok(State::Superseded),
+        Outcome::Answered | Outcome::Declined | Outcome::Cancelled => {}
+    }
+    let decision = Decision {
+        request: request_id(row.get(11)?)?,
+        outcome,
+        text: row.get::<_, String>(12)?.into(),
+        reminder: row.get::<_, Option<String>>(13)?.map(Arc::from),
+        answer: parse_answer(row.get::<_, Option<String>>(14)?.as_deref())?,
+        has_secrets: row.get(15)?,
+        by: row.get(16)?,
+        decided_at: Timestamp::from_millis(row.get(17)?),
+    };
+    let handed_at = row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis);
+    let released_at = row.get::<_, Option<i64>>(18)?.map(Timestamp::from_millis);
+    Ok(match (Delivery::from_number(row.get(6)?)?, released_at) {
+        (Delivery::Acknowledged, _) => {
+            State::Settled { handed_at: handed_at.unwrap_or(decision.decided_at), decision }
+        }
+        (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
+            decision,
+            until: now.steady.saturating_add(released_at.millis_since(now.wall)),
+            released_at,
+            taken: Vec::new(),
+        },
+        (Delivery::None | Delivery::Handed, None) => State::Decided { decision, handed_at },
+    })
+}
+
+fn message(row: &Row<'_>) -> Result<Message, StoreError> {
+    Ok(Message {
+        request: request_id(row.get(0)?)?,
+        text: row.get::<_, String>(1)?.into(),
+        said_at: Timestamp::from_millis(row.get(2)?),
+    })
+}
+
+/// Reads an id as it was stored.
+pub(super) fn parse<T: std::str::FromStr>(text: String) -> Result<T, StoreError> {
+    text.parse().map_err(|_| StoreError::Meaning { what: "an id", value: text })
+}
+
+fn request_id(bytes: Vec<u8>) -> Result<RequestId, StoreError> {
+    Uuid::from_slice(&bytes)
+        .map(RequestId)
+        .map_err(|_| StoreError::Meaning { what: "a request id", value: format!("{bytes:02x?}") })
+}

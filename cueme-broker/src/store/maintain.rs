@@ -1,0 +1,134 @@
+//! Keeps the database in order: checks, copies, deletes what is old.
+
+use std::path::Path;
+use std::time::Duration;
+
+use protocol_spec::time::Timestamp;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::open::{SCHEMA, schema_of};
+use super::read::Reader;
+use super::{Store, StoreError};
+
+/// How many problems a check lists.
+const PROBLEMS_MAX: u32 = 20;
+/// How many pages are copied before others get a turn.
+const BACKUP_PAGES: i32 = 256;
+/// How many questions are deleted in one transaction.
+const PURGE_BATCH: u32 = 500;
+
+/// What a check of the database found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Empty when all is well.
+    pub problems: Vec<String>,
+    /// The schema's number.
+    pub schema: u32,
+    /// Stored questions.
+    pub cues: u64,
+    /// Size, in bytes.
+    pub bytes: u64,
+}
+
+impl CheckReport {
+    /// Checks a database file that no broker uses, without changing it.
+    pub fn of_file(path: &Path) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Sqlite { doing: "open", path: path.to_owned(), source };
+        let connection =
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+        let found = schema_of(&connection).map_err(failed)?;
+        if found > SCHEMA {
+            return Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA });
+        }
+        if found == 0 {
+            return Err(StoreError::Damaged { path: path.to_owned(), what: "it is not a cueme database".into() });
+        }
+        check(&connection)
+    }
+}
+
+impl Reader {
+    /// Checks the whole database: pages, indexes, references.
+    pub fn check(&self) -> Result<CheckReport, StoreError> {
+        self.with(check)
+    }
+
+    /// Writes a consistent copy while the broker works, and verifies it.
+    pub fn back_up(&self, to: &Path) -> Result<CheckReport, StoreError> {
+        let failed = |source| StoreError::Sqlite { doing: "write the copy", path: to.to_owned(), source };
+        create_new(to)?;
+        self.with(|connection| {
+            let mut copy = Connection::open(to).map_err(failed)?;
+            Backup::new(connection, &mut copy)
+                .and_then(|backup| backup.run_to_completion(BACKUP_PAGES, Duration::ZERO, None))
+                .map_err(failed)?;
+            // The copy is one file that stands for itself.
+            copy.pragma_update(None, "journal_mode", "delete").map_err(failed)?;
+            check(&copy)
+        })
+    }
+}
+
+impl Store {
+    /// Counts, or deletes up to a batch of, questions that were acknowledged before `before`.
+    ///
+    /// Returns how many there were and whether there may be more. Inside a transaction of the engine.
+    pub fn purge_some(&self, before: Timestamp) -> Result<(u64, bool), StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT seq FROM cues WHERE delivery = 2 AND acknowledged_at < ?1 ORDER BY seq LIMIT ?2",
+        )?;
+        let sequences: Vec<i64> = statement
+            .query_map(params![before.as_millis(), PURGE_BATCH], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for seq in &sequences {
+            self.run("DELETE FROM search WHERE rowid IN (2 * ?1, 2 * ?1 + 1)", params![seq])?;
+            self.run("DELETE FROM messages WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)", params![seq])?;
+            self.run("DELETE FROM receipts WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)", params![seq])?;
+            self.run("DELETE FROM cues WHERE seq = ?1", params![seq])?;
+        }
+        let count = sequences.len() as u64;
+        if count < u64::from(PURGE_BATCH) {
+            self.run("DELETE FROM events WHERE at < ?1 AND id < (SELECT max(id) FROM events)", params![before.as_millis()])?;
+        }
+        Ok((count, count == u64::from(PURGE_BATCH)))
+    }
+
+    /// Counts the questions [`purge_some`](Self::purge_some) would delete.
+    pub fn count_purgeable(&self, before: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.connection.query_row(
+            "SELECT count(*) FROM cues WHERE delivery = 2 AND acknowledged_at < ?1",
+            params![before.as_millis()],
+            |row| row.get(0),
+        )?)
+    }
+}
+
+fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
+    let mut problems: Vec<String> = connection
+        .prepare(&format!("PRAGMA integrity_check({PROBLEMS_MAX})"))?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    problems.retain(|line| line != "ok");
+    let orphans: u64 =
+        connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+    if orphans > 0 {
+        problems.push(format!("{orphans} rows refer to rows that do not exist"));
+    }
+    Ok(CheckReport {
+        problems,
+        schema: schema_of(connection)?,
+        cues: connection.query_row("SELECT count(*) FROM cues", [], |row| row.get(0))?,
+        bytes: connection.query_row(
+            "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            [],
+            |row| row.get(0),
+        )?,
+    })
+}
+
+fn create_new(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    created.map(drop).map_err(|source| StoreError::Io { doing: "create", path: path.to_owned(), source })
+}

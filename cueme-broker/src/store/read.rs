@@ -1,0 +1,317 @@
+//! Reads for humans, on connections that cannot write.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{AgentView, CueView, EventKind, EventView, Match, Receipt};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::value::RawValue;
+
+use super::code::Code;
+use super::load::parse;
+use super::open::open_for_reading;
+use super::write::parse_answer;
+use super::{StoreError, search};
+
+/// How many idle connections are kept.
+const IDLE_CONNECTIONS_MAX: usize = 4;
+/// How many agents a recall names.
+const RECALLED_MAX: usize = 5;
+
+/// Reads the database beside the engine.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// Which past questions are wanted, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryQuery {
+    /// Only this agent's.
+    pub agent: Option<AgentId>,
+    /// Only those with these words.
+    pub search: Option<String>,
+    /// Only those before this sequence number.
+    pub before: Option<i64>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
+    c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
+    ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer)
+    FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
+
+const AGENT_COLUMNS: &str = "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
+    (SELECT count(*) FROM cues c WHERE c.delivery < 2 AND c.outcome = 0 AND c.agent_id = a.agent_id),
+    (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL)
+    FROM agents a";
+
+impl Reader {
+    /// Prepares to read the database at `path`, which exists.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), idle: Mutex::new(Vec::new()) }
+    }
+
+    /// Visits the open questions, oldest first, until `visit` says to stop.
+    pub fn inbox(&self, mut visit: impl FnMut(CueView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let sql = format!("SELECT {CUE_COLUMNS} WHERE c.delivery < 2 AND c.outcome = 0 ORDER BY c.seq");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !visit(cue_view(row)?) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Finds the ids of questions that begin with `prefix`: at most two, which is enough to know whether it is unique.
+    pub fn cues_with_prefix(&self, prefix: &str) -> Result<Vec<CueId>, StoreError> {
+        self.ids_with_prefix("SELECT cue_id FROM cues WHERE cue_id >= ?1 AND cue_id < ?2 LIMIT 2", prefix)
+    }
+
+    /// Finds the ids of agents that begin with `prefix`, like [`cues_with_prefix`](Self::cues_with_prefix).
+    pub fn agents_with_prefix(&self, prefix: &str) -> Result<Vec<AgentId>, StoreError> {
+        self.ids_with_prefix("SELECT agent_id FROM agents WHERE agent_id >= ?1 AND agent_id < ?2 LIMIT 2", prefix)
+    }
+
+    /// Returns one question whole.
+    pub fn cue(&self, cue: CueId) -> Result<Option<CueView>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.cue_id = ?1"))?;
+            let mut rows = statement.query(params![cue.as_str()])?;
+            rows.next()?.map(cue_view).transpose()
+        })
+    }
+
+    /// Returns the last question of an agent that was answered.
+    pub fn last_answered(&self, agent: &AgentId) -> Result<Option<CueView>, StoreError> {
+        self.with(|connection| {
+            let sql = format!(
+                "SELECT {CUE_COLUMNS} WHERE c.agent_id = ?1 AND c.outcome = ?2 AND d.released_at IS NULL
+                 ORDER BY d.decided_at DESC, c.seq DESC LIMIT 1"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![agent.as_str(), Outcome::Answered.number()])?;
+            rows.next()?.map(cue_view).transpose()
+        })
+    }
+
+    /// Visits past and present questions, newest first; returns whether there are more.
+    pub fn history(
+        &self,
+        query: &HistoryQuery,
+        mut visit: impl FnMut(CueView) -> bool,
+    ) -> Result<bool, StoreError> {
+        self.with(|connection| {
+            let wanted = query.limit.saturating_add(1);
+            let found = match &query.search {
+                Some(text) => {
+                    Some(search::find_all(connection, text, query.agent.as_ref(), query.before, wanted)?)
+                }
+                None => None,
+            };
+            let mut visited = 0;
+            let mut see = |row: &Row<'_>| -> Result<bool, StoreError> {
+                visited += 1;
+                Ok(visited <= query.limit && visit(cue_view(row)?))
+            };
+            let agent = query.agent.as_ref().map(AgentId::as_str);
+            match found {
+                Some(sequences) => {
+                    let sql = format!("SELECT {CUE_COLUMNS} WHERE c.seq = ?1");
+                    let mut statement = connection.prepare_cached(&sql)?;
+                    for seq in sequences {
+                        let mut rows = statement.query(params![seq])?;
+                        if let Some(row) = rows.next()? && !see(row)? {
+                            break;
+                        }
+                    }
+                }
+                None => {
+                    let condition = if agent.is_some() { "c.agent_id = ?1" } else { "?1 IS NULL" };
+                    let sql = format!(
+                        "SELECT {CUE_COLUMNS} WHERE {condition} AND c.seq < ?2 ORDER BY c.seq DESC LIMIT ?3"
+                    );
+                    let mut statement = connection.prepare_cached(&sql)?;
+                    let mut rows = statement.query(params![agent, query.before.unwrap_or(i64::MAX), wanted])?;
+                    while let Some(row) = rows.next()? {
+                        if !see(row)? {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(visited > query.limit)
+        })
+    }
+
+    /// Visits the agents, the last seen first.
+    pub fn agents(&self, mut visit: impl FnMut(AgentView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !visit(agent_view(row)?) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Finds agents by what they asked and were told, best first.
+    pub fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Vec<Match>, StoreError> {
+        self.with(|connection| {
+            let found = search::recall(connection, hints, project_dir, RECALLED_MAX)?;
+            let mut statement =
+                connection.prepare_cached(&format!("SELECT {AGENT_COLUMNS} WHERE a.agent_id = ?1"))?;
+            let mut matches = Vec::with_capacity(found.len());
+            for recalled in found {
+                let mut rows = statement.query(params![recalled.agent.as_str()])?;
+                if let Some(row) = rows.next()? {
+                    matches.push(Match { agent: agent_view(row)?, why: recalled.why });
+                }
+            }
+            Ok(matches)
+        })
+    }
+
+    /// Returns what was acknowledged in a turn, oldest first.
+    pub fn receipts(&self, nonce: &str) -> Result<Vec<Receipt>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at
+                 FROM receipts r JOIN cues c USING (cue_id) WHERE r.nonce = ?1 ORDER BY r.rowid",
+            )?;
+            let mut rows = statement.query(params![nonce])?;
+            let mut receipts = Vec::new();
+            while let Some(row) = rows.next()? {
+                receipts.push(Receipt {
+                    cue_id: parse(row.get(0)?)?,
+                    agent_id: parse(row.get(1)?)?,
+                    kind: Kind::from_number(row.get(2)?)?,
+                    outcome: Outcome::from_number(row.get(3)?)?,
+                    acknowledged_at: Timestamp::from_millis(row.get(4)?),
+                });
+            }
+            Ok(receipts)
+        })
+    }
+
+    /// Returns up to `limit` events after `id`, oldest first.
+    pub fn events_after(&self, id: i64, limit: u32) -> Result<Vec<EventView>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+            let mut rows = statement.query(params![id, limit])?;
+            let mut events = Vec::new();
+            while let Some(row) = rows.next()? {
+                events.push(EventView {
+                    id: Some(row.get(0)?),
+                    at: Timestamp::from_millis(row.get(1)?),
+                    what: EventKind::from_number(row.get(2)?)?,
+                    agent_id: parse(row.get(3)?)?,
+                    cue_id: row.get::<_, Option<String>>(4)?.map(parse).transpose()?,
+                });
+            }
+            Ok(events)
+        })
+    }
+
+    /// Returns the newest event's id, zero if there is none.
+    pub fn newest_event(&self) -> Result<i64, StoreError> {
+        self.with(|connection| {
+            let newest: Option<i64> =
+                connection.query_row("SELECT max(id) FROM events", [], |row| row.get(0)).optional()?.flatten();
+            Ok(newest.unwrap_or(0))
+        })
+    }
+
+    fn ids_with_prefix<T: std::str::FromStr>(&self, sql: &str, prefix: &str) -> Result<Vec<T>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            // '~' sorts after every character that an id can have.
+            let mut rows = statement.query(params![prefix, format!("{prefix}~")])?;
+            let mut ids = Vec::new();
+            while let Some(row) = rows.next()? {
+                ids.push(parse(row.get(0)?)?);
+            }
+            Ok(ids)
+        })
+    }
+
+    pub(super) fn with<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_for_reading(&self.path)?,
+        };
+        let result = read(&connection);
+        // A connection that failed may be the reason; the next reader opens a new one.
+        if result.is_ok() {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < IDLE_CONNECTIONS_MAX {
+                idle.push(connection);
+            }
+        }
+        result
+    }
+}
+
+fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
+    let payload: Option<String> = row.get(8)?;
+    let payload = payload.map(RawValue::from_string).transpose().map_err(|error| StoreError::Meaning {
+        what: "a payload",
+        value: error.to_string(),
+    })?;
+    let time = |index| row.get::<_, Option<i64>>(index).map(|at| at.map(Timestamp::from_millis));
+    Ok(CueView {
+        cue_id: parse(row.get(0)?)?,
+        seq: row.get(1)?,
+        agent_id: parse(row.get(2)?)?,
+        agent_runtime: parse(row.get(3)?)?,
+        project_dir: row.get(4)?,
+        kind: Kind::from_number(row.get(5)?)?,
+        origin: Origin::from_number(row.get(6)?)?,
+        prompt: row.get(7)?,
+        payload,
+        outcome: Outcome::from_number(row.get(9)?)?,
+        delivery: Delivery::from_number(row.get(10)?)?,
+        asked_at: Timestamp::from_millis(row.get(11)?),
+        waiting: 0,
+        detached_at: None,
+        decided_at: time(12)?,
+        released_at: time(13)?,
+        acknowledged_at: time(14)?,
+        by: row.get(15)?,
+        text: row.get(16)?,
+        answer: parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?.map(|answer| (*answer).clone()),
+    })
+}
+
+fn agent_view(row: &Row<'_>) -> Result<AgentView, StoreError> {
+    Ok(AgentView {
+        agent_id: parse(row.get(0)?)?,
+        agent_runtime: parse(row.get(1)?)?,
+        project_dir: row.get(2)?,
+        agent_terminal: row.get(3)?,
+        name: row.get(4)?,
+        joined_at: Timestamp::from_millis(row.get(5)?),
+        seen_at: Timestamp::from_millis(row.get(6)?),
+        open_cues: row.get(7)?,
+        waiting: 0,
+        queued: row.get(8)?,
+    })
+}

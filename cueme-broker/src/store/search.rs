@@ -1,0 +1,249 @@
+//! Full-text search, for English and for scripts written without spaces.
+//!
+//! SQLite's tokeniser takes a run of Chinese characters for one word. Here every such character becomes a word of its
+//! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
+//! one or two characters of it.
+//!
+//! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
+
+use protocol_spec::id::AgentId;
+use rusqlite::{Connection, params};
+
+use super::load::parse;
+use super::{Store, StoreError};
+
+/// How many rows are indexed in one transaction.
+pub(super) const INDEX_BATCH: u32 = 200;
+/// How much of a text is indexed, in characters.
+const INDEXED_CHARS_MAX: u32 = 100_000;
+/// How many words of a query are used.
+const QUERY_WORDS_MAX: usize = 32;
+/// How many of the newest hits are ranked.
+const RANKED_HITS_MAX: u32 = 2000;
+
+/// An agent that was found, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// The agent.
+    pub agent: AgentId,
+    /// Where the words were found: what it asked, what it was told, or what it is.
+    pub why: Vec<String>,
+    /// Higher is better.
+    pub score: f64,
+}
+
+impl Store {
+    /// Indexes some of what has been written since; returns whether there may be more.
+    pub fn index_some(&self) -> Result<bool, StoreError> {
+        let questions = self.index_rows(
+            "questions_indexed",
+            "SELECT seq, 2 * seq, substr(prompt, 1, ?3) || ' ' || ifnull(payload, '') FROM questions
+             WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+        )?;
+        let decisions = self.index_rows(
+            "decisions_indexed",
+            "SELECT id, 2 * seq + 1, substr(ifnull(redacted_text, text), 1, ?3) FROM decisions
+             WHERE id > ?1 ORDER BY id LIMIT ?2",
+        )?;
+        Ok(questions || decisions)
+    }
+
+    fn index_rows(&self, mark: &str, sql: &str) -> Result<bool, StoreError> {
+        let from: i64 = self
+            .connection
+            .prepare_cached("SELECT value FROM marks WHERE name = ?1")?
+            .query_row(params![mark], |row| row.get(0))?;
+        let mut last = from;
+        let mut count = 0;
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut insert =
+            self.connection.prepare_cached("INSERT OR REPLACE INTO search (rowid, body) VALUES (?1, ?2)")?;
+        let mut rows = statement.query(params![from, INDEX_BATCH, INDEXED_CHARS_MAX])?;
+        while let Some(row) = rows.next()? {
+            last = row.get(0)?;
+            count += 1;
+            let body: String = row.get(2)?;
+            insert.execute(params![row.get::<_, i64>(1)?, segment(&body)])?;
+        }
+        if count > 0 {
+            self.run("UPDATE marks SET value = ?2 WHERE name = ?1", params![mark, last])?;
+        }
+        Ok(count == INDEX_BATCH)
+    }
+}
+
+/// Finds the sequence numbers of questions in which all words occur, newest first.
+pub(super) fn find_all(
+    connection: &Connection,
+    text: &str,
+    agent: Option<&AgentId>,
+    before: Option<i64>,
+    limit: u32,
+) -> Result<Vec<i64>, StoreError> {
+    let Some(query) = query(text, " AND ") else { return Ok(Vec::new()) };
+    // A question and its answer are two rows; together at most twice as many rows as questions are wanted.
+    let mut statement = connection.prepare_cached(
+        "SELECT search.rowid / 2 FROM search JOIN cues ON cues.seq = search.rowid / 2
+         WHERE search MATCH ?1 AND search.rowid < ?2 AND (?3 IS NULL OR cues.agent_id = ?3)
+         ORDER BY search.rowid DESC LIMIT ?4",
+    )?;
+    let before = before.map_or(i64::MAX, |seq| seq.saturating_mul(2));
+    let mut rows = statement.query(params![query, before, agent.map(AgentId::as_str), limit.saturating_mul(2)])?;
+    let mut found: Vec<i64> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq = row.get(0)?;
+        if found.last() != Some(&seq) {
+            found.push(seq);
+        }
+    }
+    found.truncate(limit as usize);
+    Ok(found)
+}
+
+/// Finds the agents that fit what is remembered of them, best first.
+pub(super) fn recall(
+    connection: &Connection,
+    hints: &str,
+    project_dir: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Recalled>, StoreError> {
+    let mut found: Vec<Recalled> = Vec::new();
+    if let Some(query) = query(hints, " OR ") {
+        words_said(connection, &query, &mut found)?;
+    }
+    what_they_are(connection, hints, project_dir, &mut found)?;
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(limit);
+    Ok(found)
+}
+
+fn words_said(connection: &Connection, query: &str, found: &mut Vec<Recalled>) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "WITH hits AS (SELECT rowid AS row, bm25(search) AS rank FROM search WHERE search MATCH ?1
+                       ORDER BY rowid DESC LIMIT ?2)
+         SELECT c.agent_id, hits.row % 2, min(hits.rank), max(c.seq), substr(q.prompt, 1, 200)
+         FROM hits JOIN cues c ON c.seq = hits.row / 2 JOIN questions q USING (seq)
+         GROUP BY c.agent_id, hits.row % 2",
+    )?;
+    let mut rows = statement.query(params![query, RANKED_HITS_MAX])?;
+    while let Some(row) = rows.next()? {
+        let agent: AgentId = parse(row.get(0)?)?;
+        let is_answer: bool = row.get(1)?;
+        // SQLite's rank is the smaller the better, and negative.
+        let score = -row.get::<_, f64>(2)?;
+        let prompt: String = row.get(4)?;
+        let beginning = crate::machine::beginning_of(&prompt);
+        let why = if is_answer { format!("was told, when it asked \"{beginning}\"") } else { format!("asked \"{beginning}\"") };
+        credit(found, agent, score.max(0.1), why);
+    }
+    Ok(())
+}
+
+fn what_they_are(
+    connection: &Connection,
+    hints: &str,
+    project_dir: Option<&str>,
+    found: &mut Vec<Recalled>,
+) -> Result<(), StoreError> {
+    let words: Vec<String> = words(hints).map(str::to_lowercase).collect();
+    let mut statement = connection
+        .prepare_cached("SELECT agent_id, runtime, project_dir, ifnull(name, ''), seen_at FROM agents ORDER BY seen_at DESC")?;
+    let mut rows = statement.query([])?;
+    let mut place = 0.0_f64;
+    while let Some(row) = rows.next()? {
+        let agent: AgentId = parse(row.get(0)?)?;
+        let project: String = row.get(2)?;
+        let facts = [("id", agent.to_string()), ("runtime", row.get(1)?), ("project", project.clone()), ("name", row.get(3)?)];
+        for (what, value) in &facts {
+            let value = value.to_lowercase();
+            let hits = words.iter().filter(|word| value.contains(word.as_str())).count();
+            if hits > 0 {
+                credit(found, agent.clone(), 2.0 * hits as f64, format!("its {what} is {value}"));
+            }
+        }
+        // Where it works and when it was last seen make one agent likelier than another, but are no reason alone.
+        if let Some(known) = found.iter_mut().find(|known| known.agent == agent) {
+            if project_dir == Some(project.as_str()) {
+                known.score = known.score * 1.5 + 3.0;
+                known.why.push("works in the same project directory".into());
+            }
+            known.score += 1.0 / (1.0 + place);
+        }
+        place += 1.0;
+    }
+    Ok(())
+}
+
+fn credit(found: &mut Vec<Recalled>, agent: AgentId, score: f64, why: String) {
+    match found.iter_mut().find(|known| known.agent == agent) {
+        Some(known) => {
+            known.score += score;
+            known.why.push(why);
+        }
+        None => found.push(Recalled { agent, why: vec![why], score }),
+    }
+}
+
+/// Builds a query in which every word is quoted, so that no character of it means anything to SQLite.
+fn query(text: &str, operator: &str) -> Option<String> {
+    let words: Vec<String> = words(text)
+        .take(QUERY_WORDS_MAX)
+        .map(|word| {
+            let phrase = segment(word).trim().replace('"', "");
+            // A word may be the beginning of a longer one; a single character is matched as it is.
+            if phrase.contains(' ') || phrase.chars().nth(1).is_none() {
+                format!("\"{phrase}\"")
+            } else {
+                format!("\"{phrase}\"*")
+            }
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(operator))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Sets every character of a script without spaces apart, so that each becomes a word.
+fn segment(text: &str) -> String {
+    let mut segmented = String::with_capacity(text.len() + text.len() / 2);
+    for letter in text.chars() {
+        if is_unspaced(letter) {
+            segmented.push(' ');
+            segmented.push(letter);
+            segmented.push(' ');
+        } else {
+            segmented.push(letter);
+        }
+    }
+    segmented
+}
+
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{3040}'..='\u{30ff}'      // Hiragana, Katakana
+        | '\u{3400}'..='\u{4dbf}'    // CJK extension A
+        | '\u{4e00}'..='\u{9fff}'    // CJK
+        | '\u{ac00}'..='\u{d7af}'    // Hangul
+        | '\u{f900}'..='\u{faff}'    // CJK compatibility
+        | '\u{0e00}'..='\u{0eff}'    // Thai, Lao
+        | '\u{20000}'..='\u{323af}') // CJK extensions B to H
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_characters_become_words_of_their_own() {
+        assert_eq!(segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(), ["用", "SQLite", "数", "据"]);
+    }
+
+    #[test]
+    fn nothing_in_a_query_is_syntax() {
+        assert_eq!(query("a\"b* OR NOT (x", " AND ").unwrap(), "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\"");
+        assert_eq!(query("数据库", " AND ").unwrap(), "\"数  据  库\"");
+        assert_eq!(query(" - ", " AND "), None);
+    }
+}
