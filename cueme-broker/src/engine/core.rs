@@ -99,7 +99,10 @@ impl Core {
     /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
     pub fn index_some(&mut self) -> bool {
         let Some(store) = &self.store else { return false };
-        let indexed = store.begin().and_then(|()| store.index_some()).and_then(|more| store.commit().map(|()| more));
+        let indexed = store
+            .begin()
+            .and_then(|()| store.index_some())
+            .and_then(|more| store.commit().map(|()| more));
         match indexed {
             Ok(more) => self.is_behind = more,
             Err(error) => {
@@ -117,7 +120,9 @@ impl Core {
         let mut spoken = Spoken::default();
         let mut has_begun = false;
         for order in orders {
-            let Some(input) = self.prepare(now, order, &mut spoken)? else { continue };
+            let Some(input) = self.prepare(now, order, &mut spoken)? else {
+                continue;
+            };
             for effect in self.machine.handle(now, input) {
                 self.perform(now, effect, &mut spoken, &mut has_begun)?;
             }
@@ -153,11 +158,27 @@ impl Core {
             Effect::Log { what, agent, cue } => {
                 begin()?;
                 let id = store.log(now.wall, what, &agent, cue)?;
-                spoken.events.push(EventView { id: Some(id), at: now.wall, what, agent_id: agent, cue_id: cue });
+                spoken.events.push(EventView {
+                    id: Some(id),
+                    at: now.wall,
+                    what,
+                    agent_id: agent,
+                    cue_id: cue,
+                });
             }
             Effect::Presence { agent, cue, waiting } => {
-                let what = if waiting > 0 { EventKind::Waiting } else { EventKind::Detached };
-                let event = EventView { id: None, at: now.wall, what, agent_id: agent, cue_id: Some(cue) };
+                let what = if waiting > 0 {
+                    EventKind::Waiting
+                } else {
+                    EventKind::Detached
+                };
+                let event = EventView {
+                    id: None,
+                    at: now.wall,
+                    what,
+                    agent_id: agent,
+                    cue_id: Some(cue),
+                };
                 spoken.events.push(event);
             }
             Effect::Reply { to, reply } => spoken.replies.push((to, reply)),
@@ -166,22 +187,25 @@ impl Core {
     }
 
     /// Turns an order into an input: draws ids, checks answers, and reminds the machine of what it forgot.
-    fn prepare(
-        &mut self,
-        now: Now,
-        order: &Order,
-        spoken: &mut Spoken,
-    ) -> Result<Option<Input>, StoreError> {
+    fn prepare(&mut self, now: Now, order: &Order, spoken: &mut Spoken) -> Result<Option<Input>, StoreError> {
         let (ticket, request) = (order.ticket, order.request);
         if let Some(cue) = order.work.cue() {
             self.remind_of(now, cue)?;
         }
         Ok(Some(match &order.work {
-            Work::Join { runtime, project_dir, terminal, session } => {
+            Work::Join {
+                runtime,
+                project_dir,
+                terminal,
+                session,
+            } => {
                 if let Some(session) = session
                     && let Some(agent_id) = self.opened()?.agent_of_session(runtime, session)?
                 {
-                    let reply = Reply::Joined(Joined { agent_id, again: true });
+                    let reply = Reply::Joined(Joined {
+                        agent_id,
+                        again: true,
+                    });
                     spoken.replies.push((ticket, Box::new(reply)));
                     return Ok(None);
                 }
@@ -194,7 +218,14 @@ impl Core {
                     session: session.clone(),
                 })
             }
-            Work::Ask { agent, kind, prompt, payload, content, origin } => {
+            Work::Ask {
+                agent,
+                kind,
+                prompt,
+                payload,
+                content,
+                origin,
+            } => {
                 if !self.machine.knows_request(request)
                     && let Some(known) = self.opened()?.cue_of_request(now, request)?
                 {
@@ -217,11 +248,22 @@ impl Core {
                 for cue in cues {
                     self.remind_of(now, *cue)?;
                 }
-                Input::Ack { ticket, cues: cues.clone(), nonce: nonce.clone() }
+                Input::Ack {
+                    ticket,
+                    cues: cues.clone(),
+                    nonce: nonce.clone(),
+                }
             }
             Work::Rest(cue) => Input::Rest { ticket, cue: *cue },
-            Work::Answer { cue, answer, by, hold_ms } => {
-                let checked = self.opened()?.with_question(*cue, |question| answer.clone().check(question))?;
+            Work::Answer {
+                cue,
+                answer,
+                by,
+                hold_ms,
+            } => {
+                let checked = self
+                    .opened()?
+                    .with_question(*cue, |question| answer.clone().check(question))?;
                 let verdict = match checked {
                     None => return Ok(refuse(spoken, ticket, unknown(*cue))),
                     Some(Err(error)) => {
@@ -240,23 +282,46 @@ impl Core {
                 };
                 self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
             }
-            Work::Decline { cue, reason, by } => {
-                self.decide(order, *cue, Verdict::Decline { reason: reason.clone() }, by.as_ref(), 0)
-            }
-            Work::Cancel { cue, reason, by } => {
-                self.decide(order, *cue, Verdict::Cancel { reason: reason.clone() }, by.as_ref(), 0)
-            }
+            Work::Decline { cue, reason, by } => self.decide(
+                order,
+                *cue,
+                Verdict::Decline {
+                    reason: reason.clone(),
+                },
+                by.as_ref(),
+                0,
+            ),
+            Work::Cancel { cue, reason, by } => self.decide(
+                order,
+                *cue,
+                Verdict::Cancel {
+                    reason: reason.clone(),
+                },
+                by.as_ref(),
+                0,
+            ),
             Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
-            Work::Say { agent, text, by } => {
-                Input::Say(Say { ticket, request, agent: agent.clone(), text: text.clone(), by: by.clone() })
-            }
+            Work::Say { agent, text, by } => Input::Say(Say {
+                ticket,
+                request,
+                agent: agent.clone(),
+                text: text.clone(),
+                by: by.clone(),
+            }),
             Work::Gone => Input::Gone { ticket },
             Work::HumanSeen => Input::HumanSeen,
             Work::Tick => Input::Tick,
         }))
     }
 
-    fn decide(&self, order: &Order, cue: CueId, verdict: Verdict, by: Option<&String>, hold_ms: u64) -> Input {
+    fn decide(
+        &self,
+        order: &Order,
+        cue: CueId,
+        verdict: Verdict,
+        by: Option<&String>,
+        hold_ms: u64,
+    ) -> Input {
         Input::Decide(Decide {
             ticket: order.ticket,
             request: order.request,
@@ -317,8 +382,11 @@ impl Core {
     fn recover(&mut self, now: Now, orders: &[Order]) {
         let newcomers: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
         if self.store.is_some() {
-            self.stranded =
-                self.machine.waiters().filter(|(ticket, _)| !newcomers.contains(ticket)).collect();
+            self.stranded = self
+                .machine
+                .waiters()
+                .filter(|(ticket, _)| !newcomers.contains(ticket))
+                .collect();
         }
         // After a failed write or sync nothing about the old connection can be trusted.
         self.store = None;
@@ -328,9 +396,14 @@ impl Core {
     }
 
     fn one_by_one(&mut self, now: Now, orders: &[Order], error: &StoreError) -> Spoken {
-        let mut spoken = Spoken { failed: Some(error.to_string()), ..Spoken::default() };
+        let mut spoken = Spoken {
+            failed: Some(error.to_string()),
+            ..Spoken::default()
+        };
         if let [order] = orders {
-            spoken.replies.push((order.ticket, Box::new(Reply::Error(storage_failure(error)))));
+            spoken
+                .replies
+                .push((order.ticket, Box::new(Reply::Error(storage_failure(error)))));
             return spoken;
         }
         for order in orders {
@@ -387,6 +460,10 @@ pub(crate) fn storage_failure(error: &StoreError) -> Failure {
 
 impl std::fmt::Debug for Core {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Core").field("path", &self.path).field("machine", &self.machine).finish_non_exhaustive()
+        formatter
+            .debug_struct("Core")
+            .field("path", &self.path)
+            .field("machine", &self.machine)
+            .finish_non_exhaustive()
     }
 }

@@ -3,10 +3,11 @@
 //! Everything that arrives while a commit is under way is committed together in the next one. No reply and no event
 //! leaves before the commit it depends on.
 
-mod order;
 mod core;
+mod order;
 mod thread;
 
+pub(crate) use self::core::storage_failure;
 pub use self::core::{Core, Random, Spoken};
 pub use order::{Line, Order, Work};
 pub use thread::{Engine, EngineError, EngineHandle};

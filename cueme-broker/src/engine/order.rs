@@ -122,7 +122,14 @@ impl Work {
     /// Returns an ask, with what makes it the same as another.
     pub fn ask(agent: AgentId, kind: Kind, prompt: String, payload: Option<String>, origin: Origin) -> Self {
         let content = content_key(kind, &prompt, payload.as_deref());
-        Self::Ask { agent, kind, prompt: prompt.into(), payload: payload.map(Arc::from), content, origin }
+        Self::Ask {
+            agent,
+            kind,
+            prompt: prompt.into(),
+            payload: payload.map(Arc::from),
+            content,
+            origin,
+        }
     }
 }
 

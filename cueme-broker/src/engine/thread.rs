@@ -73,12 +73,27 @@ impl Engine {
             events: events.clone(),
             trouble: Arc::clone(&trouble),
         };
-        let desk = Desk { core, clock, inbox, callers: HashMap::new(), events, trouble, retry_at: None };
+        let desk = Desk {
+            core,
+            clock,
+            inbox,
+            callers: HashMap::new(),
+            events,
+            trouble,
+            retry_at: None,
+        };
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || desk.work())
-            .map_err(|source| StoreError::Io { doing: "start the engine", path: PathBuf::new(), source })?;
-        Ok(Self { handle, thread: Some(thread) })
+            .map_err(|source| StoreError::Io {
+                doing: "start the engine",
+                path: PathBuf::new(),
+                source,
+            })?;
+        Ok(Self {
+            handle,
+            thread: Some(thread),
+        })
     }
 
     /// Returns a handle.
@@ -110,7 +125,12 @@ impl EngineHandle {
 
     /// Hands in an order whose replies go to `caller`.
     pub fn order(&self, order: Order, caller: Caller) -> Result<(), EngineError> {
-        self.inbox.send(Message::Order { order, caller: Some(caller) }).map_err(|_| EngineError)
+        self.inbox
+            .send(Message::Order {
+                order,
+                caller: Some(caller),
+            })
+            .map_err(|_| EngineError)
     }
 
     /// Says that a caller is gone.
@@ -130,7 +150,10 @@ impl EngineHandle {
 
     /// Returns what is wrong with the storage, if anything is.
     pub fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Runs something on the engine's thread, after everything handed in before is committed.
@@ -153,7 +176,11 @@ impl EngineHandle {
     }
 
     fn tell(&self, ticket: Ticket, work: Work) {
-        let order = Order { ticket, request: RequestId(Uuid::nil()), work };
+        let order = Order {
+            ticket,
+            request: RequestId(Uuid::nil()),
+            work,
+        };
         // Nothing depends on being told when the engine has ended.
         let _ = self.inbox.send(Message::Order { order, caller: None });
     }
@@ -285,7 +312,11 @@ impl Desk {
 struct Closed;
 
 fn tick() -> Message {
-    let order = Order { ticket: Ticket(0), request: RequestId(Uuid::nil()), work: Work::Tick };
+    let order = Order {
+        ticket: Ticket(0),
+        request: RequestId(Uuid::nil()),
+        work: Work::Tick,
+    };
     Message::Order { order, caller: None }
 }
 
@@ -297,11 +328,16 @@ struct Clock {
 
 impl Clock {
     fn start() -> Self {
-        Self { started: Instant::now() }
+        Self {
+            started: Instant::now(),
+        }
     }
 
     fn now(&self) -> Now {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_millis();
         Now {
             wall: Timestamp::from_millis(i64::try_from(wall).unwrap_or(i64::MAX)),
             steady: self.steady(),

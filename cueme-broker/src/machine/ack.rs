@@ -22,9 +22,16 @@ impl Machine {
         if let Some(failure) = cues.iter().find_map(|id| self.cannot_ack(*id)) {
             return effects.push(refuse(ticket, failure));
         }
-        let first = cues.iter().copied().filter(|id| self.settle(now, *id, nonce, effects)).collect();
+        let first = cues
+            .iter()
+            .copied()
+            .filter(|id| self.settle(now, *id, nonce, effects))
+            .collect();
         let reply = Reply::Acked(Acked { cue_ids: first });
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(reply),
+        });
     }
 
     fn cannot_ack(&self, id: CueId) -> Option<Failure> {
@@ -40,17 +47,31 @@ impl Machine {
 
     /// Settles a decided question; returns whether it was not settled before.
     fn settle(&mut self, now: Now, id: CueId, nonce: Option<&str>, effects: &mut Vec<Effect>) -> bool {
-        let Some(cue) = self.cues.get_mut(&id) else { return false };
+        let Some(cue) = self.cues.get_mut(&id) else {
+            return false;
+        };
         self.visitors.push(id);
-        let State::Decided { decision, handed_at } = &cue.state else { return false };
+        let State::Decided { decision, handed_at } = &cue.state else {
+            return false;
+        };
         let erase = decision.has_secrets;
-        cue.state =
-            State::Settled { decision: decision.clone(), handed_at: handed_at.unwrap_or(now.wall) };
+        cue.state = State::Settled {
+            decision: decision.clone(),
+            handed_at: handed_at.unwrap_or(now.wall),
+        };
         if let Some(agent) = self.agents.get_mut(&cue.agent) {
             agent.cues.retain(|known| *known != id);
         }
-        effects.push(Effect::Store(Change::Acknowledge { cue: id, nonce: nonce.map(str::to_owned), erase }));
-        effects.push(Effect::Log { what: EventKind::Delivered, agent: cue.agent.clone(), cue: Some(id) });
+        effects.push(Effect::Store(Change::Acknowledge {
+            cue: id,
+            nonce: nonce.map(str::to_owned),
+            erase,
+        }));
+        effects.push(Effect::Log {
+            what: EventKind::Delivered,
+            agent: cue.agent.clone(),
+            cue: Some(id),
+        });
         true
     }
 }

@@ -23,7 +23,10 @@ impl Machine {
             return effects.push(refuse(ask.ticket, unknown_agent(&ask)));
         };
         if let Some(&known) = self.requests.get(&ask.request) {
-            let is_same = self.cues.get(&known).is_some_and(|cue| cue.agent == ask.agent && cue.content == ask.content);
+            let is_same = self
+                .cues
+                .get(&known)
+                .is_some_and(|cue| cue.agent == ask.agent && cue.content == ask.content);
             return if is_same {
                 self.attach(now, ask.ticket, known, Again::Yes, effects);
             } else {
@@ -46,7 +49,10 @@ impl Machine {
         if let Some(cue) = self.cues.get_mut(&known) {
             cue.requests.push(ask.request);
         }
-        effects.push(Effect::Store(Change::BindRequest { request: ask.request, cue: known }));
+        effects.push(Effect::Store(Change::BindRequest {
+            request: ask.request,
+            cue: known,
+        }));
     }
 
     /// Opens a new question, unless the human's words are there already.
@@ -62,9 +68,15 @@ impl Machine {
         if missed.is_empty() {
             return self.attach(now, ticket, id, Again::No, effects);
         }
-        let earlier = missed.iter().filter_map(|cue| self.hand_over(now, *cue, effects)).collect();
+        let earlier = missed
+            .iter()
+            .filter_map(|cue| self.hand_over(now, *cue, effects))
+            .collect();
         let reply = Reply::Mailbox(Mailbox { cue_id: id, earlier });
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(reply),
+        });
     }
 
     fn open(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
@@ -97,11 +109,21 @@ impl Machine {
             payload: ask.payload,
             content: ask.content,
         }));
-        effects.push(Effect::Store(Change::BindRequest { request: ask.request, cue: ask.cue }));
-        effects.push(Effect::Log { what: EventKind::Asked, agent: ask.agent.clone(), cue: Some(ask.cue) });
+        effects.push(Effect::Store(Change::BindRequest {
+            request: ask.request,
+            cue: ask.cue,
+        }));
+        effects.push(Effect::Log {
+            what: EventKind::Asked,
+            agent: ask.agent.clone(),
+            cue: Some(ask.cue),
+        });
         // Detached older questions of this agent may be superseded from now on.
-        let older: Vec<CueId> =
-            self.agents.get(&ask.agent).map(|agent| agent.cues.clone()).unwrap_or_default();
+        let older: Vec<CueId> = self
+            .agents
+            .get(&ask.agent)
+            .map(|agent| agent.cues.clone())
+            .unwrap_or_default();
         for cue in older {
             self.watch_over(now, cue);
         }
@@ -110,13 +132,20 @@ impl Machine {
     /// Lets messages that were left before answer a question that asks for nothing in particular.
     fn answer_with_messages(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
         let Some(cue) = self.cues.get_mut(&id) else { return };
-        let Some(agent) = self.agents.get_mut(&cue.agent) else { return };
-        let Some(first) = agent.messages.first() else { return };
+        let Some(agent) = self.agents.get_mut(&cue.agent) else {
+            return;
+        };
+        let Some(first) = agent.messages.first() else {
+            return;
+        };
         let request = first.request;
         let messages = std::mem::take(&mut agent.messages);
         let text: Arc<str> = compose(&messages, None).into();
         let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
-        let answer = Arc::new(Answer { text: Some(written.join("\n\n")), ..Answer::default() });
+        let answer = Arc::new(Answer {
+            text: Some(written.join("\n\n")),
+            ..Answer::default()
+        });
         cue.state = State::Decided {
             decision: Decision {
                 request,
@@ -144,7 +173,11 @@ impl Machine {
         }));
         let messages = messages.iter().map(|message| message.request).collect();
         effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));
-        effects.push(Effect::Log { what: EventKind::Answered, agent: cue.agent.clone(), cue: Some(id) });
+        effects.push(Effect::Log {
+            what: EventKind::Answered,
+            agent: cue.agent.clone(),
+            cue: Some(id),
+        });
     }
 
     /// Returns the agent's earlier questions whose outcome reached nobody and for which nobody waits.
@@ -155,12 +188,17 @@ impl Machine {
                 *id != asked && cue.waiters.is_empty() && matches!(cue.state, State::Decided { .. })
             })
         };
-        agent.map(|agent| agent.cues.iter().copied().filter(is_missed).collect()).unwrap_or_default()
+        agent
+            .map(|agent| agent.cues.iter().copied().filter(is_missed).collect())
+            .unwrap_or_default()
     }
 }
 
 pub(super) fn refuse(to: Ticket, failure: Failure) -> Effect {
-    Effect::Reply { to, reply: Box::new(Reply::Error(failure)) }
+    Effect::Reply {
+        to,
+        reply: Box::new(Reply::Error(failure)),
+    }
 }
 
 fn unknown_agent(ask: &Ask) -> Failure {
@@ -170,11 +208,17 @@ fn unknown_agent(ask: &Ask) -> Failure {
 }
 
 fn reused_request() -> Failure {
-    Failure::new(ErrorCode::BadRequest, "this request id belongs to another question")
-        .with_hint("mint a new request id (UUIDv7) for each call")
+    Failure::new(
+        ErrorCode::BadRequest,
+        "this request id belongs to another question",
+    )
+    .with_hint("mint a new request id (UUIDv7) for each call")
 }
 
 fn too_many(live: usize) -> Failure {
-    Failure::new(ErrorCode::Busy, format!("{live} questions of this agent are open or not delivered yet"))
-        .with_hint("wait for answers to the earlier questions, or close them with `cueme cancel <cue_id>`")
+    Failure::new(
+        ErrorCode::Busy,
+        format!("{live} questions of this agent are open or not delivered yet"),
+    )
+    .with_hint("wait for answers to the earlier questions, or close them with `cueme cancel <cue_id>`")
 }

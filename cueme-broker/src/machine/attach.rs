@@ -28,23 +28,53 @@ impl Machine {
     }
 
     /// Waits for a question: hands over its outcome if there is one, else keeps the caller's ticket.
-    pub(super) fn attach(&mut self, now: Now, ticket: Ticket, id: CueId, again: Again, effects: &mut Vec<Effect>) {
+    pub(super) fn attach(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        id: CueId,
+        again: Again,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(cue) = self.cues.get_mut(&id) else { return };
-        let Some(agent) = self.agents.get(&cue.agent) else { return };
-        let asked = Asked { cue_id: id, agent_runtime: agent.runtime.clone(), again: again == Again::Yes };
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(Reply::Asked(asked)) });
+        let Some(agent) = self.agents.get(&cue.agent) else {
+            return;
+        };
+        let asked = Asked {
+            cue_id: id,
+            agent_runtime: agent.runtime.clone(),
+            again: again == Again::Yes,
+        };
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(Reply::Asked(asked)),
+        });
         cue.waiters.push(ticket);
         cue.detached = None;
         self.waiters.insert(ticket, id);
         if matches!(cue.state, State::Superseded) {
             cue.state = State::Open;
-            effects.push(Effect::Store(Change::Reopen { cue: id, outcome: Outcome::Open }));
-            effects.push(Effect::Log { what: EventKind::Reopened, agent: cue.agent.clone(), cue: Some(id) });
+            effects.push(Effect::Store(Change::Reopen {
+                cue: id,
+                outcome: Outcome::Open,
+            }));
+            effects.push(Effect::Log {
+                what: EventKind::Reopened,
+                agent: cue.agent.clone(),
+                cue: Some(id),
+            });
         }
         let waiting = u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX);
-        effects.push(Effect::Presence { agent: cue.agent.clone(), cue: id, waiting });
+        effects.push(Effect::Presence {
+            agent: cue.agent.clone(),
+            cue: id,
+            waiting,
+        });
         if let Some(told) = self.hand_over(now, id, effects) {
-            effects.push(Effect::Reply { to: ticket, reply: Box::new(Reply::Outcome(told)) });
+            effects.push(Effect::Reply {
+                to: ticket,
+                reply: Box::new(Reply::Outcome(told)),
+            });
         }
     }
 
@@ -53,7 +83,10 @@ impl Machine {
         let cue = self.cues.get_mut(&id)?;
         let handed_before: Option<Timestamp> = match &mut cue.state {
             State::Open | State::Superseded | State::Held { .. } => return None,
-            State::Decided { handed_at: Some(at), .. } | State::Settled { handed_at: at, .. } => Some(*at),
+            State::Decided {
+                handed_at: Some(at), ..
+            }
+            | State::Settled { handed_at: at, .. } => Some(*at),
             State::Decided { handed_at: never, .. } => {
                 *never = Some(now.wall);
                 effects.push(Effect::Store(Change::Hand { cue: id }));
@@ -61,12 +94,16 @@ impl Machine {
             }
         };
         let cue = self.cues.get(&id)?;
-        cue.state.decision().map(|decision| cue.told(id, decision, handed_before))
+        cue.state
+            .decision()
+            .map(|decision| cue.told(id, decision, handed_before))
     }
 
     /// Forgets a caller whose connection is gone. The question it waited for stays.
     pub(super) fn leave(&mut self, now: Now, ticket: Ticket, effects: &mut Vec<Effect>) {
-        let Some(id) = self.waiters.remove(&ticket) else { return };
+        let Some(id) = self.waiters.remove(&ticket) else {
+            return;
+        };
         let Some(cue) = self.cues.get_mut(&id) else { return };
         cue.waiters.retain(|waiter| *waiter != ticket);
         match cue.state {
@@ -76,7 +113,11 @@ impl Machine {
                 if cue.waiters.is_empty() {
                     cue.detached = Some((now.steady, now.wall));
                 }
-                effects.push(Effect::Presence { agent: cue.agent.clone(), cue: id, waiting });
+                effects.push(Effect::Presence {
+                    agent: cue.agent.clone(),
+                    cue: id,
+                    waiting,
+                });
                 self.watch_over(now, id);
             }
         }

@@ -30,9 +30,19 @@ impl Machine {
     }
 
     fn decide_now(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
-        let Decide { ticket, request, cue: id, verdict, by, hold_ms, reminder } = decide;
+        let Decide {
+            ticket,
+            request,
+            cue: id,
+            verdict,
+            by,
+            hold_ms,
+            reminder,
+        } = decide;
         let Some(cue) = self.cues.get_mut(&id) else { return };
-        let Some(agent) = self.agents.get_mut(&cue.agent) else { return };
+        let Some(agent) = self.agents.get_mut(&cue.agent) else {
+            return;
+        };
         // Closing a question says nothing to the agent, so messages keep waiting for a word that does.
         let taken = match &verdict {
             Verdict::Answer { .. } | Verdict::Decline { .. } => std::mem::take(&mut agent.messages),
@@ -40,7 +50,8 @@ impl Machine {
         };
         let worded = Worded::from(verdict, &taken);
         let hold_ms = hold_ms.min(HOLD_MS_MAX);
-        let released_at = (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
+        let released_at =
+            (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
         let decision = Decision {
             request,
             outcome: worded.outcome,
@@ -66,15 +77,27 @@ impl Machine {
             let messages = taken.iter().map(|message| message.request).collect();
             effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));
         }
-        effects.push(Effect::Log { what: worded.event, agent: cue.agent.clone(), cue: Some(id) });
+        effects.push(Effect::Log {
+            what: worded.event,
+            agent: cue.agent.clone(),
+            cue: Some(id),
+        });
         match released_at {
             Some(released_at) => {
                 let until = now.steady + hold_ms;
-                cue.state = State::Held { decision, until, released_at, taken };
+                cue.state = State::Held {
+                    decision,
+                    until,
+                    released_at,
+                    taken,
+                };
                 self.watch_over(now, id);
             }
             None => {
-                cue.state = State::Decided { decision, handed_at: None };
+                cue.state = State::Decided {
+                    decision,
+                    handed_at: None,
+                };
                 self.hand_to_waiters(now, id, effects);
             }
         }
@@ -83,19 +106,30 @@ impl Machine {
 
     /// Hands an outcome to everyone who waits for it.
     pub(super) fn hand_to_waiters(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
-        let waiters = self.cues.get(&id).map(|cue| cue.waiters.clone()).unwrap_or_default();
+        let waiters = self
+            .cues
+            .get(&id)
+            .map(|cue| cue.waiters.clone())
+            .unwrap_or_default();
         if waiters.is_empty() {
             return;
         }
-        let Some(told) = self.hand_over(now, id, effects) else { return };
+        let Some(told) = self.hand_over(now, id, effects) else {
+            return;
+        };
         for to in waiters {
-            effects.push(Effect::Reply { to, reply: Box::new(Reply::Outcome(told.clone())) });
+            effects.push(Effect::Reply {
+                to,
+                reply: Box::new(Reply::Outcome(told.clone())),
+            });
         }
     }
 
     fn confirm(&self, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
         let Some(cue) = self.cues.get(&id) else { return };
-        let Some(decision) = cue.state.decision() else { return };
+        let Some(decision) = cue.state.decision() else {
+            return;
+        };
         let released_at = match &cue.state {
             State::Held { released_at, .. } => Some(*released_at),
             State::Open | State::Superseded | State::Decided { .. } | State::Settled { .. } => None,
@@ -107,7 +141,10 @@ impl Machine {
             handed_to: u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX),
             released_at,
         };
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(Reply::Decided(decided)) });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(Reply::Decided(decided)),
+        });
     }
 
     /// Takes back a decision that was not released; its messages wait again.
@@ -117,8 +154,11 @@ impl Machine {
             return effects.push(refuse(ticket, unknown_cue(id)));
         };
         let State::Held { decision, taken, .. } = &mut cue.state else {
-            let failure = Failure::new(ErrorCode::AlreadyReleased, "there is no answer that could be taken back")
-                .with_hint("the agent has it already; `cueme say` leaves it a message");
+            let failure = Failure::new(
+                ErrorCode::AlreadyReleased,
+                "there is no answer that could be taken back",
+            )
+            .with_hint("the agent has it already; `cueme say` leaves it a message");
             return effects.push(refuse(ticket, failure));
         };
         let answer = decision.answer.as_deref().cloned();
@@ -127,17 +167,27 @@ impl Machine {
         if cue.waiters.is_empty() {
             cue.detached = Some((now.steady, now.wall));
         }
-        effects.push(Effect::Store(Change::Reopen { cue: id, outcome: Outcome::Open }));
+        effects.push(Effect::Store(Change::Reopen {
+            cue: id,
+            outcome: Outcome::Open,
+        }));
         if !taken.is_empty() {
             effects.push(Effect::Store(Change::ReturnMessages { cue: id }));
         }
-        effects.push(Effect::Log { what: EventKind::Reopened, agent: cue.agent.clone(), cue: Some(id) });
+        effects.push(Effect::Log {
+            what: EventKind::Reopened,
+            agent: cue.agent.clone(),
+            cue: Some(id),
+        });
         if let Some(agent) = self.agents.get_mut(&cue.agent) {
             agent.messages.splice(0..0, taken);
         }
         self.watch_over(now, id);
         let reply = Reply::Undone(Undone { cue_id: id, answer });
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(reply),
+        });
     }
 }
 
@@ -153,7 +203,11 @@ struct Worded {
 impl Worded {
     fn from(verdict: Verdict, messages: &[Message]) -> Self {
         match verdict {
-            Verdict::Answer { text, answer, redacted } => Self {
+            Verdict::Answer {
+                text,
+                answer,
+                redacted,
+            } => Self {
                 outcome: Outcome::Answered,
                 event: EventKind::Answered,
                 text: compose(messages, Some(&text)).into(),
@@ -184,7 +238,11 @@ fn declined(reason: Option<&str>, messages: &[Message]) -> String {
         Some(reason) => format!("declined: {reason}"),
         None => "declined: the human does not want to answer this".to_owned(),
     };
-    if messages.is_empty() { line } else { format!("{line}\n\n{}", compose(messages, None)) }
+    if messages.is_empty() {
+        line
+    } else {
+        format!("{line}\n\n{}", compose(messages, None))
+    }
 }
 
 fn cancelled(reason: Option<&str>) -> String {
@@ -195,13 +253,26 @@ fn cancelled(reason: Option<&str>) -> String {
 }
 
 fn already_decided(id: CueId, made: &Decision) -> Failure {
-    let by = made.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = made
+        .by
+        .as_deref()
+        .map(|by| format!(" by {by}"))
+        .unwrap_or_default();
     let word = match made.outcome {
         Outcome::Declined => "declined",
         Outcome::Cancelled => "cancelled",
         Outcome::Open | Outcome::Answered | Outcome::Superseded => "answered",
     };
-    let shown = if made.has_secrets { String::new() } else { format!(": {}", super::beginning_of(&made.text)) };
-    Failure::new(ErrorCode::AlreadyDecided, format!("question {id} was {word}{by} at {}{shown}", made.decided_at))
-        .with_hint(format!("`cueme show {id}` shows it; `cueme say` leaves the agent a message"))
+    let shown = if made.has_secrets {
+        String::new()
+    } else {
+        format!(": {}", super::beginning_of(&made.text))
+    };
+    Failure::new(
+        ErrorCode::AlreadyDecided,
+        format!("question {id} was {word}{by} at {}{shown}", made.decided_at),
+    )
+    .with_hint(format!(
+        "`cueme show {id}` shows it; `cueme say` leaves the agent a message"
+    ))
 }

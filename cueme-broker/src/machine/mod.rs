@@ -5,17 +5,17 @@
 //! outcome was not acknowledged, and messages not yet delivered. A question that is settled is forgotten; the engine
 //! loads it again with [`Machine::remember`] when somebody refers to it.
 
-mod input;
 mod effect;
+mod input;
 mod state;
 
-mod join;
+mod ack;
 mod ask;
 mod attach;
-mod ack;
 mod decide;
-mod say;
+mod join;
 mod rest;
+mod say;
 mod timer;
 
 mod text;

@@ -22,12 +22,19 @@ impl Machine {
         }
         cue.rounds.0 += 1;
         let rounds = cue.rounds.0;
-        let rested = Rested { cue_id: id, rounds, give_up: rounds >= ROUNDS_MAX };
+        let rested = Rested {
+            cue_id: id,
+            rounds,
+            give_up: rounds >= ROUNDS_MAX,
+        };
         // The caller has stopped waiting from here on, even if its connection lingers.
         let waiting: Vec<Ticket> = cue.waiters.clone();
         if waiting.contains(&ticket) {
             self.leave(now, ticket, effects);
         }
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(Reply::Rested(rested)) });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(Reply::Rested(rested)),
+        });
     }
 }

@@ -11,32 +11,63 @@ use super::state::{Machine, Message, State};
 impl Machine {
     pub(super) fn say(&mut self, now: Now, say: Say, effects: &mut Vec<Effect>) {
         self.human_signs += 1;
-        let Say { ticket, request, agent: agent_id, text, by } = say;
+        let Say {
+            ticket,
+            request,
+            agent: agent_id,
+            text,
+            by,
+        } = say;
         let Some(agent) = self.agents.get_mut(&agent_id) else {
-            let failure = Failure::new(ErrorCode::UnknownAgent, format!("no agent {agent_id} has joined here"))
-                .with_hint("`cueme agents` lists them");
+            let failure = Failure::new(
+                ErrorCode::UnknownAgent,
+                format!("no agent {agent_id} has joined here"),
+            )
+            .with_hint("`cueme agents` lists them");
             return effects.push(refuse(ticket, failure));
         };
         let is_known = agent.messages.iter().any(|message| message.request == request);
         if !is_known && agent.messages.len() >= MESSAGES_PER_AGENT_MAX {
-            let failure =
-                Failure::new(ErrorCode::Busy, format!("{MESSAGES_PER_AGENT_MAX} messages wait for {agent_id} already"))
-                    .with_hint("wait until the agent asks, or answer its open question");
+            let failure = Failure::new(
+                ErrorCode::Busy,
+                format!("{MESSAGES_PER_AGENT_MAX} messages wait for {agent_id} already"),
+            )
+            .with_hint("wait until the agent asks, or answer its open question");
             return effects.push(refuse(ticket, failure));
         }
         if !is_known {
             let text = std::sync::Arc::<str>::from(text);
-            agent.messages.push(Message { request, text: text.clone(), said_at: now.wall });
-            effects.push(Effect::Store(Change::AddMessage { request, agent: agent_id.clone(), text, by }));
-            effects.push(Effect::Log { what: EventKind::Said, agent: agent_id.clone(), cue: None });
+            agent.messages.push(Message {
+                request,
+                text: text.clone(),
+                said_at: now.wall,
+            });
+            effects.push(Effect::Store(Change::AddMessage {
+                request,
+                agent: agent_id.clone(),
+                text,
+                by,
+            }));
+            effects.push(Effect::Log {
+                what: EventKind::Said,
+                agent: agent_id.clone(),
+                cue: None,
+            });
         }
-        let open_cue = agent
-            .cues
-            .iter()
-            .copied()
-            .find(|id| self.cues.get(id).is_some_and(|cue| matches!(cue.state, State::Open)));
+        let open_cue = agent.cues.iter().copied().find(|id| {
+            self.cues
+                .get(id)
+                .is_some_and(|cue| matches!(cue.state, State::Open))
+        });
         let queued = u32::try_from(agent.messages.len()).unwrap_or(u32::MAX);
-        let reply = Reply::Said(Said { agent_id, queued, open_cue });
-        effects.push(Effect::Reply { to: ticket, reply: Box::new(reply) });
+        let reply = Reply::Said(Said {
+            agent_id,
+            queued,
+            open_cue,
+        });
+        effects.push(Effect::Reply {
+            to: ticket,
+            reply: Box::new(reply),
+        });
     }
 }

@@ -171,7 +171,9 @@ impl Machine {
             Input::Join(join) => self.join(join, &mut effects),
             Input::Ask(ask) => self.ask(now, ask, &mut effects),
             Input::Attach { ticket, cue } => self.attach_by_id(now, ticket, cue, &mut effects),
-            Input::Ack { ticket, cues, nonce } => self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects),
+            Input::Ack { ticket, cues, nonce } => {
+                self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects)
+            }
             Input::Rest { ticket, cue } => self.rest(now, ticket, cue, &mut effects),
             Input::Gone { ticket } => self.leave(now, ticket, &mut effects),
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
@@ -189,7 +191,12 @@ impl Machine {
     /// `newest` is the ordinal of its newest question, zero if it has asked none.
     pub fn remember_agent(&mut self, id: AgentId, runtime: RuntimeTag, newest: u64) {
         self.asked = self.asked.max(newest);
-        let fresh = Agent { runtime, cues: Vec::new(), messages: Vec::new(), newest };
+        let fresh = Agent {
+            runtime,
+            cues: Vec::new(),
+            messages: Vec::new(),
+            newest,
+        };
         self.agents.entry(id).or_insert(fresh);
     }
 
@@ -204,7 +211,9 @@ impl Machine {
     ///
     /// A settled question stays only until the next input has been handled.
     pub fn remember(&mut self, now: Now, id: CueId, cue: Cue) {
-        let Some(agent) = self.agents.get_mut(&cue.agent) else { return };
+        let Some(agent) = self.agents.get_mut(&cue.agent) else {
+            return;
+        };
         if matches!(cue.state, State::Settled { .. }) {
             self.visitors.push(id);
         } else {
@@ -279,8 +288,18 @@ impl Machine {
     pub fn counts(&self) -> LiveCounts {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         LiveCounts {
-            open: count(self.cues.values().filter(|cue| matches!(cue.state, State::Open)).count()),
-            undelivered: count(self.cues.values().filter(|cue| cue.state.decision().is_some()).count()),
+            open: count(
+                self.cues
+                    .values()
+                    .filter(|cue| matches!(cue.state, State::Open))
+                    .count(),
+            ),
+            undelivered: count(
+                self.cues
+                    .values()
+                    .filter(|cue| cue.state.decision().is_some())
+                    .count(),
+            ),
             waiting: count(self.waiters.len()),
             agents: count(self.agents.len()),
         }
@@ -289,8 +308,7 @@ impl Machine {
     /// Forgets questions whose outcome was acknowledged, once nobody waits for them.
     fn forget_settled(&mut self) {
         while let Some(id) = self.visitors.pop() {
-            let is_settled =
-                |cue: &Cue| matches!(cue.state, State::Settled { .. }) && cue.waiters.is_empty();
+            let is_settled = |cue: &Cue| matches!(cue.state, State::Settled { .. }) && cue.waiters.is_empty();
             if self.cues.get(&id).is_some_and(is_settled) {
                 self.forget(id);
             }

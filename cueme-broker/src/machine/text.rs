@@ -7,9 +7,16 @@ const BEGINNING_CHARS_MAX: usize = 80;
 
 /// Returns the first line of a prompt that says something, shortened.
 pub fn beginning_of(prompt: &str) -> String {
-    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let mut short: String =
-        line.chars().filter(|letter| !letter.is_control()).take(BEGINNING_CHARS_MAX).collect();
+    let line = prompt
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    let mut short: String = line
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(BEGINNING_CHARS_MAX)
+        .collect();
     if short.len() < line.len() {
         short.push('…');
     }

@@ -32,9 +32,9 @@ impl Machine {
         let Some(cue) = self.cues.get(&id) else { return };
         let due = match &cue.state {
             State::Held { until, .. } => Some(*until),
-            State::Open if self.is_left_behind(id) => {
-                cue.detached.map(|(since, _)| since.saturating_add(SUPERSEDED_AFTER_MS))
-            }
+            State::Open if self.is_left_behind(id) => cue
+                .detached
+                .map(|(since, _)| since.saturating_add(SUPERSEDED_AFTER_MS)),
             State::Open | State::Superseded | State::Decided { .. } | State::Settled { .. } => None,
         };
         if let Some(due) = due {
@@ -47,14 +47,20 @@ impl Machine {
         let Some(cue) = self.cues.get_mut(&id) else { return };
         match &cue.state {
             State::Held { until, decision, .. } if *until <= now.steady => {
-                cue.state = State::Decided { decision: decision.clone(), handed_at: None };
+                cue.state = State::Decided {
+                    decision: decision.clone(),
+                    handed_at: None,
+                };
                 effects.push(Effect::Store(Change::Release { cue: id }));
                 self.hand_to_waiters(now, id, effects);
             }
             State::Open if is_left_behind => match cue.detached {
                 Some((since, _)) if since.saturating_add(SUPERSEDED_AFTER_MS) <= now.steady => {
                     cue.state = State::Superseded;
-                    effects.push(Effect::Store(Change::Reopen { cue: id, outcome: Outcome::Superseded }));
+                    effects.push(Effect::Store(Change::Reopen {
+                        cue: id,
+                        outcome: Outcome::Superseded,
+                    }));
                     effects.push(Effect::Log {
                         what: EventKind::Superseded,
                         agent: cue.agent.clone(),
@@ -71,7 +77,9 @@ impl Machine {
 
     /// Says whether the agent has asked something else since.
     fn is_left_behind(&self, id: CueId) -> bool {
-        let Some(cue) = self.cues.get(&id) else { return false };
+        let Some(cue) = self.cues.get(&id) else {
+            return false;
+        };
         let newest = self.agents.get(&cue.agent).map_or(0, |agent| agent.newest);
         newest > cue.ordinal
     }

@@ -19,7 +19,10 @@ pub(super) trait Code: Sized + Copy + 'static {
             .iter()
             .find(|(_, known)| *known == number)
             .map(|(value, _)| *value)
-            .ok_or_else(|| StoreError::Meaning { what: Self::WHAT, value: number.to_string() })
+            .ok_or_else(|| StoreError::Meaning {
+                what: Self::WHAT,
+                value: number.to_string(),
+            })
     }
 }
 

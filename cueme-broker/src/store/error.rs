@@ -62,7 +62,9 @@ impl StoreError {
     /// Says what a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Newer { .. } => Some("update cueme to the version that wrote it; nothing was changed".into()),
+            Self::Newer { .. } => {
+                Some("update cueme to the version that wrote it; nothing was changed".into())
+            }
             Self::Damaged { path, .. } => Some(format!(
                 "stop the broker, keep a copy of {}, then `cueme restore <a backup>`",
                 path.display()
@@ -77,9 +79,14 @@ impl StoreError {
 fn hint_for(error: &rusqlite::Error, path: Option<&PathBuf>) -> Option<String> {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code()? {
-        ErrorCode::DiskFull => Some("the disk is full: free some space, nothing needs to be restarted".into()),
+        ErrorCode::DiskFull => {
+            Some("the disk is full: free some space, nothing needs to be restarted".into())
+        }
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-            let place = path.map_or_else(|| "the data directory".to_owned(), |path| path.display().to_string());
+            let place = path.map_or_else(
+                || "the data directory".to_owned(),
+                |path| path.display().to_string(),
+            );
             Some(format!("check that {place} can be written by you"))
         }
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {

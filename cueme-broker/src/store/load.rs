@@ -38,8 +38,9 @@ impl Store {
         let mut machine = Machine::default();
         self.load_agents(&mut machine)?;
         self.load_messages(&mut machine)?;
-        let mut statement =
-            self.connection.prepare_cached(&format!("SELECT {COLUMNS} WHERE c.delivery < ?1 ORDER BY c.seq"))?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} WHERE c.delivery < ?1 ORDER BY c.seq"))?;
         let mut rows = statement.query(params![Delivery::Acknowledged.number(), BEGINNING_READ_CHARS])?;
         while let Some(row) = rows.next()? {
             let remembered = self.remembered(now, row)?;
@@ -70,14 +71,22 @@ impl Store {
     ) -> Result<Option<T>, StoreError> {
         let found: Option<(i64, Option<String>)> = self
             .connection
-            .prepare_cached("SELECT c.kind, q.payload FROM cues c JOIN questions q USING (seq) WHERE c.cue_id = ?1")?
+            .prepare_cached(
+                "SELECT c.kind, q.payload FROM cues c JOIN questions q USING (seq) WHERE c.cue_id = ?1",
+            )?
             .query_row(params![cue.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let Some((kind, payload)) = found else { return Ok(None) };
-        let payload = payload.as_deref().map(Payload::parse).transpose().map_err(|error| StoreError::Meaning {
-            what: "a payload",
-            value: error.to_string(),
-        })?;
+        let Some((kind, payload)) = found else {
+            return Ok(None);
+        };
+        let payload = payload
+            .as_deref()
+            .map(Payload::parse)
+            .transpose()
+            .map_err(|error| StoreError::Meaning {
+                what: "a payload",
+                value: error.to_string(),
+            })?;
         Ok(Some(match Kind::from_number(kind)? {
             Kind::Cue => with(Question::Cue(payload.as_ref())),
             Kind::Pause => with(Question::Pause),
@@ -111,9 +120,9 @@ impl Store {
     }
 
     fn load_messages(&self, machine: &mut Machine) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL ORDER BY seq")?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL ORDER BY seq",
+        )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             machine.remember_message(&parse(row.get(3)?)?, message(row)?);
@@ -123,9 +132,9 @@ impl Store {
 
     /// Returns the messages that went into the decision of a question.
     fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY seq")?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY seq",
+        )?;
         let mut rows = statement.query(params![cue.as_str()])?;
         let mut messages = Vec::new();
         while let Some(row) = rows.next()? {
@@ -140,7 +149,9 @@ impl Store {
         condition: &str,
         key: impl rusqlite::ToSql,
     ) -> Result<Option<Remembered>, StoreError> {
-        let mut statement = self.connection.prepare_cached(&format!("SELECT {COLUMNS} {condition}"))?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} {condition}"))?;
         let mut rows = statement.query(params![key, BEGINNING_READ_CHARS])?;
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
@@ -170,7 +181,9 @@ impl Store {
     }
 
     fn requests_of(&self, seq: u64) -> Result<Vec<RequestId>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT request_id FROM requests WHERE seq = ?1")?;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT request_id FROM requests WHERE seq = ?1")?;
         let mut rows = statement.query(params![seq])?;
         let mut requests = Vec::new();
         while let Some(row) = rows.next()? {
@@ -200,9 +213,10 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
     let handed_at = row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis);
     let released_at = row.get::<_, Option<i64>>(18)?.map(Timestamp::from_millis);
     Ok(match (Delivery::from_number(row.get(6)?)?, released_at) {
-        (Delivery::Acknowledged, _) => {
-            State::Settled { handed_at: handed_at.unwrap_or(decision.decided_at), decision }
-        }
+        (Delivery::Acknowledged, _) => State::Settled {
+            handed_at: handed_at.unwrap_or(decision.decided_at),
+            decision,
+        },
         (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
             decision,
             until: now.steady.saturating_add(released_at.millis_since(now.wall)),
@@ -223,11 +237,17 @@ fn message(row: &Row<'_>) -> Result<Message, StoreError> {
 
 /// Reads an id as it was stored.
 pub(super) fn parse<T: std::str::FromStr>(text: String) -> Result<T, StoreError> {
-    text.parse().map_err(|_| StoreError::Meaning { what: "an id", value: text })
+    text.parse().map_err(|_| StoreError::Meaning {
+        what: "an id",
+        value: text,
+    })
 }
 
 fn request_id(bytes: Vec<u8>) -> Result<RequestId, StoreError> {
     Uuid::from_slice(&bytes)
         .map(RequestId)
-        .map_err(|_| StoreError::Meaning { what: "a request id", value: format!("{bytes:02x?}") })
+        .map_err(|_| StoreError::Meaning {
+            what: "a request id",
+            value: format!("{bytes:02x?}"),
+        })
 }

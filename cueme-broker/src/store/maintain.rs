@@ -34,15 +34,26 @@ pub struct CheckReport {
 impl CheckReport {
     /// Checks a database file that no broker uses, without changing it.
     pub fn of_file(path: &Path) -> Result<Self, StoreError> {
-        let failed = |source| StoreError::Sqlite { doing: "open", path: path.to_owned(), source };
+        let failed = |source| StoreError::Sqlite {
+            doing: "open",
+            path: path.to_owned(),
+            source,
+        };
         let connection =
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
         let found = schema_of(&connection).map_err(failed)?;
         if found > SCHEMA {
-            return Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA });
+            return Err(StoreError::Newer {
+                path: path.to_owned(),
+                found,
+                known: SCHEMA,
+            });
         }
         if found == 0 {
-            return Err(StoreError::Damaged { path: path.to_owned(), what: "it is not a cueme database".into() });
+            return Err(StoreError::Damaged {
+                path: path.to_owned(),
+                what: "it is not a cueme database".into(),
+            });
         }
         check(&connection)
     }
@@ -56,7 +67,11 @@ impl Reader {
 
     /// Writes a consistent copy while the broker works, and verifies it.
     pub fn back_up(&self, to: &Path) -> Result<CheckReport, StoreError> {
-        let failed = |source| StoreError::Sqlite { doing: "write the copy", path: to.to_owned(), source };
+        let failed = |source| StoreError::Sqlite {
+            doing: "write the copy",
+            path: to.to_owned(),
+            source,
+        };
         create_new(to)?;
         self.with(|connection| {
             let mut copy = Connection::open(to).map_err(failed)?;
@@ -64,7 +79,8 @@ impl Reader {
                 .and_then(|backup| backup.run_to_completion(BACKUP_PAGES, Duration::ZERO, None))
                 .map_err(failed)?;
             // The copy is one file that stands for itself.
-            copy.pragma_update(None, "journal_mode", "delete").map_err(failed)?;
+            copy.pragma_update(None, "journal_mode", "delete")
+                .map_err(failed)?;
             check(&copy)
         })
     }
@@ -82,14 +98,26 @@ impl Store {
             .query_map(params![before.as_millis(), PURGE_BATCH], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         for seq in &sequences {
-            self.run("DELETE FROM search WHERE rowid IN (2 * ?1, 2 * ?1 + 1)", params![seq])?;
-            self.run("DELETE FROM messages WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)", params![seq])?;
-            self.run("DELETE FROM receipts WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)", params![seq])?;
+            self.run(
+                "DELETE FROM search WHERE rowid IN (2 * ?1, 2 * ?1 + 1)",
+                params![seq],
+            )?;
+            self.run(
+                "DELETE FROM messages WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)",
+                params![seq],
+            )?;
+            self.run(
+                "DELETE FROM receipts WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = ?1)",
+                params![seq],
+            )?;
             self.run("DELETE FROM cues WHERE seq = ?1", params![seq])?;
         }
         let count = sequences.len() as u64;
         if count < u64::from(PURGE_BATCH) {
-            self.run("DELETE FROM events WHERE at < ?1 AND id < (SELECT max(id) FROM events)", params![before.as_millis()])?;
+            self.run(
+                "DELETE FROM events WHERE at < ?1 AND id < (SELECT max(id) FROM events)",
+                params![before.as_millis()],
+            )?;
         }
         Ok((count, count == u64::from(PURGE_BATCH)))
     }
@@ -110,8 +138,9 @@ fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     problems.retain(|line| line != "ok");
-    let orphans: u64 =
-        connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+    let orphans: u64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| {
+        row.get(0)
+    })?;
     if orphans > 0 {
         problems.push(format!("{orphans} rows refer to rows that do not exist"));
     }
@@ -129,6 +158,14 @@ fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
 
 fn create_new(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
-    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    created.map(drop).map_err(|source| StoreError::Io { doing: "create", path: path.to_owned(), source })
+    let created = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    created.map(drop).map_err(|source| StoreError::Io {
+        doing: "create",
+        path: path.to_owned(),
+        source,
+    })
 }

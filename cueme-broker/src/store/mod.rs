@@ -8,12 +8,12 @@ mod code;
 mod error;
 mod open;
 
-mod write;
 mod load;
+mod write;
 
+mod maintain;
 mod read;
 mod search;
-mod maintain;
 
 pub use error::StoreError;
 pub use load::Remembered;

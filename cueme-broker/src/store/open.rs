@@ -45,7 +45,13 @@ impl Store {
     /// `was_clean` says that the last broker stopped in an orderly way; otherwise the file is checked first.
     pub fn open(path: &Path, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
         create_private(path)?;
-        let failed = |doing| move |source| StoreError::Sqlite { doing, path: path.to_owned(), source };
+        let failed = |doing| {
+            move |source| StoreError::Sqlite {
+                doing,
+                path: path.to_owned(),
+                source,
+            }
+        };
         refuse_newer(path)?;
         let mut connection = Connection::open_with_flags(
             path,
@@ -58,7 +64,10 @@ impl Store {
         }
         migrate(&mut connection, path)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
     }
 
     /// Returns where the database is.
@@ -88,37 +97,66 @@ impl Store {
 
     /// Folds the write-ahead log into the database, so that the file alone is whole.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 }
 
 pub(super) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
-    let failed = |doing| move |source| StoreError::Sqlite { doing, path: path.to_owned(), source };
+    let failed = |doing| {
+        move |source| StoreError::Sqlite {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    };
     // Not SQLITE_OPEN_READ_ONLY: a reader of a write-ahead log must be able to create its shared memory.
-    let connection =
-        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(failed("open"))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed("configure"))?;
-    connection.pragma_update(None, "query_only", true).map_err(failed("configure"))?;
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+    .map_err(failed("open"))?;
+    connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .map_err(failed("configure"))?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(failed("configure"))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(connection)
 }
 
 /// Creates the file so that nobody else can ever have read it.
 fn create_private(path: &Path) -> Result<(), StoreError> {
-    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    opened.map(drop).map_err(|source| StoreError::Io { doing: "create the database", path: path.to_owned(), source })
+    let opened = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path);
+    opened.map(drop).map_err(|source| StoreError::Io {
+        doing: "create the database",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Sqlite { doing: "read the schema of", path: path.to_owned(), source };
+    let failed = |source| StoreError::Sqlite {
+        doing: "read the schema of",
+        path: path.to_owned(),
+        source,
+    };
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
     let found = schema_of(&connection).map_err(failed)?;
     if found > SCHEMA {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: SCHEMA });
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            known: SCHEMA,
+        });
     }
     Ok(())
 }
@@ -142,21 +180,34 @@ fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Res
 }
 
 fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let damaged = |what: String| StoreError::Damaged { path: path.to_owned(), what };
+    let damaged = |what: String| StoreError::Damaged {
+        path: path.to_owned(),
+        what,
+    };
     let verdict: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|error| damaged(error.to_string()))?;
-    if verdict == "ok" { Ok(()) } else { Err(damaged(verdict)) }
+    if verdict == "ok" {
+        Ok(())
+    } else {
+        Err(damaged(verdict))
+    }
 }
 
 /// Applies each missing migration in a transaction of its own, together with the new schema number.
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Sqlite { doing: "migrate", path: path.to_owned(), source };
+    let failed = |source| StoreError::Sqlite {
+        doing: "migrate",
+        path: path.to_owned(),
+        source,
+    };
     let from = schema_of(connection).map_err(failed)?;
     for (number, migration) in (1u32..).zip(MIGRATIONS).skip(from as usize) {
         let transaction = connection.transaction().map_err(failed)?;
         transaction.execute_batch(migration).map_err(failed)?;
-        transaction.pragma_update(None, "user_version", number).map_err(failed)?;
+        transaction
+            .pragma_update(None, "user_version", number)
+            .map_err(failed)?;
         transaction.commit().map_err(failed)?;
     }
     Ok(())

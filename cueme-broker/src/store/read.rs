@@ -46,7 +46,8 @@ const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir
     ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
-const AGENT_COLUMNS: &str = "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
+const AGENT_COLUMNS: &str =
+    "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     (SELECT count(*) FROM cues c WHERE c.delivery < 2 AND c.outcome = 0 AND c.agent_id = a.agent_id),
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL)
     FROM agents a";
@@ -54,7 +55,10 @@ const AGENT_COLUMNS: &str = "a.agent_id, a.runtime, a.project_dir, a.terminal, a
 impl Reader {
     /// Prepares to read the database at `path`, which exists.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), idle: Mutex::new(Vec::new()) }
+        Self {
+            path: path.to_owned(),
+            idle: Mutex::new(Vec::new()),
+        }
     }
 
     /// Visits the open questions, oldest first, until `visit` says to stop.
@@ -74,18 +78,25 @@ impl Reader {
 
     /// Finds the ids of questions that begin with `prefix`: at most two, which is enough to know whether it is unique.
     pub fn cues_with_prefix(&self, prefix: &str) -> Result<Vec<CueId>, StoreError> {
-        self.ids_with_prefix("SELECT cue_id FROM cues WHERE cue_id >= ?1 AND cue_id < ?2 LIMIT 2", prefix)
+        self.ids_with_prefix(
+            "SELECT cue_id FROM cues WHERE cue_id >= ?1 AND cue_id < ?2 LIMIT 2",
+            prefix,
+        )
     }
 
     /// Finds the ids of agents that begin with `prefix`, like [`cues_with_prefix`](Self::cues_with_prefix).
     pub fn agents_with_prefix(&self, prefix: &str) -> Result<Vec<AgentId>, StoreError> {
-        self.ids_with_prefix("SELECT agent_id FROM agents WHERE agent_id >= ?1 AND agent_id < ?2 LIMIT 2", prefix)
+        self.ids_with_prefix(
+            "SELECT agent_id FROM agents WHERE agent_id >= ?1 AND agent_id < ?2 LIMIT 2",
+            prefix,
+        )
     }
 
     /// Returns one question whole.
     pub fn cue(&self, cue: CueId) -> Result<Option<CueView>, StoreError> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.cue_id = ?1"))?;
+            let mut statement =
+                connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.cue_id = ?1"))?;
             let mut rows = statement.query(params![cue.as_str()])?;
             rows.next()?.map(cue_view).transpose()
         })
@@ -113,9 +124,13 @@ impl Reader {
         self.with(|connection| {
             let wanted = query.limit.saturating_add(1);
             let found = match &query.search {
-                Some(text) => {
-                    Some(search::find_all(connection, text, query.agent.as_ref(), query.before, wanted)?)
-                }
+                Some(text) => Some(search::find_all(
+                    connection,
+                    text,
+                    query.agent.as_ref(),
+                    query.before,
+                    wanted,
+                )?),
                 None => None,
             };
             let mut visited = 0;
@@ -130,18 +145,25 @@ impl Reader {
                     let mut statement = connection.prepare_cached(&sql)?;
                     for seq in sequences {
                         let mut rows = statement.query(params![seq])?;
-                        if let Some(row) = rows.next()? && !see(row)? {
+                        if let Some(row) = rows.next()?
+                            && !see(row)?
+                        {
                             break;
                         }
                     }
                 }
                 None => {
-                    let condition = if agent.is_some() { "c.agent_id = ?1" } else { "?1 IS NULL" };
+                    let condition = if agent.is_some() {
+                        "c.agent_id = ?1"
+                    } else {
+                        "?1 IS NULL"
+                    };
                     let sql = format!(
                         "SELECT {CUE_COLUMNS} WHERE {condition} AND c.seq < ?2 ORDER BY c.seq DESC LIMIT ?3"
                     );
                     let mut statement = connection.prepare_cached(&sql)?;
-                    let mut rows = statement.query(params![agent, query.before.unwrap_or(i64::MAX), wanted])?;
+                    let mut rows =
+                        statement.query(params![agent, query.before.unwrap_or(i64::MAX), wanted])?;
                     while let Some(row) = rows.next()? {
                         if !see(row)? {
                             break;
@@ -178,7 +200,10 @@ impl Reader {
             for recalled in found {
                 let mut rows = statement.query(params![recalled.agent.as_str()])?;
                 if let Some(row) = rows.next()? {
-                    matches.push(Match { agent: agent_view(row)?, why: recalled.why });
+                    matches.push(Match {
+                        agent: agent_view(row)?,
+                        why: recalled.why,
+                    });
                 }
             }
             Ok(matches)
@@ -210,8 +235,9 @@ impl Reader {
     /// Returns up to `limit` events after `id`, oldest first.
     pub fn events_after(&self, id: i64, limit: u32) -> Result<Vec<EventView>, StoreError> {
         self.with(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
+            )?;
             let mut rows = statement.query(params![id, limit])?;
             let mut events = Vec::new();
             while let Some(row) = rows.next()? {
@@ -230,8 +256,10 @@ impl Reader {
     /// Returns the newest event's id, zero if there is none.
     pub fn newest_event(&self) -> Result<i64, StoreError> {
         self.with(|connection| {
-            let newest: Option<i64> =
-                connection.query_row("SELECT max(id) FROM events", [], |row| row.get(0)).optional()?.flatten();
+            let newest: Option<i64> = connection
+                .query_row("SELECT max(id) FROM events", [], |row| row.get(0))
+                .optional()?
+                .flatten();
             Ok(newest.unwrap_or(0))
         })
     }
@@ -272,11 +300,17 @@ impl Reader {
 
 fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
     let payload: Option<String> = row.get(8)?;
-    let payload = payload.map(RawValue::from_string).transpose().map_err(|error| StoreError::Meaning {
-        what: "a payload",
-        value: error.to_string(),
-    })?;
-    let time = |index| row.get::<_, Option<i64>>(index).map(|at| at.map(Timestamp::from_millis));
+    let payload = payload
+        .map(RawValue::from_string)
+        .transpose()
+        .map_err(|error| StoreError::Meaning {
+            what: "a payload",
+            value: error.to_string(),
+        })?;
+    let time = |index| {
+        row.get::<_, Option<i64>>(index)
+            .map(|at| at.map(Timestamp::from_millis))
+    };
     Ok(CueView {
         cue_id: parse(row.get(0)?)?,
         seq: row.get(1)?,

@@ -56,8 +56,9 @@ impl Store {
         let mut last = from;
         let mut count = 0;
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut insert =
-            self.connection.prepare_cached("INSERT OR REPLACE INTO search (rowid, body) VALUES (?1, ?2)")?;
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO search (rowid, body) VALUES (?1, ?2)")?;
         let mut rows = statement.query(params![from, INDEX_BATCH, INDEXED_CHARS_MAX])?;
         while let Some(row) = rows.next()? {
             last = row.get(0)?;
@@ -80,7 +81,9 @@ pub(super) fn find_all(
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
-    let Some(query) = query(text, " AND ") else { return Ok(Vec::new()) };
+    let Some(query) = query(text, " AND ") else {
+        return Ok(Vec::new());
+    };
     // A question and its answer are two rows; together at most twice as many rows as questions are wanted.
     let mut statement = connection.prepare_cached(
         "SELECT search.rowid / 2 FROM search JOIN cues ON cues.seq = search.rowid / 2
@@ -88,7 +91,12 @@ pub(super) fn find_all(
          ORDER BY search.rowid DESC LIMIT ?4",
     )?;
     let before = before.map_or(i64::MAX, |seq| seq.saturating_mul(2));
-    let mut rows = statement.query(params![query, before, agent.map(AgentId::as_str), limit.saturating_mul(2)])?;
+    let mut rows = statement.query(params![
+        query,
+        before,
+        agent.map(AgentId::as_str),
+        limit.saturating_mul(2)
+    ])?;
     let mut found: Vec<i64> = Vec::new();
     while let Some(row) = rows.next()? {
         let seq = row.get(0)?;
@@ -133,7 +141,11 @@ fn words_said(connection: &Connection, query: &str, found: &mut Vec<Recalled>) -
         let score = -row.get::<_, f64>(2)?;
         let prompt: String = row.get(4)?;
         let beginning = crate::machine::beginning_of(&prompt);
-        let why = if is_answer { format!("was told, when it asked \"{beginning}\"") } else { format!("asked \"{beginning}\"") };
+        let why = if is_answer {
+            format!("was told, when it asked \"{beginning}\"")
+        } else {
+            format!("asked \"{beginning}\"")
+        };
         credit(found, agent, score.max(0.1), why);
     }
     Ok(())
@@ -146,19 +158,30 @@ fn what_they_are(
     found: &mut Vec<Recalled>,
 ) -> Result<(), StoreError> {
     let words: Vec<String> = words(hints).map(str::to_lowercase).collect();
-    let mut statement = connection
-        .prepare_cached("SELECT agent_id, runtime, project_dir, ifnull(name, ''), seen_at FROM agents ORDER BY seen_at DESC")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT agent_id, runtime, project_dir, ifnull(name, ''), seen_at FROM agents ORDER BY seen_at DESC",
+    )?;
     let mut rows = statement.query([])?;
     let mut place = 0.0_f64;
     while let Some(row) = rows.next()? {
         let agent: AgentId = parse(row.get(0)?)?;
         let project: String = row.get(2)?;
-        let facts = [("id", agent.to_string()), ("runtime", row.get(1)?), ("project", project.clone()), ("name", row.get(3)?)];
+        let facts = [
+            ("id", agent.to_string()),
+            ("runtime", row.get(1)?),
+            ("project", project.clone()),
+            ("name", row.get(3)?),
+        ];
         for (what, value) in &facts {
             let value = value.to_lowercase();
             let hits = words.iter().filter(|word| value.contains(word.as_str())).count();
             if hits > 0 {
-                credit(found, agent.clone(), 2.0 * hits as f64, format!("its {what} is {value}"));
+                credit(
+                    found,
+                    agent.clone(),
+                    2.0 * hits as f64,
+                    format!("its {what} is {value}"),
+                );
             }
         }
         // Where it works and when it was last seen make one agent likelier than another, but are no reason alone.
@@ -180,7 +203,11 @@ fn credit(found: &mut Vec<Recalled>, agent: AgentId, score: f64, why: String) {
             known.score += score;
             known.why.push(why);
         }
-        None => found.push(Recalled { agent, why: vec![why], score }),
+        None => found.push(Recalled {
+            agent,
+            why: vec![why],
+            score,
+        }),
     }
 }
 
@@ -202,7 +229,8 @@ fn query(text: &str, operator: &str) -> Option<String> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
 }
 
 /// Sets every character of a script without spaces apart, so that each becomes a word.
@@ -237,12 +265,18 @@ mod tests {
 
     #[test]
     fn chinese_characters_become_words_of_their_own() {
-        assert_eq!(segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(), ["用", "SQLite", "数", "据"]);
+        assert_eq!(
+            segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(),
+            ["用", "SQLite", "数", "据"]
+        );
     }
 
     #[test]
     fn nothing_in_a_query_is_syntax() {
-        assert_eq!(query("a\"b* OR NOT (x", " AND ").unwrap(), "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\"");
+        assert_eq!(
+            query("a\"b* OR NOT (x", " AND ").unwrap(),
+            "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\""
+        );
         assert_eq!(query("数据库", " AND ").unwrap(), "\"数  据  库\"");
         assert_eq!(query(" - ", " AND "), None);
     }

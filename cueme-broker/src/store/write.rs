@@ -105,13 +105,21 @@ impl Store {
     ) -> Result<i64, StoreError> {
         self.run(
             "INSERT INTO events (at, what, agent_id, cue_id) VALUES (?1, ?2, ?3, ?4)",
-            params![at.as_millis(), what.number(), agent.as_str(), cue.as_ref().map(CueId::as_str)],
+            params![
+                at.as_millis(),
+                what.number(),
+                agent.as_str(),
+                cue.as_ref().map(CueId::as_str)
+            ],
         )?;
         Ok(self.connection.last_insert_rowid())
     }
 
     fn set_outcome(&self, cue: CueId, outcome: Outcome) -> Result<(), StoreError> {
-        self.run("UPDATE cues SET outcome = ?2 WHERE cue_id = ?1", params![cue.as_str(), outcome.number()])
+        self.run(
+            "UPDATE cues SET outcome = ?2 WHERE cue_id = ?1",
+            params![cue.as_str(), outcome.number()],
+        )
     }
 
     fn acknowledge(&self, at: i64, cue: CueId, nonce: Option<&str>, erase: bool) -> Result<(), StoreError> {
@@ -142,16 +150,21 @@ impl Store {
 }
 
 fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError> {
-    answer.map(serde_json::to_string).transpose().map_err(|error| StoreError::Meaning {
-        what: "an answer",
-        value: error.to_string(),
-    })
+    answer
+        .map(serde_json::to_string)
+        .transpose()
+        .map_err(|error| StoreError::Meaning {
+            what: "an answer",
+            value: error.to_string(),
+        })
 }
 
 /// Reads an answer as it was stored.
 pub(super) fn parse_answer(json: Option<&str>) -> Result<Option<Arc<Answer>>, StoreError> {
-    json.map(|json| serde_json::from_str(json).map(Arc::new)).transpose().map_err(|error| StoreError::Meaning {
-        what: "an answer",
-        value: error.to_string(),
-    })
+    json.map(|json| serde_json::from_str(json).map(Arc::new))
+        .transpose()
+        .map_err(|error| StoreError::Meaning {
+            what: "an answer",
+            value: error.to_string(),
+        })
 }

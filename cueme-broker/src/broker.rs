@@ -1,0 +1,289 @@
+//! What every connection shares: the engine, the reader, the configuration and the way to stop.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::message::{ErrorCode, Failure, Retire, Status};
+use protocol_spec::time::Timestamp;
+use protocol_spec::version;
+use semver::Version;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::engine::{Core, EngineError, EngineHandle, storage_failure};
+use crate::lifecycle::Record;
+use crate::store::{Reader, SCHEMA, StoreError};
+
+/// Why the broker stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    /// A person asked.
+    Asked,
+    /// A newer broker takes over.
+    Retired,
+    /// A signal.
+    Signal,
+    /// Nobody has used it for long.
+    Idle,
+    /// The engine ended by itself, which is a defect.
+    EngineLost,
+}
+
+/// What every connection shares.
+#[derive(Debug)]
+pub(crate) struct Broker {
+    places: Places,
+    uid: u32,
+    engine: EngineHandle,
+    reader: Reader,
+    executable: PathBuf,
+    started_at: Timestamp,
+    started: Instant,
+    config: Mutex<ConfigState>,
+    stop: watch::Sender<Option<StopReason>>,
+    connections: AtomicUsize,
+    /// When the last connection was closed, in milliseconds after `started`.
+    last_used_ms: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct ConfigState {
+    config: Config,
+    error: Option<String>,
+}
+
+impl Broker {
+    pub(crate) fn new(places: Places, engine: EngineHandle, executable: PathBuf) -> Self {
+        Self {
+            reader: Reader::new(&places.database()),
+            places,
+            uid: rustix::process::getuid().as_raw(),
+            engine,
+            executable,
+            started_at: wall_clock(),
+            started: Instant::now(),
+            config: Mutex::default(),
+            stop: watch::channel(None).0,
+            connections: AtomicUsize::new(0),
+            last_used_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the engine.
+    pub(crate) fn engine(&self) -> &EngineHandle {
+        &self.engine
+    }
+
+    /// Returns the reader.
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Returns the user the broker runs as, the only one it serves.
+    pub(crate) fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// Returns the configuration in force.
+    pub(crate) fn config(&self) -> Config {
+        self.config
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .config
+            .clone()
+    }
+
+    /// Puts a configuration in force, or keeps the last good one and remembers why.
+    pub(crate) fn set_config(&self, loaded: Result<Config, String>) {
+        let mut state = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        match loaded {
+            Ok(config) => *state = ConfigState { config, error: None },
+            Err(error) => state.error = Some(error),
+        }
+    }
+
+    /// Asks the broker to stop; the first reason counts.
+    pub(crate) fn stop(&self, reason: StopReason) {
+        self.stop.send_if_modified(|current| {
+            let is_first = current.is_none();
+            if is_first {
+                *current = Some(reason);
+            }
+            is_first
+        });
+    }
+
+    /// Waits until the broker is asked to stop.
+    pub(crate) async fn stopped(&self) -> StopReason {
+        let mut stop = self.stop.subscribe();
+        match stop.wait_for(Option::is_some).await.map(|reason| *reason) {
+            Ok(Some(reason)) => reason,
+            Ok(None) | Err(_) => StopReason::EngineLost,
+        }
+    }
+
+    /// Makes way for a newer broker: records it, so that whoever starts the next one starts that.
+    pub(crate) fn retire(&self, retire: &Retire) -> Result<(), Failure> {
+        let ours = Version::parse(version::PROGRAM).ok();
+        let theirs = Version::parse(&retire.version).ok();
+        if theirs <= ours {
+            return Err(Failure::new(
+                ErrorCode::Forbidden,
+                format!(
+                    "version {} is not newer than this broker's {}",
+                    retire.version,
+                    version::PROGRAM
+                ),
+            ));
+        }
+        let record = Record {
+            version: retire.version.clone(),
+            executable: PathBuf::from(&retire.executable),
+            schema: SCHEMA,
+        };
+        record
+            .write(&self.places)
+            .map_err(|error| Failure::new(ErrorCode::Storage, error.to_string()))
+    }
+
+    /// Describes the broker.
+    pub(crate) async fn status(&self) -> Result<Status, EngineError> {
+        let counts = self.engine.look(|core| core.machine().counts()).await?;
+        Ok(Status {
+            running: true,
+            pid: std::process::id(),
+            version: version::PROGRAM.to_owned(),
+            protocol: version::PROTOCOL,
+            socket: self.places.socket().display().to_string(),
+            database: self.places.database().display().to_string(),
+            executable: self.executable.display().to_string(),
+            started_at: self.started_at,
+            open_cues: counts.open,
+            waiting: counts.waiting,
+            undelivered: counts.undelivered,
+            agents: counts.agents,
+            storage_error: self.engine.trouble(),
+            config_error: self
+                .config
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .error
+                .clone(),
+        })
+    }
+
+    /// Deletes delivered questions older than `age`, or only counts them.
+    pub(crate) async fn purge(&self, age: Duration, dry_run: bool) -> Result<u64, Failure> {
+        let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp::from_millis(wall_clock().as_millis().saturating_sub(age_ms));
+        let mut total = 0;
+        loop {
+            // One batch at a time, so that questions are asked and answered in between.
+            let purged = self
+                .engine
+                .look(move |core| core.purge_some(before, dry_run))
+                .await;
+            let (count, more) = purged
+                .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
+                .map_err(|error| storage_failure(&error))?;
+            total += count;
+            if !more {
+                return Ok(total);
+            }
+        }
+    }
+
+    pub(crate) fn connection_opened(&self) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn connection_closed(&self) {
+        let used = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_used_ms.store(used, Ordering::Relaxed);
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns for how long nobody has been connected; zero while somebody is.
+    pub(crate) fn idle_for(&self) -> Duration {
+        if self.connections.load(Ordering::Relaxed) > 0 {
+            return Duration::ZERO;
+        }
+        let last_used = Duration::from_millis(self.last_used_ms.load(Ordering::Relaxed));
+        self.started.elapsed().saturating_sub(last_used)
+    }
+}
+
+impl Core {
+    /// Deletes, or counts, some of what was acknowledged before `before`; says whether there may be more.
+    fn purge_some(&mut self, before: Timestamp, dry_run: bool) -> Result<(u64, bool), StoreError> {
+        let Some(store) = self.store() else {
+            return Ok((0, false));
+        };
+        if dry_run {
+            return store.count_purgeable(before).map(|count| (count, false));
+        }
+        let purged = store.begin().and_then(|()| store.purge_some(before));
+        match purged.and_then(|purged| store.commit().map(|()| purged)) {
+            Ok(purged) => Ok(purged),
+            Err(error) => {
+                store.roll_back();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Runs something that blocks, off the tasks that must not.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result.map_err(|error| storage_failure(&error)),
+        Err(error) => Err(Failure::new(ErrorCode::Internal, error.to_string())),
+    }
+}
+
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Keeps the broker alive only while it is used, if the configuration says so.
+pub(crate) async fn leave_when_idle(broker: Arc<Broker>) {
+    /// How often the configuration is looked at when it sets no limit.
+    const LOOK_AGAIN: Duration = Duration::from_secs(60);
+    loop {
+        let nap = match broker.config().idle_exit {
+            None => LOOK_AGAIN,
+            Some(limit) => {
+                let idle = broker.idle_for();
+                if idle >= limit && broker.status().await.is_ok_and(|status| status.waiting == 0) {
+                    broker.stop(StopReason::Idle);
+                    return;
+                }
+                limit
+                    .saturating_sub(idle)
+                    .clamp(Duration::from_millis(100), LOOK_AGAIN)
+            }
+        };
+        tokio::time::sleep(nap).await;
+    }
+}
+
+/// Deletes what the configuration says is too old, now and then.
+pub(crate) async fn forget_when_old(broker: Arc<Broker>) {
+    const EVERY: Duration = Duration::from_secs(6 * 60 * 60);
+    loop {
+        if let Some(age) = broker.config().retention {
+            match broker.purge(age, false).await {
+                Ok(0) => {}
+                Ok(cues) => tracing::info!(cues, "deleted questions beyond the retention"),
+                Err(failure) => tracing::warn!(%failure, "could not delete old questions"),
+            }
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}

@@ -1,0 +1,177 @@
+//! The configuration file, and what happens when it changes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
+
+/// What is printed below an answer unless the configuration says otherwise.
+pub const DEFAULT_REMINDER: &str =
+    "(Before you finish or report a phase, run `cueme cue` again and wait for the human.)";
+
+/// What a person can set.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Printed below each answer; `reminder = false` prints nothing.
+    #[serde(deserialize_with = "reminder")]
+    pub reminder: Option<String>,
+    /// The broker ends when nobody has used it for so long; never, unless set.
+    #[serde(deserialize_with = "optional_duration")]
+    pub idle_exit: Option<Duration>,
+    /// Delivered questions older than this are deleted; never, unless set.
+    #[serde(deserialize_with = "optional_duration")]
+    pub retention: Option<Duration>,
+    /// What is known of single runtimes.
+    pub runtime: BTreeMap<String, RuntimeConfig>,
+}
+
+/// What a person can set for a runtime.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RuntimeConfig {
+    /// How long one call may wait there; `0` means without limit.
+    #[serde(deserialize_with = "optional_duration")]
+    pub wait: Option<Duration>,
+}
+
+/// Why a configuration is not used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file is there but cannot be read.
+    #[error("could not read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file does not say something that can be understood.
+    #[error("{} is not a valid configuration: {}", path.display(), source.to_string().trim_end())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            reminder: Some(DEFAULT_REMINDER.to_owned()),
+            idle_exit: None,
+            retention: None,
+            runtime: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a configuration; a file that does not exist means the defaults.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text).map_err(|source| ConfigError::Parse {
+                path: path.to_owned(),
+                source: Box::new(source),
+            }),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+}
+
+/// Reads a length of time: `90` (seconds), `90s`, `5m`, `12h`, `30d`.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let split = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit.trim() {
+        "ms" => return number.parse().ok().map(Duration::from_millis),
+        "" | "s" => 1,
+        "m" | "min" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return None,
+    };
+    number
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(factor)
+        .map(Duration::from_secs)
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TextOr<T> {
+    Text(String),
+    Other(T),
+}
+
+fn reminder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match TextOr::<bool>::deserialize(deserializer)? {
+        TextOr::Text(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
+        TextOr::Other(true) => Ok(Some(DEFAULT_REMINDER.to_owned())),
+        TextOr::Other(false) => Ok(None),
+    }
+}
+
+fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    match TextOr::<u64>::deserialize(deserializer)? {
+        TextOr::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
+            de::Error::custom(format!(
+                "{text:?} is not a length of time; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
+            ))
+        }),
+        TextOr::Other(seconds) => Ok(Some(Duration::from_secs(seconds))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read_with_and_without_a_unit() {
+        for (text, seconds) in [
+            ("90", 90),
+            ("90s", 90),
+            ("5m", 300),
+            ("2 h", 7200),
+            ("1d", 86_400),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "x", "5 weeks", "-1", "1.5h", "99999999999999999999d"] {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_is_read_and_a_wrong_one_names_the_line() {
+        let config: Config =
+            toml::from_str("reminder = false\nidle_exit = \"30m\"\n[runtime.cursor]\nwait = 25\n").unwrap();
+        assert_eq!(config.reminder, None);
+        assert_eq!(config.idle_exit, Some(Duration::from_secs(1800)));
+        assert_eq!(config.runtime["cursor"].wait, Some(Duration::from_secs(25)));
+        let error = toml::from_str::<Config>("\nidle_exit = \"soon\"\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("line 2") && error.contains("12h"), "{error}");
+        let error = toml::from_str::<Config>("remainder = true")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("remainder") && error.contains("reminder"),
+            "{error}"
+        );
+    }
+}

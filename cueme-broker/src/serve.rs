@@ -1,0 +1,233 @@
+//! The broker's life: from taking the lock to leaving everything in order.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher};
+use protocol_spec::endpoint::Places;
+use protocol_spec::version;
+use thiserror::Error;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle};
+use crate::config::Config;
+use crate::engine::{Engine, EngineHandle};
+use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
+use crate::log;
+use crate::socket::{self, Listener};
+use crate::store::{SCHEMA, StoreError, Synchronous};
+
+/// How often the broker makes sure that its engine lives.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+
+/// How a broker is run.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// Where everything is.
+    pub places: Places,
+    /// Whether a client started it, so that it logs to its file and leaves the client's session.
+    pub is_background: bool,
+}
+
+/// Why the broker could not run.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// Another broker, or a directory that cannot be used.
+    #[error(transparent)]
+    Lifecycle(#[from] LifecycleError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The socket, or the process itself.
+    #[error("could not {doing} {}: {source}", path.display())]
+    Io {
+        /// What was being attempted.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A defect.
+    #[error("the engine ended unexpectedly; the log says why")]
+    EngineLost,
+}
+
+impl ServeError {
+    /// Says what a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Lifecycle(LifecycleError::AlreadyRunning { .. }) => {
+                Some("`cueme broker status` describes it, `cueme broker stop` ends it".into())
+            }
+            Self::Lifecycle(_) | Self::Io { .. } | Self::EngineLost => None,
+        }
+    }
+}
+
+/// Runs a broker until it is asked to stop.
+pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
+    let places = &options.places;
+    lifecycle::prepare(places)?;
+    if options.is_background {
+        // Fails only for a process that leads its group already, which then has no terminal to lose.
+        let _ = rustix::process::setsid();
+    }
+    log::start(&places.log(), options.is_background).map_err(failed("open the log", &places.log()))?;
+    let lock = Lock::take(places)?;
+    raise_descriptor_limit();
+    let executable = std::env::current_exe().unwrap_or_default();
+    let (mark, was_clean) = CleanMark::lift(places);
+    let engine = Engine::start(places.database(), Synchronous::Full, was_clean || is_new(places))?;
+    Record {
+        version: version::PROGRAM.into(),
+        executable: executable.clone(),
+        schema: SCHEMA,
+    }
+    .write(places)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(failed("start the runtime of", &executable))?;
+    let broker = Arc::new(Broker::new(places.clone(), engine.handle(), executable));
+    let reason = runtime.block_on(run(options, &broker, &engine));
+    // Connections end here: clients notice, and wait at the next broker.
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    let reason = reason?;
+    tracing::info!(?reason, "the broker stops");
+    if reason == StopReason::EngineLost {
+        return Err(ServeError::EngineLost);
+    }
+    engine.stop();
+    mark.set();
+    drop(lock);
+    Ok(())
+}
+
+async fn run(
+    options: &ServeOptions,
+    broker: &Arc<Broker>,
+    engine: &Engine,
+) -> Result<StopReason, ServeError> {
+    let places = &options.places;
+    let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
+    load_config(broker, &places.config);
+    let _watcher = watch_config(broker, &places.config);
+    tokio::spawn(leave_when_idle(Arc::clone(broker)));
+    tokio::spawn(forget_when_old(Arc::clone(broker)));
+    tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
+    say_ready(places, options.is_background);
+    let mut terminate =
+        signal(SignalKind::terminate()).map_err(failed("handle signals for", &places.socket()))?;
+    let mut interrupt =
+        signal(SignalKind::interrupt()).map_err(failed("handle signals for", &places.socket()))?;
+    let reason = tokio::select! {
+        reason = broker.stopped() => reason,
+        _ = terminate.recv() => StopReason::Signal,
+        _ = interrupt.recv() => StopReason::Signal,
+        () = engine_lost(engine) => StopReason::EngineLost,
+        () = socket::accept(&listener, broker) => StopReason::EngineLost,
+    };
+    // The reply to whoever asked is on its way; the socket goes away with the listener.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    Ok(reason)
+}
+
+async fn engine_lost(engine: &Engine) {
+    while !engine.is_finished() {
+        tokio::time::sleep(HEARTBEAT).await;
+    }
+}
+
+/// Tells whoever started the broker that it accepts connections.
+fn say_ready(places: &Places, is_background: bool) {
+    let mut stdout = io::stdout();
+    // Whoever started us may be gone; then there is nobody to tell.
+    let _ = writeln!(stdout, "ready socket={}", places.socket().display()).and_then(|()| stdout.flush());
+    if is_background && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        // The starter waits for the end of our output, not only for the line.
+        let _ = rustix::stdio::dup2_stdout(&null);
+    }
+}
+
+fn load_config(broker: &Arc<Broker>, path: &Path) {
+    let loaded = Config::load(path);
+    if let Err(error) = &loaded {
+        tracing::error!(%error, "the configuration is not used; the last good one stays in force");
+    }
+    let reminder = loaded
+        .as_ref()
+        .ok()
+        .map(|config| config.reminder.as_deref().map(Arc::from));
+    broker.set_config(loaded.map_err(|error| error.to_string()));
+    if let Some(reminder) = reminder {
+        set_reminder(broker.engine().clone(), reminder);
+    }
+}
+
+fn set_reminder(engine: EngineHandle, reminder: Option<Arc<str>>) {
+    tokio::spawn(async move {
+        // A stopping engine needs no reminder.
+        let _ = engine.look(move |core| core.set_reminder(reminder)).await;
+    });
+}
+
+/// Reads the configuration again whenever it changes. Editors replace files, so the directory is watched.
+fn watch_config(broker: &Arc<Broker>, path: &Path) -> Option<notify::RecommendedWatcher> {
+    let directory = path.parent()?.to_owned();
+    if !directory.exists() {
+        return None;
+    }
+    let runtime = tokio::runtime::Handle::current();
+    let (watched, broker) = (path.to_owned(), Arc::clone(broker));
+    let handle = move |event: notify::Result<notify::Event>| {
+        let Ok(event) = event else { return };
+        let is_change = !matches!(event.kind, notify::EventKind::Access(_));
+        if is_change
+            && event
+                .paths
+                .iter()
+                .any(|changed| changed.file_name() == watched.file_name())
+        {
+            let _inside = runtime.enter();
+            load_config(&broker, &watched);
+        }
+    };
+    let watcher = notify::recommended_watcher(handle).and_then(|mut watcher| {
+        watcher
+            .watch(&directory, RecursiveMode::NonRecursive)
+            .map(|()| watcher)
+    });
+    watcher
+        .inspect_err(
+            |error| tracing::warn!(%error, "the configuration is not watched; changes need a restart"),
+        )
+        .ok()
+}
+
+fn is_new(places: &Places) -> bool {
+    !places.database().exists()
+}
+
+/// Thousands of agents may wait at once; each needs a descriptor.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "could not raise the limit of open files");
+    }
+}
+
+fn failed<'a>(doing: &'static str, path: &'a Path) -> impl Fn(io::Error) -> ServeError + use<'a> {
+    let path = path.to_owned();
+    move |source| ServeError::Io {
+        doing,
+        path: path.clone(),
+        source,
+    }
+}

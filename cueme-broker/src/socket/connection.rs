@@ -1,0 +1,161 @@
+//! One connection: reads lines, writes replies, and tells the engine when the caller is gone.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol_spec::frame::Splitter;
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, decode_request, encode_reply};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+use uuid::Uuid;
+
+use super::dispatch;
+use crate::broker::Broker;
+use crate::engine::Line;
+use crate::machine::Ticket;
+
+/// How long a line may take from its first byte to its last.
+const LINE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a caller may take to read a reply.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a connection that waits for nothing may be silent.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
+/// How much is read at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// A connection being served.
+pub(super) struct Connection {
+    pub(super) stream: UnixStream,
+    pub(super) broker: Arc<Broker>,
+    /// Replies of the engine.
+    pub(super) sender: mpsc::UnboundedSender<Line>,
+    outbox: mpsc::UnboundedReceiver<Line>,
+    /// The waits of this caller.
+    pub(super) waits: Vec<Ticket>,
+}
+
+/// Why a connection ends.
+pub(super) enum Ended {
+    /// The caller left, or was too slow.
+    Gone,
+}
+
+impl From<io::Error> for Ended {
+    fn from(_: io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+/// Serves a connection until its caller leaves.
+pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
+    let (sender, outbox) = mpsc::unbounded_channel();
+    let mut connection = Connection {
+        stream,
+        broker: Arc::clone(broker),
+        sender,
+        outbox,
+        waits: Vec::new(),
+    };
+    let Err(Ended::Gone) = connection.run().await;
+    for ticket in connection.waits.drain(..) {
+        connection.broker.engine().gone(ticket);
+    }
+}
+
+impl Connection {
+    async fn run(&mut self) -> Result<std::convert::Infallible, Ended> {
+        let mut splitter = Splitter::default();
+        let mut deadline = Instant::now() + SILENCE_TIMEOUT;
+        loop {
+            let has_deadline = splitter.has_partial_line() || self.waits.is_empty();
+            tokio::select! {
+                biased;
+                Some(line) = self.outbox.recv() => self.send(line.id, &line.reply).await?,
+                ready = self.stream.readable() => {
+                    ready?;
+                    let was_partial = splitter.has_partial_line();
+                    let has_read = read_some(&self.stream, &mut splitter)?;
+                    while let Some(line) = self.next_line(&mut splitter).await? {
+                        self.handle(&line).await?;
+                    }
+                    if has_read && !(was_partial && splitter.has_partial_line()) {
+                        let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
+                        deadline = Instant::now() + patience;
+                    }
+                }
+                () = tokio::time::sleep_until(deadline), if has_deadline => return Err(Ended::Gone),
+            }
+        }
+    }
+
+    /// Takes the next whole line; a line beyond the limit ends the connection with an explanation.
+    async fn next_line(&mut self, splitter: &mut Splitter) -> Result<Option<Vec<u8>>, Ended> {
+        match splitter.next_line() {
+            Ok(line) => Ok(line.map(<[u8]>::to_vec)),
+            Err(error) => {
+                let failure = Failure::new(ErrorCode::TooLarge, error.to_string());
+                self.send(RequestId(Uuid::nil()), &Reply::Error(failure)).await?;
+                Err(Ended::Gone)
+            }
+        }
+    }
+
+    async fn handle(&mut self, line: &[u8]) -> Result<(), Ended> {
+        match decode_request(line) {
+            Ok((id, request)) => dispatch::dispatch(self, id, request).await,
+            Err(error) => {
+                let code = match error {
+                    LineError::Version { .. } | LineError::Unknown { .. } => ErrorCode::Unsupported,
+                    LineError::Malformed(_) | LineError::Body { .. } => ErrorCode::BadRequest,
+                };
+                let id = error.id().unwrap_or(RequestId(Uuid::nil()));
+                self.send(id, &Reply::Error(Failure::new(code, error.to_string())))
+                    .await?;
+                // After a line that is not even a message, nothing that follows can be trusted to be one.
+                if matches!(error, LineError::Malformed(_)) {
+                    Err(Ended::Gone)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Writes a reply.
+    pub(super) async fn send(&mut self, id: RequestId, reply: &Reply) -> Result<(), Ended> {
+        let line = match encode_reply(id, reply) {
+            Ok(line) => line,
+            Err(error) => {
+                let failure = Failure::new(ErrorCode::TooLarge, error.to_string());
+                encode_reply(id, &Reply::Error(failure)).map_err(|_| Ended::Gone)?
+            }
+        };
+        match timeout(WRITE_TIMEOUT, self.stream.write_all(&line)).await {
+            Ok(written) => Ok(written?),
+            Err(_) => Err(Ended::Gone),
+        }
+    }
+
+    /// Says that a request failed.
+    pub(super) async fn fail(&mut self, id: RequestId, failure: Failure) -> Result<(), Ended> {
+        self.send(id, &Reply::Error(failure)).await
+    }
+}
+
+/// Reads what has arrived, through a buffer that no idle connection has to own.
+fn read_some(stream: &UnixStream, splitter: &mut Splitter) -> Result<bool, Ended> {
+    let mut buffer = [0; READ_BYTES];
+    match stream.try_read(&mut buffer) {
+        Ok(0) => Err(Ended::Gone),
+        Ok(count) => {
+            splitter.push(&buffer[..count]);
+            Ok(true)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,111 @@
+//! Opens the socket and accepts connections, whatever happens to the process's descriptors.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{ErrorCode, Failure, Reply, encode_reply};
+use tokio::net::{UnixListener, UnixStream};
+use uuid::Uuid;
+
+use super::{CONNECTIONS_MAX, connection};
+use crate::broker::Broker;
+
+/// How long accepting rests when the system has no descriptors left.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
+
+/// The broker's socket; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Listener {
+    /// Binds the socket, taking over a stale one. Only the holder of the broker's lock may call this.
+    pub(crate) fn bind(path: &Path) -> io::Result<Self> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        // The mask makes the socket private from its first moment; the mode is set again for systems that ignore it.
+        let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+        let bound = UnixListener::bind(path);
+        rustix::process::umask(mask);
+        let listener = bound?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+        })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // If it is gone already, all the better.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Accepts connections for ever; the future is dropped to stop.
+pub(crate) async fn accept(listener: &Listener, broker: &Arc<Broker>) {
+    let served = Arc::new(AtomicUsize::new(0));
+    // Held back so that, when descriptors run out, there is one to tell a caller so.
+    let mut spare = File::open("/dev/null").ok();
+    loop {
+        match listener.listener.accept().await {
+            Ok((stream, _)) => admit(stream, broker, &served),
+            Err(error) => {
+                tracing::warn!(%error, "could not accept a connection");
+                drop(spare.take());
+                if let Ok(Ok((stream, _))) =
+                    tokio::time::timeout(Duration::ZERO, listener.listener.accept()).await
+                {
+                    turn_away(&stream, "the broker has no file descriptors left");
+                }
+                tokio::time::sleep(EXHAUSTED_PAUSE).await;
+                spare = File::open("/dev/null").ok();
+            }
+        }
+    }
+}
+
+fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>) {
+    match stream.peer_cred() {
+        Ok(peer) if peer.uid() == broker.uid() => {}
+        Ok(peer) => {
+            tracing::warn!(uid = peer.uid(), "refused a connection of another user");
+            return;
+        }
+        Err(error) => {
+            tracing::warn!(%error, "refused a connection of an unknown user");
+            return;
+        }
+    }
+    if served.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+        return turn_away(&stream, "too many connections");
+    }
+    served.fetch_add(1, Ordering::Relaxed);
+    let (broker, served) = (Arc::clone(broker), Arc::clone(served));
+    tokio::spawn(async move {
+        broker.connection_opened();
+        connection::serve(stream, &broker).await;
+        broker.connection_closed();
+        served.fetch_sub(1, Ordering::Relaxed);
+    });
+}
+
+/// Tells a caller to come back later, without waiting for it to listen.
+fn turn_away(stream: &UnixStream, why: &str) {
+    let failure = Failure::new(ErrorCode::Busy, why).with_hint("run the same command again in a moment");
+    if let Ok(line) = encode_reply(RequestId(Uuid::nil()), &Reply::Error(failure)) {
+        // The socket's buffer is empty, so this succeeds unless the caller is gone.
+        let _ = stream.try_write(&line);
+    }
+}

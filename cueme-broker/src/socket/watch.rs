@@ -1,0 +1,67 @@
+//! Follows what happens, without gaps.
+
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{Lagged, Reply, Watch};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::connection::{Connection, Ended};
+use super::dispatch::read;
+
+/// How many past events are read at once.
+const PAGE: u32 = 500;
+
+/// Sends events until the caller leaves. The connection serves nothing else from here on.
+pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Watch) -> Result<(), Ended> {
+    // Subscribed before the past is read, so that nothing falls in between.
+    let mut events = connection.broker.engine().events();
+    let mut last = match read(connection, move |reader| {
+        watch.after.map_or_else(|| reader.newest_event(), Ok)
+    })
+    .await
+    {
+        Ok(after) => after,
+        Err(failure) => return connection.fail(id, failure).await,
+    };
+    loop {
+        let page = match read(connection, move |reader| reader.events_after(last, PAGE)).await {
+            Ok(page) => page,
+            Err(failure) => return connection.fail(id, failure).await,
+        };
+        let Some(newest) = page.last().and_then(|event| event.id) else {
+            break;
+        };
+        last = newest;
+        for event in page {
+            connection.send(id, &Reply::Event(event)).await?;
+        }
+    }
+    loop {
+        tokio::select! {
+            event = events.recv() => match event {
+                Ok(event) if event.id.is_some_and(|id| id <= last) => {}
+                Ok(event) => connection.send(id, &Reply::Event(event)).await?,
+                Err(RecvError::Lagged(_)) => {
+                    let newest = read(connection, crate::store::Reader::newest_event).await.unwrap_or(last);
+                    last = newest;
+                    connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
+                }
+                Err(RecvError::Closed) => return Err(Ended::Gone),
+            },
+            ready = connection.stream.readable() => {
+                ready?;
+                drain(connection)?;
+            }
+        }
+    }
+}
+
+/// Notices that the caller left; anything it still says has no meaning here.
+fn drain(connection: &Connection) -> Result<(), Ended> {
+    let mut ignored = [0; 256];
+    match connection.stream.try_read(&mut ignored) {
+        Ok(0) => Err(Ended::Gone),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
