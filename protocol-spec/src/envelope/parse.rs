@@ -118,11 +118,28 @@ fn payload_of(text: &str, found: Found<'_>) -> Result<Option<Payload>, EnvelopeE
     }
     Payload::parse(json).map(Some).map_err(|source| {
         let first_line = line_of(text, &text[offset_in(text, json)..]);
-        let line = match &source {
-            PayloadError::Syntax { line, .. } => first_line + line - 1,
-            _ => first_line,
-        };
-        EnvelopeError::Payload { line, source }
+        match source {
+            // The reader counts from the beginning of the JSON; its author counts from that of the envelope.
+            PayloadError::Syntax {
+                line,
+                column,
+                message,
+            } => {
+                let line = first_line + line - 1;
+                EnvelopeError::Payload {
+                    line,
+                    source: PayloadError::Syntax {
+                        line,
+                        column,
+                        message,
+                    },
+                }
+            }
+            source => EnvelopeError::Payload {
+                line: first_line,
+                source,
+            },
+        }
     })
 }
 
