@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr_iter, memmem};
 
 use super::EnvelopeError;
 use super::classify::{explain, line_of, nothing_there};
@@ -148,19 +148,17 @@ fn payload_of(text: &str, found: Found<'_>) -> Result<Option<Payload>, EnvelopeE
 /// All CRs right before an LF belong to the line ending: text that went through two conversions has two of
 /// them. A CR anywhere else is text.
 pub(super) fn fold_line_endings(text: &str) -> Cow<'_, str> {
-    if memchr(b'\r', text.as_bytes()).is_none() || memmem::find(text.as_bytes(), b"\r\n").is_none() {
+    if memmem::find(text.as_bytes(), b"\r\n").is_none() {
         return Cow::Borrowed(text);
     }
     let mut folded = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        match line.strip_suffix('\n') {
-            Some(line) => {
-                folded.push_str(line.trim_end_matches('\r'));
-                folded.push('\n');
-            }
-            None => folded.push_str(line),
-        }
+    let mut start = 0;
+    for end in memchr_iter(b'\n', text.as_bytes()) {
+        folded.push_str(text[start..end].trim_end_matches('\r'));
+        folded.push('\n');
+        start = end + 1;
     }
+    folded.push_str(&text[start..]);
     Cow::Owned(folded)
 }
 
