@@ -264,6 +264,7 @@ impl Wait<'_> {
         let is_passing = matches!(failure.code, ErrorCode::Busy | ErrorCode::Storage);
         match self.progress.cue() {
             Some(_) if is_passing => Ok(Round::Lost(failure.message)),
+            Some(cue) if failure.code == ErrorCode::UnknownCue => Err(forgotten(cue)),
             _ => Err(failure.into()),
         }
     }
@@ -357,6 +358,12 @@ impl Wait<'_> {
             give_up: false,
         }))
     }
+}
+
+/// The database was replaced under a waiting client; the question has to be asked anew.
+fn forgotten(cue: CueId) -> CliError {
+    CliError::new(Exit::StillOpen, format!("question {cue} is no longer known here"))
+        .with_hint("run the same command again to ask it anew")
 }
 
 /// The first attempt is immediate: a broker that was replaced or restarted is back already.

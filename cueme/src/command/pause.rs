@@ -14,6 +14,9 @@ use crate::error::CliError;
 use crate::input::read_stdin;
 use crate::{output, surroundings};
 
+/// What the human reads when the agent gives no words.
+const DEFAULT_PROMPT: &str = "The agent has paused and waits for you to let it continue.";
+
 pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> {
     let prompt = prompt_of(&args.prompt)?;
     if args.check {
@@ -33,7 +36,7 @@ pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> 
     ask_and_wait(&surroundings::places()?, question, form(args.json), started)
 }
 
-/// Returns what to tell the human: nothing, the words given, or the envelope on stdin.
+/// Returns what to tell the human: the words given, the envelope on stdin, or the default.
 fn prompt_of(words: &[String]) -> Result<String, CliError> {
     match words {
         [dash] if dash == "-" => {
@@ -41,7 +44,10 @@ fn prompt_of(words: &[String]) -> Result<String, CliError> {
             let text = envelope::decode(&bytes)?;
             Ok(envelope::parse_pause(&text)?.prompt.into_owned())
         }
-        words => Ok(words.join(" ").trim().to_owned()),
+        words => match words.join(" ").trim() {
+            "" => Ok(DEFAULT_PROMPT.to_owned()),
+            prompt => Ok(prompt.to_owned()),
+        },
     }
 }
 
@@ -51,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_pause_needs_no_words_and_takes_those_it_is_given() {
-        assert_eq!(prompt_of(&[]).unwrap(), "");
+        assert_eq!(prompt_of(&[]).unwrap(), DEFAULT_PROMPT);
         assert_eq!(
             prompt_of(&["Build is".into(), "green ".into()]).unwrap(),
             "Build is green"

@@ -29,7 +29,7 @@ pub(crate) fn card(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
             shorten(&visible_line(&cue.project_dir), columns - 2)
         )),
     ];
-    let prompt = wrap(&visible(&prompt_of(cue)), columns - 2);
+    let prompt = wrap(&visible(&cue.prompt), columns - 2);
     let is_cut = prompt.len() > CARD_LINES_MAX;
     lines.extend(
         prompt
@@ -69,7 +69,7 @@ pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
         )),
         String::new(),
     ];
-    lines.extend(wrap(&visible(&prompt_of(cue)), columns));
+    lines.extend(wrap(&visible(&cue.prompt), columns));
     let payload = payload_lines(cue, columns);
     if !payload.is_empty() {
         lines.push(String::new());
@@ -145,13 +145,6 @@ fn field_line(field: &Field) -> String {
     } else {
         format!("{}{required}: {}", field.label, field.options.join(" | "))
     }
-}
-
-fn prompt_of(cue: &CueView) -> String {
-    if cue.prompt.is_empty() && cue.kind == Kind::Pause {
-        return "(paused, waiting to continue)".to_owned();
-    }
-    cue.prompt.clone()
 }
 
 fn outcome_word(outcome: Outcome) -> &'static str {
