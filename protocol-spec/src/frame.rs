@@ -6,8 +6,9 @@ use thiserror::Error;
 
 /// The longest line that is read or written, in bytes, its newline included.
 ///
-/// It holds the longest prompt even when JSON has to escape every other byte of it.
-pub const FRAME_BYTES_MAX: usize = 40 * 1024 * 1024;
+/// It holds the longest prompt even when JSON has to escape every other byte of it. A prompt that is mostly control
+/// characters may not fit; its sender is told so.
+pub const FRAME_BYTES_MAX: usize = 72 * 1024 * 1024;
 
 /// Why bytes are not a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

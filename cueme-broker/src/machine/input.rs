@@ -27,6 +27,10 @@ pub struct Ticket(pub u64);
 
 /// Something that happened.
 #[derive(Debug, Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "inputs are handled one at a time, never stored"
+)]
 pub enum Input {
     /// An agent registers.
     Join(Join),
@@ -138,6 +142,10 @@ pub struct Decide {
 
 /// What a human decided. Answers are checked against their question and rendered before they come here.
 #[derive(Debug, Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "verdicts are handled one at a time, never stored"
+)]
 pub enum Verdict {
     /// An answer.
     Answer {

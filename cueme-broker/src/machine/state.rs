@@ -172,7 +172,7 @@ impl Machine {
             Input::Ask(ask) => self.ask(now, ask, &mut effects),
             Input::Attach { ticket, cue } => self.attach_by_id(now, ticket, cue, &mut effects),
             Input::Ack { ticket, cues, nonce } => {
-                self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects)
+                self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects);
             }
             Input::Rest { ticket, cue } => self.rest(now, ticket, cue, &mut effects),
             Input::Gone { ticket } => self.leave(now, ticket, &mut effects),

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PROMPT_BYTES_MAX,
-    Purged, Recalled, ReceiptList, Reply, Request, Stopping, Welcome,
+    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, Purged, Recalled,
+    ReceiptList, Reply, Request, Stopping, Welcome,
 };
 use protocol_spec::payload::Payload;
 use protocol_spec::version;

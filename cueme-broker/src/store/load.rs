@@ -187,7 +187,7 @@ impl Store {
         let mut rows = statement.query(params![seq])?;
         let mut requests = Vec::new();
         while let Some(row) = rows.next()? {
-            requests.push(request_id(row.get(0)?)?);
+            requests.push(RequestId(Uuid::from_bytes(row.get(0)?)));
         }
         Ok(requests)
     }
@@ -201,7 +201,7 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
         Outcome::Answered | Outcome::Declined | Outcome::Cancelled => {}
     }
     let decision = Decision {
-        request: request_id(row.get(11)?)?,
+        request: RequestId(Uuid::from_bytes(row.get(11)?)),
         outcome,
         text: row.get::<_, String>(12)?.into(),
         reminder: row.get::<_, Option<String>>(13)?.map(Arc::from),
@@ -229,7 +229,7 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
 
 fn message(row: &Row<'_>) -> Result<Message, StoreError> {
     Ok(Message {
-        request: request_id(row.get(0)?)?,
+        request: RequestId(Uuid::from_bytes(row.get(0)?)),
         text: row.get::<_, String>(1)?.into(),
         said_at: Timestamp::from_millis(row.get(2)?),
     })
@@ -241,13 +241,4 @@ pub(super) fn parse<T: std::str::FromStr>(text: String) -> Result<T, StoreError>
         what: "an id",
         value: text,
     })
-}
-
-fn request_id(bytes: Vec<u8>) -> Result<RequestId, StoreError> {
-    Uuid::from_slice(&bytes)
-        .map(RequestId)
-        .map_err(|_| StoreError::Meaning {
-            what: "a request id",
-            value: format!("{bytes:02x?}"),
-        })
 }

@@ -68,27 +68,26 @@ fn unknown_field(label: &str, form: &Form) -> AnswerError {
 fn check_field(answer: FieldAnswer, field: &Field) -> Result<Picked, AnswerError> {
     let place = format!("field \"{}\"", shorten(&field.label));
     if field.options.is_empty() {
-        free_values(answer, field, &place)
+        free_values(&answer, field, &place)
     } else {
         offered_values(answer, field, &place)
     }
 }
 
 fn offered_values(answer: FieldAnswer, field: &Field, place: &str) -> Result<Picked, AnswerError> {
-    let mut picked = check_picked(
-        &answer.values,
-        answer.other,
-        &field.options,
-        field.allow_multiple,
-        place,
-    )
-    .map_err(|error| {
-        if field.is_secret() {
-            error.without_value()
-        } else {
-            error
-        }
-    })?;
+    let values: Vec<String> = answer
+        .values
+        .into_iter()
+        .filter(|value| !is_left_empty(value, field))
+        .collect();
+    let mut picked = check_picked(&values, answer.other, &field.options, field.allow_multiple, place)
+        .map_err(|error| {
+            if field.is_secret() {
+                error.without_value()
+            } else {
+                error
+            }
+        })?;
     if let Some(other) = picked.other {
         picked.other = Some(check_value(&other, &field.kind, place)?);
     }
@@ -96,7 +95,7 @@ fn offered_values(answer: FieldAnswer, field: &Field, place: &str) -> Result<Pic
 }
 
 /// Without options everything is free text, so the other text is a value like any.
-fn free_values(answer: FieldAnswer, field: &Field, place: &str) -> Result<Picked, AnswerError> {
+fn free_values(answer: &FieldAnswer, field: &Field, place: &str) -> Result<Picked, AnswerError> {
     let mut selected = Vec::new();
     for value in answer
         .values

@@ -25,9 +25,6 @@ mod render;
 mod suggest;
 mod value;
 
-#[cfg(test)]
-mod tests;
-
 pub use check::{Checked, Question};
 pub use error::AnswerError;
 pub use model::{

@@ -11,7 +11,7 @@ pub(super) fn closest<'k>(given: &str, known: &'k [String]) -> Option<&'k String
         .iter()
         .map(|name| (distance(&wanted, &folded(name)), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance * 3 <= longest)
+        .filter(|(distance, _)| *distance * 5 <= longest * 2)
         .map(|(_, name)| name)
 }
 

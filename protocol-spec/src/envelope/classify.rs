@@ -94,10 +94,10 @@ fn outside(text: &str, rest: &str) -> EnvelopeError {
     let number = line_of(text, rest);
     let line = rest.split('\n').next().unwrap_or(rest).trim_matches(BLANKS);
 
-    if !has_tag_line(text) {
-        if let Some(error) = not_an_envelope(text, rest, number) {
-            return error;
-        }
+    if !has_tag_line(text)
+        && let Some(error) = not_an_envelope(text, rest, number)
+    {
+        return error;
     }
     if let Some(tag) = all_tags().find(|tag| *tag == line) {
         return EnvelopeError::StrayClose { line: number, tag };

@@ -23,9 +23,6 @@ mod grammar;
 mod render;
 mod tag;
 
-#[cfg(test)]
-mod tests;
-
 pub use encoding::decode;
 pub use error::EnvelopeError;
 pub use parse::{Envelope, PROMPT_BYTES_MAX, parse_cue, parse_pause};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr_iter, memmem};
 
 use super::EnvelopeError;
 use super::classify::{explain, line_of, nothing_there};
@@ -118,11 +118,28 @@ fn payload_of(text: &str, found: Found<'_>) -> Result<Option<Payload>, EnvelopeE
     }
     Payload::parse(json).map(Some).map_err(|source| {
         let first_line = line_of(text, &text[offset_in(text, json)..]);
-        let line = match &source {
-            PayloadError::Syntax { line, .. } => first_line + line - 1,
-            _ => first_line,
-        };
-        EnvelopeError::Payload { line, source }
+        match source {
+            // The reader counts from the beginning of the JSON; its author counts from that of the envelope.
+            PayloadError::Syntax {
+                line,
+                column,
+                message,
+            } => {
+                let line = first_line + line - 1;
+                EnvelopeError::Payload {
+                    line,
+                    source: PayloadError::Syntax {
+                        line,
+                        column,
+                        message,
+                    },
+                }
+            }
+            source => EnvelopeError::Payload {
+                line: first_line,
+                source,
+            },
+        }
     })
 }
 
@@ -131,19 +148,17 @@ fn payload_of(text: &str, found: Found<'_>) -> Result<Option<Payload>, EnvelopeE
 /// All CRs right before an LF belong to the line ending: text that went through two conversions has two of
 /// them. A CR anywhere else is text.
 pub(super) fn fold_line_endings(text: &str) -> Cow<'_, str> {
-    if memchr(b'\r', text.as_bytes()).is_none() || memmem::find(text.as_bytes(), b"\r\n").is_none() {
+    if memmem::find(text.as_bytes(), b"\r\n").is_none() {
         return Cow::Borrowed(text);
     }
     let mut folded = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        match line.strip_suffix('\n') {
-            Some(line) => {
-                folded.push_str(line.trim_end_matches('\r'));
-                folded.push('\n');
-            }
-            None => folded.push_str(line),
-        }
+    let mut start = 0;
+    for end in memchr_iter(b'\n', text.as_bytes()) {
+        folded.push_str(text[start..end].trim_end_matches('\r'));
+        folded.push('\n');
+        start = end + 1;
     }
+    folded.push_str(&text[start..]);
     Cow::Owned(folded)
 }
 

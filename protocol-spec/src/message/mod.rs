@@ -13,8 +13,6 @@ pub use reply::*;
 pub use request::*;
 pub use view::*;
 
-/// The longest prompt an agent may send, in bytes.
-pub const PROMPT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The longest message a human may leave, and the longest reason, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// The longest path or name that is kept, in bytes.

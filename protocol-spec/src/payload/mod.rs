@@ -16,9 +16,6 @@ mod normalise;
 mod read;
 mod schema;
 
-#[cfg(test)]
-mod tests;
-
 pub use choice::Choice;
 pub use confirm::{CANCEL_LABEL, CONFIRM_LABEL, Confirm};
 pub use error::PayloadError;

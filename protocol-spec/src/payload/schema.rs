@@ -33,7 +33,7 @@ enum WrittenPayload {
         #[schemars(length(min = 1, max = OPTIONS_MAX), extend("uniqueItems" = true))]
         options: Vec<WrittenOption>,
         /// Whether several may be picked; false unless written.
-        #[schemars(default)]
+        #[schemars(extend("default" = false))]
         allow_multiple: Option<bool>,
     },
     /// Press one of two buttons.
@@ -69,7 +69,10 @@ struct WrittenField {
     #[schemars(length(max = OPTIONS_MAX), extend("uniqueItems" = true))]
     options: Option<Vec<WrittenOption>>,
     /// Whether several values may be given; false unless written.
+    #[schemars(extend("default" = false))]
     allow_multiple: Option<bool>,
+    /// Whether the form needs it; honoured when it is a boolean, else an unknown key like any.
+    required: Option<Value>,
 }
 
 /// Something to pick, never blank.
