@@ -7,11 +7,10 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
+use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{
-    Ask, Asked, Attach, ErrorCode, Failure, Mailbox, PROMPT_BYTES_MAX, Reply, Request, Rest, Told,
-};
+use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::value::RawValue;
