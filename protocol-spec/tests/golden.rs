@@ -33,24 +33,38 @@ fn time(seconds: i64) -> Timestamp {
 }
 
 fn payload() -> Box<RawValue> {
-    RawValue::from_string(r#"{"type":"choice","options":["SQLite","Postgres"],"weight":1.50}"#.into()).unwrap()
+    RawValue::from_string(r#"{"type":"choice","options":["SQLite","Postgres"],"weight":1.50}"#.into())
+        .unwrap()
 }
 
 fn answer() -> Answer {
-    let fields = vec![FieldAnswer { label: "Env".into(), values: vec!["prod".into()], other: None }];
-    Answer { text: Some("carefully".into()), reply: Some(Replied::Form { fields }), attachments: Vec::new() }
+    let fields = vec![FieldAnswer {
+        label: "Env".into(),
+        values: vec!["prod".into()],
+        other: None,
+    }];
+    Answer {
+        text: Some("carefully".into()),
+        reply: Some(Replied::Form { fields }),
+        attachments: Vec::new(),
+    }
 }
 
 fn requests() -> Vec<Request> {
     vec![
-        Request::Hello(Hello { version: "0.1.0".into() }),
+        Request::Hello(Hello {
+            version: "0.1.0".into(),
+        }),
         Request::Join(Join {
             runtime: runtime(),
             project_dir: "/home/ada/engine".into(),
             terminal: "zsh".into(),
             session: Some("s-1".into()),
         }),
-        Request::Recall(Recall { hints: "the migration".into(), project_dir: Some("/home/ada/engine".into()) }),
+        Request::Recall(Recall {
+            hints: "the migration".into(),
+            project_dir: Some("/home/ada/engine".into()),
+        }),
         Request::Ask(Ask {
             agent_id: agent(),
             kind: Kind::Cue,
@@ -59,17 +73,42 @@ fn requests() -> Vec<Request> {
             origin: Origin::Agent,
             nonce: Some("turn-1".into()),
         }),
-        Request::Attach(Attach { cue_id: cue(), nonce: None }),
-        Request::Ack(Ack { cue_ids: vec![cue()], nonce: Some("turn-1".into()) }),
+        Request::Attach(Attach {
+            cue_id: cue(),
+            nonce: None,
+        }),
+        Request::Ack(Ack {
+            cue_ids: vec![cue()],
+            nonce: Some("turn-1".into()),
+        }),
         Request::Rest(Rest { cue_id: cue() }),
-        Request::Receipts(Receipts { nonce: "turn-1".into() }),
+        Request::Receipts(Receipts {
+            nonce: "turn-1".into(),
+        }),
         Request::Inbox(Nothing {}),
         Request::Show(Show { cue: "0123".into() }),
-        Request::Answer(GiveAnswer { cue: "0123".into(), answer: answer(), by: Some("ada".into()), hold_ms: 5000 }),
-        Request::Decline(Decline { cue: "0123".into(), reason: Some("not now".into()), by: None }),
-        Request::Cancel(Cancel { cue: "0123".into(), reason: None, by: None }),
+        Request::Answer(GiveAnswer {
+            cue: "0123".into(),
+            answer: answer(),
+            by: Some("ada".into()),
+            hold_ms: 5000,
+        }),
+        Request::Decline(Decline {
+            cue: "0123".into(),
+            reason: Some("not now".into()),
+            by: None,
+        }),
+        Request::Cancel(Cancel {
+            cue: "0123".into(),
+            reason: None,
+            by: None,
+        }),
         Request::Undo(Undo { cue: "0123".into() }),
-        Request::Say(Say { agent: "bako".into(), text: "use the staging key".into(), by: None }),
+        Request::Say(Say {
+            agent: "bako".into(),
+            text: "use the staging key".into(),
+            by: None,
+        }),
         Request::Agents(Nothing {}),
         Request::Last(Last { agent: "bako".into() }),
         Request::History(History {
@@ -81,10 +120,18 @@ fn requests() -> Vec<Request> {
         Request::Watch(Watch { after: Some(7) }),
         Request::Status(Nothing {}),
         Request::Stop(Nothing {}),
-        Request::Retire(Retire { version: "0.2.0".into(), executable: "/usr/local/bin/cueme".into() }),
+        Request::Retire(Retire {
+            version: "0.2.0".into(),
+            executable: "/usr/local/bin/cueme".into(),
+        }),
         Request::Check(Nothing {}),
-        Request::Backup(Backup { path: "/tmp/copy.db".into() }),
-        Request::Purge(Purge { older_than_ms: 86_400_000, dry_run: true }),
+        Request::Backup(Backup {
+            path: "/tmp/copy.db".into(),
+        }),
+        Request::Purge(Purge {
+            older_than_ms: 86_400_000,
+            dry_run: true,
+        }),
     ]
 }
 
@@ -145,16 +192,37 @@ fn cue_view() -> CueView {
 
 fn replies() -> Vec<Reply> {
     vec![
-        Reply::Welcome(Welcome { version: "0.1.0".into(), protocol: 1, pid: 4711 }),
-        Reply::Joined(Joined { agent_id: agent(), again: false }),
-        Reply::Recalled(Recalled {
-            matches: vec![Match { agent: agent_view(), why: vec!["asked \"Which database?\"".into()] }],
+        Reply::Welcome(Welcome {
+            version: "0.1.0".into(),
+            protocol: 1,
+            pid: 4711,
         }),
-        Reply::Asked(Asked { cue_id: cue(), agent_runtime: runtime(), again: true }),
+        Reply::Joined(Joined {
+            agent_id: agent(),
+            again: false,
+        }),
+        Reply::Recalled(Recalled {
+            matches: vec![Match {
+                agent: agent_view(),
+                why: vec!["asked \"Which database?\"".into()],
+            }],
+        }),
+        Reply::Asked(Asked {
+            cue_id: cue(),
+            agent_runtime: runtime(),
+            again: true,
+        }),
         Reply::Outcome(told()),
-        Reply::Mailbox(Mailbox { cue_id: cue(), earlier: vec![told()] }),
+        Reply::Mailbox(Mailbox {
+            cue_id: cue(),
+            earlier: vec![told()],
+        }),
         Reply::Acked(Acked { cue_ids: vec![cue()] }),
-        Reply::Rested(Rested { cue_id: cue(), rounds: 3, give_up: false }),
+        Reply::Rested(Rested {
+            cue_id: cue(),
+            rounds: 3,
+            give_up: false,
+        }),
         Reply::Receipts(ReceiptList {
             receipts: vec![Receipt {
                 cue_id: cue(),
@@ -174,8 +242,15 @@ fn replies() -> Vec<Reply> {
             handed_to: 1,
             released_at: Some(time(65)),
         }),
-        Reply::Undone(Undone { cue_id: cue(), answer: Some(answer()) }),
-        Reply::Said(Said { agent_id: agent(), queued: 1, open_cue: Some(cue()) }),
+        Reply::Undone(Undone {
+            cue_id: cue(),
+            answer: Some(answer()),
+        }),
+        Reply::Said(Said {
+            agent_id: agent(),
+            queued: 1,
+            open_cue: Some(cue()),
+        }),
         Reply::Event(EventView {
             id: Some(9),
             at: time(60),
@@ -201,11 +276,21 @@ fn replies() -> Vec<Reply> {
             config_error: None,
         }),
         Reply::Stopping(Stopping { pid: 4711 }),
-        Reply::Checked(Checked { problems: vec!["a page is missing".into()], schema: 1, bytes: 4096, cues: 42 }),
-        Reply::BackedUp(BackedUp { path: "/tmp/copy.db".into(), bytes: 4096, cues: 42 }),
+        Reply::Checked(Checked {
+            problems: vec!["a page is missing".into()],
+            schema: 1,
+            bytes: 4096,
+            cues: 42,
+        }),
+        Reply::BackedUp(BackedUp {
+            path: "/tmp/copy.db".into(),
+            bytes: 4096,
+            cues: 42,
+        }),
         Reply::Purged(Purged { cues: 3 }),
         Reply::Error(
-            Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here").with_hint("`cueme join`"),
+            Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here")
+                .with_hint("`cueme join`"),
         ),
     ]
 }
@@ -217,7 +302,12 @@ fn compare(kind: &str, name: &str, line: &[u8]) {
         std::fs::write(&path, line).unwrap();
     }
     let golden = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert_eq!(String::from_utf8_lossy(line), String::from_utf8_lossy(&golden), "{}", path.display());
+    assert_eq!(
+        String::from_utf8_lossy(line),
+        String::from_utf8_lossy(&golden),
+        "{}",
+        path.display()
+    );
 }
 
 #[test]
@@ -253,8 +343,12 @@ fn no_golden_file_is_left_over() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_known = |kind: &str, names: &[&str]| names.iter().any(|known| name == format!("{kind}_{known}.json"));
-        assert!(is_known("request", Request::NAMES) || is_known("reply", Reply::NAMES), "{name}");
+        let is_known =
+            |kind: &str, names: &[&str]| names.iter().any(|known| name == format!("{kind}_{known}.json"));
+        assert!(
+            is_known("request", Request::NAMES) || is_known("reply", Reply::NAMES),
+            "{name}"
+        );
     }
 }
 
@@ -262,22 +356,54 @@ fn no_golden_file_is_left_over() {
 fn an_operation_from_the_future_is_named_with_its_id() {
     let line = format!(r#"{{"v":1,"id":"{}","op":"telepathy","body":{{"x":1}}}}"#, id());
     let error = decode_request(line.as_bytes()).unwrap_err();
-    assert_eq!(error, LineError::Unknown { name: "telepathy".into(), id: id() });
+    assert_eq!(
+        error,
+        LineError::Unknown {
+            name: "telepathy".into(),
+            id: id()
+        }
+    );
     let line = format!(r#"{{"v":9,"id":"{}","op":"hello"}}"#, id());
-    assert_eq!(decode_request(line.as_bytes()).unwrap_err(), LineError::Version { found: 9, id: id() });
+    assert_eq!(
+        decode_request(line.as_bytes()).unwrap_err(),
+        LineError::Version { found: 9, id: id() }
+    );
 }
 
 #[test]
 fn an_unknown_key_of_a_newer_peer_is_no_error() {
-    let line = format!(r#"{{"v":1,"id":"{}","op":"status","body":{{"new":[1]}},"trace":"t"}}"#, id());
-    assert!(matches!(decode_request(line.as_bytes()), Ok((_, Request::Status(_)))));
+    let line = format!(
+        r#"{{"v":1,"id":"{}","op":"status","body":{{"new":[1]}},"trace":"t"}}"#,
+        id()
+    );
+    assert!(matches!(
+        decode_request(line.as_bytes()),
+        Ok((_, Request::Status(_)))
+    ));
 }
 
 #[test]
 fn what_is_not_a_message_is_refused_without_a_panic() {
-    for line in [&b""[..], b"{", b"null", b"[]", b"\xff\xfe", b"{\"v\":1}", b"{\"v\":1,\"id\":7,\"op\":\"hello\"}"] {
-        assert!(matches!(decode_request(line), Err(LineError::Malformed(_))), "{line:?}");
+    for line in [
+        &b""[..],
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"{\"v\":1}",
+        b"{\"v\":1,\"id\":7,\"op\":\"hello\"}",
+    ] {
+        assert!(
+            matches!(decode_request(line), Err(LineError::Malformed(_))),
+            "{line:?}"
+        );
     }
-    let line = format!(r#"{{"v":1,"id":"{}","op":"ask","body":{{"agent_id":"A B"}}}}"#, id());
-    assert!(matches!(decode_request(line.as_bytes()), Err(LineError::Body { .. })));
+    let line = format!(
+        r#"{{"v":1,"id":"{}","op":"ask","body":{{"agent_id":"A B"}}}}"#,
+        id()
+    );
+    assert!(matches!(
+        decode_request(line.as_bytes()),
+        Err(LineError::Body { .. })
+    ));
 }
