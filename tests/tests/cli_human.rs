@@ -1,5 +1,7 @@
 //! The human's side of the command, against the real binary.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail their test")]
+
 mod support;
 
 use support::{Home, envelope};

@@ -1,5 +1,7 @@
 //! Looking after the broker, against the real binary.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail their test")]
+
 mod support;
 
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,7 @@
 //! What a waiting client does when its runtime, its broker or its caller ends first.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail their test")]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

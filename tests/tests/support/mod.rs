@@ -1,6 +1,7 @@
 //! Runs the real binary in a home of its own.
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(clippy::unwrap_used, reason = "a harness that cannot go on fails its test")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
