@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
+use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
