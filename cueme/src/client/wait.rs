@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
-use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::ack::acknowledge;
 use super::budget;
-use super::session::{Heard, Lost, Session, encode_call, mint, unexpected};
+use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
 use crate::error::CliError;
@@ -240,7 +239,7 @@ impl Wait<'_> {
                 Reply::Outcome(told) => return Ok(Round::Ended(Ending::Outcome(Box::new(told), session))),
                 Reply::Mailbox(mailbox) => return Ok(Round::Ended(Ending::Mailbox(mailbox, session))),
                 Reply::Error(failure) => return self.failed(failure),
-                other => return Err(unexpected(&other)),
+                other => return Err(unexpected_reply(&other)),
             }
         }
     }
