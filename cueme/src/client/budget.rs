@@ -65,6 +65,7 @@ fn below(ceiling: Duration) -> Duration {
     ceiling.saturating_sub(margin).max(ceiling / 2)
 }
 
+/// Returns the runtime's own limit for a command, where one is known.
 fn wait_ceiling(_tag: &str) -> Option<Duration> {
     None
 }
