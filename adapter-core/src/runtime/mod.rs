@@ -6,5 +6,7 @@
 //! socket.
 
 pub mod facts;
+pub mod text;
 
 pub use facts::{Facts, Runtime, wait_ceiling};
+pub use text::{Language, protocol};

@@ -263,7 +263,7 @@ static KIRO: Facts = Facts {
     shell_ceiling: UNKNOWN_CEILING,
     shell_ceiling_raised: NOT_RAISED,
     mcp_ceiling: UNKNOWN_CEILING,
-    hook_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(60, Source::Report),
     user_root: home(Some("KIRO_HOME"), ".kiro"),
     rule: Fact {
         value: Scoped {
@@ -353,7 +353,8 @@ static OPENCODE: Facts = Facts {
 static GEMINI_CLI: Facts = Facts {
     tag: "gemini_cli",
     display_name: "Gemini CLI",
-    shell_ceiling: UNKNOWN_CEILING,
+    // A command without output for this long is ended (`tools.shell.inactivityTimeout`).
+    shell_ceiling: seconds(300, Source::Doc),
     shell_ceiling_raised: NOT_RAISED,
     mcp_ceiling: seconds(600, Source::Doc),
     hook_ceiling: seconds(60, Source::Doc),
