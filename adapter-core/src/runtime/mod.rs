@@ -6,6 +6,7 @@
 //! socket.
 
 pub mod facts;
+pub mod install;
 pub mod text;
 
 pub use facts::{Facts, Runtime, wait_ceiling};
