@@ -58,7 +58,7 @@ pub fn read(request: &Request<'_>, data: &Path) -> Result<Snapshot, ApplyError> 
     paths.extend(record.iter().flat_map(|record| record.files.keys().cloned()));
     let mut snapshot = Snapshot {
         record,
-        claimed: storage::claimed(data, &name)?,
+        claimed: storage::others(data, &name)?.files,
         ..Snapshot::default()
     };
     for path in paths {
@@ -81,7 +81,7 @@ pub fn apply(request: &Request<'_>, plan: &Plan, data: &Path) -> Result<(), Appl
         }
     }
     let earlier = storage::load(data, &name)?.unwrap_or_default();
-    let folders = new_folders(plan, earlier.folders);
+    let folders = made_folders(plan, earlier.folders, &storage::others(data, &name)?.folders);
     if let Some(record) = &plan.record {
         let record = Record {
             folders: folders.clone(),
@@ -131,15 +131,13 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Adds the folders that the plan will make to those that were made before, outermost first.
-fn new_folders(plan: &Plan, mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+///
+/// A folder that another installation made counts too: whichever is removed last takes it away.
+fn made_folders(plan: &Plan, mut folders: Vec<PathBuf>, others: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     for edit in plan.edits.iter().filter(|edit| edit.after.is_some()) {
-        let missing: Vec<&Path> = edit
-            .path
-            .ancestors()
-            .skip(1)
-            .take_while(|folder| !folder.exists())
-            .collect();
-        for folder in missing.into_iter().rev() {
+        let is_ours = |folder: &&Path| !folder.exists() || others.contains(*folder);
+        let ours: Vec<&Path> = edit.path.ancestors().skip(1).take_while(is_ours).collect();
+        for folder in ours.into_iter().rev() {
             if !folders.iter().any(|known| known == folder) {
                 folders.push(folder.to_owned());
             }

@@ -69,6 +69,7 @@ pub(super) fn fresh(front_matter: &str, body: &str) -> String {
 
 /// Tells whether what is left after a removal is only the front matter of [`fresh`].
 pub(super) fn is_left_over(text: &str, front_matter: &str) -> bool {
+    let text = text.replace("\r\n", "\n");
     text.trim().is_empty() || (!front_matter.is_empty() && text.trim_end() == front_matter.trim_end())
 }
 

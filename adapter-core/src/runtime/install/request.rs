@@ -115,6 +115,15 @@ impl Paths {
         }
     }
 
+    /// Puts the folder of desktop editors' profiles somewhere else.
+    #[must_use]
+    pub fn with_editors(self, editors: &Path) -> Paths {
+        Paths {
+            editors: editors.to_owned(),
+            ..self
+        }
+    }
+
     /// Makes the paths that the environment names, or `None` when it names no home folder.
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>, project: &Path) -> Option<Paths> {
         let folder = |name: &str| {

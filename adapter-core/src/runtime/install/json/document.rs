@@ -79,9 +79,11 @@ pub(in crate::runtime::install) fn is_present(text: &str, parts: &[Part]) -> Res
     Ok(parts.iter().any(|part| match part {
         Part::Member { path, key, .. } => lookup(&value, path).and_then(|object| object.get(key)).is_some(),
         Part::Hooks { .. } | Part::HookList { .. } => hooks::any_of_ours(value.get("hooks")),
-        Part::Setting { .. } | Part::MemberOfExisting { .. } | Part::Item { .. } | Part::Scaffold { .. } => {
-            false
-        }
+        Part::Setting { .. }
+        | Part::Filler { .. }
+        | Part::MemberOfExisting { .. }
+        | Part::Item { .. }
+        | Part::Scaffold { .. } => false,
     }))
 }
 
@@ -157,6 +159,13 @@ impl Document {
                 }
                 Ok(())
             }
+            Part::Filler { path, key, value } => {
+                let object = self.made_object(path)?;
+                if member(&object, path, key)?.is_none() {
+                    object.append(key, input(value));
+                }
+                Ok(())
+            }
             Part::MemberOfExisting { path, key, value } => match self.existing_object(path)? {
                 Some(object) => set(&object, path, key, value),
                 None => Ok(()),
@@ -190,7 +199,9 @@ impl Document {
     fn withdraw(&self, part: &Part, before: Option<&Value>) -> Result<bool, Problem> {
         let removed = match part {
             Part::Member { path, key, .. } => self.remove_member(path, key, |_| true)?,
-            Part::Setting { path, key, value } | Part::MemberOfExisting { path, key, value } => {
+            Part::Setting { path, key, value }
+            | Part::Filler { path, key, value }
+            | Part::MemberOfExisting { path, key, value } => {
                 let was_there = before.and_then(|before| lookup(before, path)?.get(key)).is_some();
                 !was_there && self.remove_member(path, key, |there| there == value)?
             }
@@ -342,6 +353,7 @@ impl Part {
         match self {
             Part::Member { path, .. }
             | Part::Setting { path, .. }
+            | Part::Filler { path, .. }
             | Part::MemberOfExisting { path, .. }
             | Part::Item { path, .. } => path,
             Part::Hooks { .. } | Part::HookList { .. } => &["hooks"],

@@ -23,6 +23,15 @@ pub(in crate::runtime::install) enum Part {
         /// Its value.
         value: Value,
     },
+    /// A member that the format wants but whose value is the user's affair.
+    Filler {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value when the user has none.
+        value: Value,
+    },
     /// A member that is added only to an object that is already there.
     MemberOfExisting {
         /// The object it is in, from the root.

@@ -88,27 +88,34 @@ pub(in crate::runtime::install) fn load(data: &Path, name: &str) -> Result<Optio
     }))
 }
 
-/// Lists the files that other records hold.
-pub(in crate::runtime::install) fn claimed(
-    data: &Path,
-    own_name: &str,
-) -> Result<BTreeSet<PathBuf>, ApplyError> {
+/// What other installations hold.
+#[derive(Debug, Default)]
+pub(in crate::runtime::install) struct Others {
+    /// Their files.
+    pub files: BTreeSet<PathBuf>,
+    /// The folders they made.
+    pub folders: BTreeSet<PathBuf>,
+}
+
+/// Collects what all records but one hold.
+pub(in crate::runtime::install) fn others(data: &Path, own_name: &str) -> Result<Others, ApplyError> {
     let folder = data.join(RECORDS);
+    let mut others = Others::default();
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(others),
         Err(error) => return Err(failed("list", &folder)(error)),
     };
-    let mut paths = BTreeSet::new();
     for entry in entries {
         let entry = entry.map_err(failed("list", &folder))?;
         if entry.file_name() != own_name
             && let Some(stored) = parse(&entry.path())?
         {
-            paths.extend(stored.files.into_keys());
+            others.files.extend(stored.files.into_keys());
+            others.folders.extend(stored.folders);
         }
     }
-    Ok(paths)
+    Ok(others)
 }
 
 /// Writes a record and the backups it refers to.
