@@ -56,7 +56,7 @@ pub(super) fn install_list(list: &CstArray, wanted: &[Value]) {
             is_ours(&value_of(element)) && value_of(element).get("name") == entry.get("name")
         });
         match same {
-            Some(element) => replace(element, entry),
+            Some(element) => replace(&element, entry),
             None => {
                 list.append(input(entry));
             }
@@ -110,7 +110,7 @@ fn put_flat(array: &CstArray, wanted: &Value) {
     match ours.next() {
         Some(element) => {
             ours.for_each(CstNode::remove);
-            replace(element, wanted);
+            replace(&element, wanted);
         }
         None => {
             array.append(input(wanted));
@@ -129,11 +129,11 @@ fn put_grouped(array: &CstArray, wanted: &Value) {
     });
     let inner = inner_hooks(&group);
     if inner.iter().all(|hook| is_ours(&value_of(hook))) {
-        replace(group, wanted);
+        replace(&group, wanted);
     } else if let Some(entry) = wanted.get("hooks").and_then(|hooks| hooks.get(0)) {
         // Someone put a hook of their own beside ours: only ours is brought up to date.
         if let Some(hook) = inner.into_iter().find(|hook| is_ours(&value_of(hook))) {
-            replace(hook, entry);
+            replace(&hook, entry);
         }
     }
 }
@@ -203,8 +203,8 @@ fn event_names(hooks: &CstObject) -> Vec<String> {
         .collect()
 }
 
-fn replace(node: CstNode, wanted: &Value) {
-    if value_of(&node) != *wanted
+fn replace(node: &CstNode, wanted: &Value) {
+    if value_of(node) != *wanted
         && let Some(object) = node.as_object()
     {
         object.replace_with(input(wanted));

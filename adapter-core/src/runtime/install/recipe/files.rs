@@ -129,7 +129,7 @@ fn permission(request: &Request<'_>) -> Option<FileRecipe> {
 fn cursor_permission(scope: Scope) -> Vec<Part> {
     let mut parts = vec![
         item(&["permissions", "allow"], "Shell(cueme)"),
-        Part::Setting {
+        Part::Filler {
             path: vec!["permissions"],
             key: "deny",
             value: json!([]),

@@ -201,7 +201,7 @@ fn cursor(hook: &Hook, command: &str) -> Value {
 fn claude(hook: &Hook, command: &str) -> Value {
     group(
         hook,
-        json!({ "type": "command", "command": command, "timeout": hook.seconds }),
+        &json!({ "type": "command", "command": command, "timeout": hook.seconds }),
     )
 }
 
@@ -209,11 +209,11 @@ fn gemini(hook: &Hook, command: &str) -> Value {
     let name = format!("cueme-{}", hook.event);
     group(
         hook,
-        json!({ "name": name, "type": "command", "command": command, "timeout": hook.seconds * 1_000 }),
+        &json!({ "name": name, "type": "command", "command": command, "timeout": hook.seconds * 1_000 }),
     )
 }
 
-fn group(hook: &Hook, entry: Value) -> Value {
+fn group(hook: &Hook, entry: &Value) -> Value {
     match hook.matcher {
         Some(matcher) => json!({ "matcher": matcher, "hooks": [entry] }),
         None => json!({ "hooks": [entry] }),
