@@ -6,6 +6,7 @@
 //! socket.
 
 pub mod facts;
+pub mod hook;
 pub mod install;
 pub mod text;
 
