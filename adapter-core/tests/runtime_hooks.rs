@@ -164,7 +164,7 @@ fn two_hosts_with_the_same_turn_have_the_same_key() {
         &json!({ "conversation_id": "c", "generation_id": "g", "cursor_version": "3" }),
     );
     assert_eq!(own.turn_key(None), imported.turn_key(None));
-    assert_eq!(own.turn_key(Some("from-the-transcript")), Some("c/g".to_owned()));
+    assert_eq!(own.turn_key(Some("m1")), Some("c/g/m1/0".to_owned()));
 
     let claude = |message: &str| {
         given(
@@ -180,6 +180,42 @@ fn two_hosts_with_the_same_turn_have_the_same_key() {
         claude("Done.").turn_key(Some("u2"))
     );
     assert_eq!(given(Runtime::Kiro, Event::Stop, &json!({})).turn_key(None), None);
+}
+
+#[test]
+fn a_turn_that_a_hook_continued_has_another_key_when_it_ends_again() {
+    let codex = |active: bool| {
+        given(
+            Runtime::Codex,
+            Event::Stop,
+            &json!({ "session_id": "s", "turn_id": "t", "stop_hook_active": active, "last_assistant_message": "Done." }),
+        )
+    };
+    assert_ne!(codex(false).turn_key(None), codex(true).turn_key(None));
+    assert_ne!(
+        codex(true).turn_key(Some("12:00:01")),
+        codex(true).turn_key(Some("12:00:02"))
+    );
+    let cursor = |count: u64| {
+        let input = json!({ "conversation_id": "c", "generation_id": "g", "loop_count": count });
+        given(Runtime::Cursor, Event::Stop, &input).turn_key(None)
+    };
+    assert_ne!(cursor(1), cursor(2));
+}
+
+#[test]
+fn what_a_stop_hook_said_begins_a_new_turn_in_the_transcript() {
+    let claude = r#"{"type":"assistant","uuid":"u1","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"cueme pause a"}}]}}
+{"type":"user","uuid":"u2","isMeta":true,"message":{"role":"user","content":"Stop hook feedback:\nwrite the docs"}}
+{"type":"attachment","uuid":"u3","attachment":{"type":"hook_blocking_error"}}
+{"type":"assistant","uuid":"u4","message":{"content":[{"type":"text","text":"Done."}]}}"#;
+    let turn = turn_of(claude).unwrap();
+    assert_eq!((turn.id.as_deref(), turn.last_call), (Some("u4"), None));
+    let codex = r#"{"timestamp":"t1","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"cueme pause a\"}"}}
+{"timestamp":"t2","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt>write the docs</hook_prompt>"}]}}
+{"timestamp":"t3","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#;
+    let turn = turn_of(codex).unwrap();
+    assert_eq!((turn.id.as_deref(), turn.last_call), (Some("t3"), None));
 }
 
 #[test]

@@ -378,11 +378,8 @@ static GEMINI_CLI: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Gemini,
-    permission: places(
-        Some((Base::UserRoot, "settings.json")),
-        Some((Base::Project, ".gemini/settings.json")),
-        Source::Doc,
-    ),
+    // `tools.allowed` in the settings is deprecated in favour of policies; those of a workspace are not read.
+    permission: places(Some((Base::UserRoot, "policies/cueme.toml")), None, Source::Code),
     signs: &[
         Sign::Program("gemini"),
         Sign::Exists(Place {

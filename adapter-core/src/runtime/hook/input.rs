@@ -118,19 +118,25 @@ pub struct HookInput {
 }
 
 impl HookInput {
-    /// Returns the key by which two hosts that run the same hook for the same turn know of each other.
+    /// Returns the key by which two hosts that run the same hook for the same end of a turn know of each other.
     ///
-    /// `transcript_turn` is the turn's id in the transcript, for hosts that do not name turns. A hash of the last
-    /// message is the last resort; without even that there is no key.
-    pub fn turn_key(&self, transcript_turn: Option<&str>) -> Option<String> {
+    /// `last_id` is the id of the turn's last message in the transcript. It matters even where the host names turns:
+    /// a turn that a hook continued keeps its name and ends again. A hash of the last message stands in for it.
+    pub fn turn_key(&self, last_id: Option<&str>) -> Option<String> {
         let session = self.session.as_deref()?;
-        let turn = match (&self.turn, transcript_turn, &self.last_message) {
-            (Some(turn), _, _) => turn.clone(),
-            (None, Some(turn), _) => turn.to_owned(),
-            (None, None, Some(message)) => message_key(message),
-            (None, None, None) => return None,
+        let end = match (last_id, &self.last_message) {
+            (Some(id), _) => Some(id.to_owned()),
+            (None, Some(message)) => Some(message_key(message)),
+            (None, None) => None,
         };
-        Some(format!("{session}/{turn}"))
+        if self.turn.is_none() && end.is_none() {
+            return None;
+        }
+        let turn = self.turn.as_deref().unwrap_or("-");
+        let end = end.as_deref().unwrap_or("-");
+        // Either host counts or only says that it goes on; both tell a repeated "Done." from the first.
+        let round = self.loop_count.max(u64::from(self.stop_hook_active));
+        Some(format!("{session}/{turn}/{end}/{round}"))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Said {
 
 /// Reads one line; most lines say nothing that matters here.
 pub(super) fn entries(line: &Value) -> Vec<Entry> {
-    if flag(line, "isSidechain") || flag(line, "isMeta") {
+    if flag(line, "isSidechain") {
         return Vec::new();
     }
     let said = match line.get("type").and_then(Value::as_str) {
@@ -36,7 +36,8 @@ pub(super) fn entries(line: &Value) -> Vec<Entry> {
         Some("gemini") => gemini(line),
         _ => messages(line),
     };
-    let id = ["uuid", "id"]
+    // Codex gives its lines no id, but a time.
+    let id = ["uuid", "id", "timestamp"]
         .iter()
         .find_map(|name| line.get(name)?.as_str())
         .map(str::to_owned);
@@ -56,6 +57,7 @@ fn messages(line: &Value) -> Vec<Said> {
     let content = message.get("content").unwrap_or(&Value::Null);
     match role {
         Some("assistant") => blocks(content),
+        Some("user") if flag(line, "isMeta") && !is_hook_feedback(content) => Vec::new(),
         Some("user") if is_prompt(content) => vec![Said::Prompt],
         _ => Vec::new(),
     }
@@ -67,6 +69,13 @@ fn is_prompt(content: &Value) -> bool {
         Value::Array(blocks) => blocks.iter().any(|block| kind(block) == Some("text")),
         other => other.is_string(),
     }
+}
+
+/// Claude Code writes what a stop hook says, which is a human's word here, among its own remarks.
+fn is_hook_feedback(content: &Value) -> bool {
+    content
+        .as_str()
+        .is_some_and(|text| text.starts_with("Stop hook feedback"))
 }
 
 fn blocks(content: &Value) -> Vec<Said> {

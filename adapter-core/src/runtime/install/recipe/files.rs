@@ -114,7 +114,7 @@ fn permission(request: &Request<'_>) -> Option<FileRecipe> {
             key: "cueme *",
             value: json!("allow"),
         }]),
-        Runtime::GeminiCli => Content::Json(vec![item(&["tools", "allowed"], "run_shell_command(cueme)")]),
+        Runtime::GeminiCli => Content::Own(gemini_policy()),
         Runtime::CopilotCli | Runtime::Terminal => return None,
     };
     Some(FileRecipe {
@@ -171,6 +171,17 @@ fn claude_permission() -> Vec<Part> {
 
 fn codex_rules() -> String {
     format!("# {MARK}\nprefix_rule(pattern = [\"cueme\"], decision = \"allow\")\n")
+}
+
+/// Above the default rules, below those of an administrator.
+///
+/// Redirection stays forbidden, and with it here-documents: `cueme recall x > ~/.profile` must not go unasked. The MCP
+/// tools need neither.
+fn gemini_policy() -> String {
+    format!(
+        "# {MARK}\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cueme\"\n\
+         decision = \"allow\"\npriority = 100\n"
+    )
 }
 
 fn hook_file(request: &Request<'_>) -> Option<FileRecipe> {

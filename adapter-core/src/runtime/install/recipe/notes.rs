@@ -50,7 +50,14 @@ pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
             );
         }
         (Runtime::Opencode, _) => notes.push("restart opencode to load the plugin"),
-        (Runtime::GeminiCli, _) => notes.push("restart Gemini CLI to load the settings"),
+        (Runtime::GeminiCli, scope) => {
+            notes.push("restart Gemini CLI to load the settings");
+            if scope == Scope::Project {
+                notes.push(
+                    "permissions are read for the user only: run `cueme init gemini_cli --user` for that",
+                );
+            }
+        }
         (Runtime::CopilotCli, _) => {
             notes
                 .push("Copilot CLI has no file for permissions: start it with --allow-tool 'shell(cueme:*)'");
