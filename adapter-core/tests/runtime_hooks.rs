@@ -211,6 +211,11 @@ fn what_a_stop_hook_said_begins_a_new_turn_in_the_transcript() {
 {"type":"assistant","uuid":"u4","message":{"content":[{"type":"text","text":"Done."}]}}"#;
     let turn = turn_of(claude).unwrap();
     assert_eq!((turn.id.as_deref(), turn.last_call), (Some("u4"), None));
+    let gemini = r#"{"id":"m1","type":"gemini","content":"","toolCalls":[{"name":"mcp_cueme_cue","args":{}}]}
+{"id":"m2","type":"user","content":[{"text":"write the docs"}]}
+{"id":"m3","type":"gemini","content":"Done."}"#;
+    let turn = turn_of(gemini).unwrap();
+    assert_eq!((turn.id.as_deref(), turn.last_call), (Some("m3"), None));
     let codex = r#"{"timestamp":"t1","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"cueme pause a\"}"}}
 {"timestamp":"t2","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt>write the docs</hook_prompt>"}]}}
 {"timestamp":"t3","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#;
@@ -501,6 +506,15 @@ fn a_transcript_tells_the_last_words_and_whether_the_last_call_was_a_cue() {
         ),
         (
             "gemini",
+            format!(
+                r#"{{"sessionId":"s","kind":"main"}}
+{{"id":"m1","timestamp":"t1","type":"user","content":[{{"text":"fix it"}}]}}
+{{"$set":{{"lastUpdated":"t1"}}}}
+{{"id":"m2","timestamp":"t2","type":"gemini","content":"All done.","toolCalls":[{{"name":"run_shell_command","args":{{"command":"{cue}"}}}}]}}"#
+            ),
+        ),
+        (
+            "gemini, older",
             format!(
                 r#"{{"sessionId":"s","messages":[{{"type":"user","content":"fix it"}},
                 {{"id":"m2","type":"gemini","content":"All done.","toolCalls":[{{"name":"run_shell_command","args":{{"command":"{cue}"}}}}]}}]}}"#

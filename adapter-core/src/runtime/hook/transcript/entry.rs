@@ -66,7 +66,9 @@ fn messages(line: &Value) -> Vec<Said> {
 /// A user's message is a prompt unless it only carries the results of tools.
 fn is_prompt(content: &Value) -> bool {
     match content {
-        Value::Array(blocks) => blocks.iter().any(|block| kind(block) == Some("text")),
+        Value::Array(blocks) => blocks
+            .iter()
+            .any(|block| block.get("text").is_some_and(Value::is_string)),
         other => other.is_string(),
     }
 }

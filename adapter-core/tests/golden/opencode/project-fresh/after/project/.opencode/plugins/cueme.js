@@ -30,6 +30,8 @@ const textOf = (parts) =>
 
 export const Cueme = async ({ client, directory }) => {
   const environment = new Map();
+  // Sessions that are being given words of ours: those are not typed by the human here.
+  const ours = new Set();
 
   const isChild = async (id) => {
     const session = await client.session.get({ path: { id } });
@@ -58,6 +60,7 @@ export const Cueme = async ({ client, directory }) => {
       last_tool: tool && { name: tool.tool, input: tool.state?.input, status: tool.state?.status },
     });
     if (reply.prompt) {
+      ours.add(id);
       await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text: reply.prompt }] } });
     }
   };
@@ -74,6 +77,7 @@ export const Cueme = async ({ client, directory }) => {
     "chat.message": async (input, output) => {
       try {
         await start(input.sessionID);
+        if (ours.delete(input.sessionID)) return;
         const reply = await ask("prompt_submit", {
           session_id: input.sessionID,
           cwd: directory,
