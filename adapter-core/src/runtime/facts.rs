@@ -1,7 +1,8 @@
 //! What is known about each runtime, as data, with where it was learned.
 //!
 //! This is the one place in the project that knows vendors' file names, limits and defaults: when a vendor changes
-//! one, the repair is a line here. It holds no behaviour beyond looking things up.
+//! one, the repair is a line here. It holds no behaviour beyond looking things up. `CHECKED.md` beside this folder says
+//! which facts were tried on the real programs.
 
 use std::{fmt, time::Duration};
 
@@ -120,7 +121,7 @@ pub struct Facts {
     pub display_name: &'static str,
     /// How long its shell tool lets a command run before killing it or moving it away.
     pub shell_ceiling: Fact<Option<Duration>>,
-    /// The same once our settings are installed, where the runtime has such a setting.
+    /// The same once our settings and our rule are installed, where they can raise it.
     pub shell_ceiling_raised: Fact<Option<Duration>>,
     /// How long an MCP tool call may take.
     pub mcp_ceiling: Fact<Option<Duration>>,

@@ -34,7 +34,9 @@ static CURSOR: Facts = Facts {
     display_name: "Cursor",
     // 30 s when the model names no `block_until_ms`; then the command is moved to the background, not killed.
     shell_ceiling: seconds(30, Source::Code),
-    shell_ceiling_raised: NOT_RAISED,
+    // Our rule makes the model name a `block_until_ms` of a day. Whether Cursor caps it is not known, so a wait ends once
+    // an hour; an agent that forgets finds its command in the background, which the stop hook catches.
+    shell_ceiling_raised: seconds(3_600, Source::Inferred),
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(60, Source::Code),
     user_root: home(None, ".cursor"),

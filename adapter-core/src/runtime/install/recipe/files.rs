@@ -1,12 +1,12 @@
 //! The files of one installation and what goes into each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::{hooks, mcp};
 use crate::runtime::{
-    Language, Runtime,
+    Runtime,
     facts::{HookShape, McpShape, RuleKind},
     install::{Request, Scope, json::Part, own_file::MARK, toml::ServerTable},
     text,
@@ -57,42 +57,28 @@ fn rule(request: &Request<'_>) -> Option<FileRecipe> {
         RuleKind::Block => "",
         RuleKind::Own { front_matter } => front_matter,
     };
+    let path = request.paths.resolve(request.runtime, rule.place);
+    let body = rule_text(request, &path);
     Some(FileRecipe {
-        path: request.paths.resolve(request.runtime, rule.place),
+        path,
         why: "the HAP rule".to_owned(),
-        content: Content::Rule {
-            front_matter,
-            body: rule_text(request),
-        },
+        content: Content::Rule { front_matter, body },
     })
 }
 
-/// The rule names the guidance of every runtime that reads the same file, so that connecting a second one does not
-/// take away the words of the first.
-fn rule_text(request: &Request<'_>) -> String {
-    let place = |runtime: Runtime| {
-        request
-            .scope
-            .of(&runtime.facts().rule.value)
-            .map(|rule| rule.place)
+/// The rule has the guidance of every runtime that reads the same file, so that connecting a second one does not take
+/// away the words of the first.
+fn rule_text(request: &Request<'_>, path: &Path) -> String {
+    let reads_it = |runtime: &Runtime| {
+        let rule = request.scope.of(&runtime.facts().rule.value);
+        rule.is_some_and(|rule| request.paths.resolve(*runtime, rule.place) == path)
     };
-    let own = request.paths.resolve(
-        request.runtime,
-        place(request.runtime).unwrap_or(request.runtime.facts().user_root.default),
-    );
     let mut body = text::protocol(None, request.language);
-    for runtime in Runtime::ALL {
-        let reads_it = place(runtime).is_some_and(|place| request.paths.resolve(runtime, place) == own);
-        if reads_it {
-            push_guidance(&mut body, runtime, request.language);
-        }
+    for runtime in Runtime::ALL.into_iter().filter(reads_it) {
+        body.push('\n');
+        body.push_str(text::guidance(runtime, request.language));
     }
     body
-}
-
-fn push_guidance(body: &mut String, runtime: Runtime, language: Language) {
-    body.push('\n');
-    body.push_str(text::guidance(runtime, language));
 }
 
 fn permission(request: &Request<'_>) -> Option<FileRecipe> {
