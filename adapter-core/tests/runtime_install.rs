@@ -353,6 +353,22 @@ fn a_removal_after_an_edit_takes_out_only_what_is_ours() {
 }
 
 #[test]
+fn what_opencode_adds_to_a_file_of_ours_goes_with_it() {
+    let machine = Machine::new(Runtime::Opencode, Scope::User, &Tree::new());
+    machine.run(Wish::Install);
+    let path = machine.folder.path().join("home/.config/opencode/opencode.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text.replacen('{', "{\n  \"$schema\": \"https://opencode.ai/config.json\",", 1),
+    )
+    .unwrap();
+    assert_eq!(machine.status(), Status::Installed);
+    machine.run(Wish::Remove);
+    assert_same(&machine.tree(), &Tree::new(), "after the removal");
+}
+
+#[test]
 fn line_endings_of_windows_stay() {
     let windows = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\n', "\r\n").into_bytes();
     for case in cases().into_iter().filter(|case| !case.name.ends_with("fresh")) {

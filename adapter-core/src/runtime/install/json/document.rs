@@ -83,7 +83,8 @@ pub(in crate::runtime::install) fn is_present(text: &str, parts: &[Part]) -> Res
         | Part::Filler { .. }
         | Part::MemberOfExisting { .. }
         | Part::Item { .. }
-        | Part::Scaffold { .. } => false,
+        | Part::Scaffold { .. }
+        | Part::AddedByHost { .. } => false,
     }))
 }
 
@@ -185,6 +186,7 @@ impl Document {
                 hooks::install_list(&self.made_array(&["hooks"])?, entries);
                 Ok(())
             }
+            Part::AddedByHost { .. } => Ok(()),
             Part::Scaffold { key, value } => {
                 let object = self.object()?;
                 if member(&object, &[], key)?.is_none() {
@@ -218,7 +220,7 @@ impl Document {
                 Some(array) => hooks::withdraw_list(&array),
                 None => false,
             },
-            Part::Scaffold { .. } => return Ok(false),
+            Part::Scaffold { .. } | Part::AddedByHost { .. } => return Ok(false),
         };
         if removed {
             self.prune(part.container(), before)?;
@@ -289,7 +291,7 @@ impl Document {
         let is_scaffold = |name: &str, there: &Value| {
             parts
                 .iter()
-                .any(|part| matches!(part, Part::Scaffold { key, value } if *key == name && value == there))
+                .any(|part| matches!(part, Part::Scaffold { key, value } | Part::AddedByHost { key, value } if *key == name && value == there))
         };
         !commented
             && object
@@ -357,7 +359,7 @@ impl Part {
             | Part::MemberOfExisting { path, .. }
             | Part::Item { path, .. } => path,
             Part::Hooks { .. } | Part::HookList { .. } => &["hooks"],
-            Part::Scaffold { .. } => &[],
+            Part::Scaffold { .. } | Part::AddedByHost { .. } => &[],
         }
     }
 }

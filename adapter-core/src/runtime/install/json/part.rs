@@ -67,6 +67,13 @@ pub(in crate::runtime::install) enum Part {
         /// Its value.
         value: Value,
     },
+    /// What the runtime adds to any file by itself: never written by us, but a file of ours with only that left goes.
+    AddedByHost {
+        /// The member's name, at the root.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
 }
 
 /// How a hook stands in the array of its event.

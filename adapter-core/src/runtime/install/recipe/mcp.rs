@@ -31,12 +31,16 @@ pub(super) fn parts(shape: McpShape, binary: &str) -> Vec<Part> {
                 json!({ "type": "stdio", "command": binary, "args": ["mcp"] }),
             )]
         }
-        McpShape::Opencode => {
-            vec![member(
+        McpShape::Opencode => vec![
+            member(
                 "mcp",
                 json!({ "type": "local", "command": [binary, "mcp"], "enabled": true }),
-            )]
-        }
+            ),
+            Part::AddedByHost {
+                key: "$schema",
+                value: json!("https://opencode.ai/config.json"),
+            },
+        ],
         McpShape::CodexToml | McpShape::None => Vec::new(),
     }
 }
