@@ -1,0 +1,202 @@
+//! A chat as anyone would want to read it: messages in the order the user saw them.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// A chat read from its store.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chat {
+    /// The id Cursor knows the chat by.
+    pub chat_id: String,
+    /// The title, where the chat has one.
+    pub name: Option<String>,
+    /// The agent's mode, for example `default` or `plan`.
+    pub mode: Option<String>,
+    /// When the chat was created, in milliseconds since 1970.
+    pub created_at: Option<i64>,
+    /// The model that answered last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Which part of the store the messages were read from.
+    pub source: Source,
+    /// The messages, oldest first.
+    pub messages: Vec<ChatMessage>,
+    /// What could not be read.
+    pub warnings: Vec<Warning>,
+}
+
+/// The part of a store that messages can come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// There were no messages to read.
+    Empty,
+    /// The turns, which are what the user saw.
+    Turns,
+    /// The prompt as last sent to the model; after a compaction it is a summary.
+    Prompt,
+}
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The human, including shell commands typed into the chat.
+    User,
+    /// The agent's words.
+    Assistant,
+    /// The agent's reasoning.
+    Thinking,
+    /// A tool the agent used, with its result.
+    Tool,
+}
+
+/// One message of a chat.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChatMessage {
+    /// Who it is from.
+    pub role: Role,
+    /// What was said; empty for tools.
+    pub text: String,
+    /// The tools used in this message.
+    pub tools: Vec<ToolUse>,
+    /// Cursor's id for a user message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// The request that this message's turn was, where the turn says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// How long the agent thought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The stored form this message was read from.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "blob_id_only",
+        rename = "blob_id"
+    )]
+    pub original: Option<Original>,
+}
+
+impl ChatMessage {
+    /// Makes a message of text alone.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        ChatMessage {
+            role,
+            text: text.into(),
+            tools: Vec::new(),
+            message_id: None,
+            request_id: None,
+            duration_ms: None,
+            original: None,
+        }
+    }
+}
+
+/// The bytes a message was read from, for whoever needs what the unified form leaves out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Original {
+    /// The id of the blob in the store.
+    pub blob_id: String,
+    /// The blob.
+    pub data: Box<[u8]>,
+}
+
+impl fmt::Debug for Original {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Original({}, {} bytes)", self.blob_id, self.data.len())
+    }
+}
+
+/// A tool call and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolUse {
+    /// The normalised name, for example `Bash`.
+    pub name: String,
+    /// Cursor's own key, for example `shellToolCall`.
+    pub key: String,
+    /// The field number in the store, where the tool came from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oneof_field: Option<u32>,
+    /// The id that ties call and result together. It may contain a line break.
+    pub call_id: Option<String>,
+    /// What the tool was called with.
+    pub args: Value,
+    /// The result's variant, for example `success` or `rejected`; none while there is no result.
+    pub outcome: Option<String>,
+    /// Whether the tool did not do what it was asked.
+    pub is_error: bool,
+    /// The exit code of a shell command that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// The result as text.
+    pub result: String,
+    /// The result as stored, with fields we have no name for under `#<number>`.
+    pub output: Value,
+    /// What a sub-agent did, for tools that start one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ChatMessage>,
+}
+
+/// Something in the store that could not be read; the chat goes on without it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The metadata row is missing or makes no sense.
+    Metadata(String),
+    /// The root names the whole conversation, and is not in the store.
+    RootMissing(String),
+    /// The root is in the store and is not a conversation.
+    RootUnreadable {
+        /// The root's id.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A part of the conversation is not in the store.
+    BlobMissing {
+        /// Which part, for example `turn 3`.
+        part: String,
+        /// The id of the blob.
+        id: String,
+    },
+    /// A part of the conversation is in the store and makes no sense.
+    BlobUnreadable {
+        /// Which part.
+        part: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The database is damaged or cut short.
+    Damaged(String),
+    /// A limit was reached, and what lies beyond it was left out.
+    LimitReached(String),
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Metadata(reason) => write!(f, "chat metadata is unreadable: {reason}"),
+            Warning::RootMissing(id) => write!(f, "root blob {id} is missing"),
+            Warning::RootUnreadable { id, reason } => write!(f, "root blob {id} is unreadable: {reason}"),
+            Warning::BlobMissing { part, id } => write!(f, "{part}: blob {id} is missing"),
+            Warning::BlobUnreadable { part, reason } => write!(f, "{part} is unreadable: {reason}"),
+            Warning::Damaged(reason) => write!(f, "database is damaged: {reason}"),
+            Warning::LimitReached(what) => write!(f, "left out: {what}"),
+        }
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn blob_id_only<S: Serializer>(original: &Option<Original>, serializer: S) -> Result<S::Ok, S::Error> {
+    match original {
+        Some(original) => serializer.serialize_str(&original.blob_id),
+        None => serializer.serialize_none(),
+    }
+}

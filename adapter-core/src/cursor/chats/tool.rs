@@ -1,0 +1,204 @@
+//! Reads one tool call of the store into its unified form.
+
+use serde_json::{Map, Value};
+
+use super::message::ToolUse;
+use super::schema::{decode_message, text};
+use super::tool_schema::tool_spec;
+use super::wire::{Fields, WireError, last_bytes};
+use crate::cursor::tool_kind::{ToolKind, UNKNOWN_TOOL_KEY, UNKNOWN_TOOL_NAME, tool_kind_by_field};
+
+/// The field of a tool call that holds its id.
+const CALL_ID_FIELD: u32 = 57;
+/// The kinds that run a command and end with an exit code.
+const SHELL_FIELDS: [u32; 2] = [1, 62];
+/// The parts of a result that stand beside its variant.
+const RESULT_SIBLINGS: [&str; 3] = ["isBackground", "terminalsFolder", "pid"];
+
+/// The kind that stands for a step too large to be kept in place.
+pub(super) const TRUNCATED_FIELD: u32 = 34;
+/// The kind that starts a sub-agent.
+pub(super) const TASK_FIELD: u32 = 19;
+
+/// A tool call taken apart, before its arguments and result are decoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawToolCall<'a> {
+    /// The field number of its kind; none if the call has no kind at all.
+    pub(super) field: Option<u32>,
+    /// The message of its kind.
+    pub(super) body: &'a [u8],
+    call_id: Option<&'a [u8]>,
+}
+
+/// Takes a tool call apart.
+///
+/// A kind we know wins over other fields, because newer versions put further data beside it.
+pub(super) fn split_tool_call(message: &[u8]) -> Result<RawToolCall<'_>, WireError> {
+    let mut call = RawToolCall {
+        field: None,
+        body: &[],
+        call_id: None,
+    };
+    let mut is_known = false;
+    for field in Fields::new(message) {
+        let field = field?;
+        let Some(bytes) = field.value.bytes() else {
+            continue;
+        };
+        if field.number == CALL_ID_FIELD {
+            call.call_id = Some(bytes);
+        } else if tool_kind_by_field(field.number).is_some() {
+            (call.field, call.body, is_known) = (Some(field.number), bytes, true);
+        } else if !is_known && call.field.is_none() {
+            (call.field, call.body) = (Some(field.number), bytes);
+        }
+    }
+    Ok(call)
+}
+
+/// Decodes the arguments and the result of a tool call.
+pub(super) fn decode_tool_call(call: RawToolCall<'_>, depth: usize) -> Result<ToolUse, WireError> {
+    let field = call.field.unwrap_or(0);
+    let kind = tool_kind_by_field(field);
+    let spec = tool_spec(field);
+    let args = match last_bytes(call.body, 1)? {
+        Some(args) => decode_message(args, spec.args, depth)?,
+        None => Map::new(),
+    };
+    let result = match last_bytes(call.body, 2)? {
+        Some(result) => decode_message(result, spec.result, depth)?,
+        None => Map::new(),
+    };
+    let outcome = variant(&result).map(str::to_owned);
+    let exit_code = exit_code(field, outcome.as_deref(), &result);
+    Ok(ToolUse {
+        name: kind
+            .map_or(UNKNOWN_TOOL_NAME, |kind: &ToolKind| kind.name)
+            .to_owned(),
+        key: kind.map_or(UNKNOWN_TOOL_KEY, |kind| kind.key).to_owned(),
+        oneof_field: call.field,
+        call_id: call.call_id.map(text),
+        is_error: is_error(outcome.as_deref(), exit_code, &result),
+        exit_code,
+        result: outcome
+            .as_deref()
+            .map(|outcome| result_text(&result[outcome]))
+            .unwrap_or_default(),
+        outcome,
+        args: Value::Object(args),
+        output: if result.is_empty() {
+            Value::Null
+        } else {
+            Value::Object(result)
+        },
+        steps: Vec::new(),
+    })
+}
+
+/// Returns the sub-agent's steps, each a message of its own.
+pub(super) fn task_steps(body: &[u8]) -> Result<Vec<&[u8]>, WireError> {
+    let success = match last_bytes(body, 2)? {
+        Some(result) => last_bytes(result, 1)?,
+        None => None,
+    };
+    let mut steps = Vec::new();
+    for field in Fields::new(success.unwrap_or_default()) {
+        let field = field?;
+        if field.number == 1 {
+            steps.extend(field.value.bytes());
+        }
+    }
+    Ok(steps)
+}
+
+/// Returns the name of the variant a result is.
+fn variant(result: &Map<String, Value>) -> Option<&str> {
+    result
+        .keys()
+        .map(String::as_str)
+        .find(|key| !RESULT_SIBLINGS.contains(key))
+}
+
+fn exit_code(field: u32, outcome: Option<&str>, result: &Map<String, Value>) -> Option<i64> {
+    let outcome = outcome.filter(|_| SHELL_FIELDS.contains(&field))?;
+    match (outcome, result[outcome].get("exitCode").and_then(Value::as_i64)) {
+        // Protobuf leaves out a zero.
+        ("success", None) => Some(0),
+        (_, code) => code,
+    }
+}
+
+fn is_error(outcome: Option<&str>, exit_code: Option<i64>, result: &Map<String, Value>) -> bool {
+    match outcome {
+        None => false,
+        Some("success") => {
+            exit_code.is_some_and(|code| code != 0)
+                || result["success"].get("isError").and_then(Value::as_bool) == Some(true)
+        }
+        // A question put off, and recordings, have several ways to succeed.
+        Some(outcome) => outcome != "async" && !outcome.ends_with("Success"),
+    }
+}
+
+/// Says in text what a result is, preferring what a person would have seen.
+fn result_text(variant: &Value) -> String {
+    const WHOLE: [&str; 10] = [
+        "interleavedOutput",
+        "content",
+        "markdown",
+        "diffString",
+        "results",
+        "modelVisibleError",
+        "errorMessage",
+        "error",
+        "reason",
+        "message",
+    ];
+    if let Some(text) = variant.as_str() {
+        return text.to_owned();
+    }
+    let whole = WHOLE
+        .iter()
+        .filter_map(|key| variant.get(key))
+        .find_map(plain_text);
+    whole
+        .or_else(|| streams(variant))
+        .or_else(|| files(variant))
+        .unwrap_or_else(|| match variant {
+            Value::Null => String::new(),
+            Value::Object(object) if object.is_empty() => String::new(),
+            other => other.to_string(),
+        })
+}
+
+/// Returns a text, or the texts of a list of content parts.
+fn plain_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts: Vec<_> = parts
+                .iter()
+                .filter_map(|part| part["text"]["text"].as_str())
+                .collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+fn streams(variant: &Value) -> Option<String> {
+    let stream = |key| variant.get(key).and_then(Value::as_str).unwrap_or_default();
+    variant.get("command")?;
+    Some(format!("{}{}", stream("stdout"), stream("stderr")))
+}
+
+fn files(variant: &Value) -> Option<String> {
+    let files = variant.get("files")?.as_array()?;
+    Some(
+        files
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
+}
