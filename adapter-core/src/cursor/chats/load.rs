@@ -39,10 +39,10 @@ pub fn load_chat(path: &Path) -> Result<Chat, ChatsError> {
         Some(id) => read_root(&store, id, &mut warnings),
         None => Root::default(),
     };
-    if root.has_messages() {
-        if let Err(error) = store.read_ahead() {
-            warnings.push(Warning::Damaged(error.to_string()));
-        }
+    if root.has_messages()
+        && let Err(error) = store.read_ahead()
+    {
+        warnings.push(Warning::Damaged(error.to_string()));
     }
     let mut reader = Reader {
         store: &store,
@@ -256,10 +256,10 @@ impl<'s> Reader<'s> {
             }
         }
         // A long text is kept in a blob of its own, and what stands in its place is a preview.
-        if let Some(id) = text_blob.filter(|id| !id.is_empty()) {
-            if let Some((_, data)) = self.find(id, || format!("{}, text", part())) {
-                message.text = text(&data);
-            }
+        if let Some(id) = text_blob.filter(|id| !id.is_empty())
+            && let Some((_, data)) = self.find(id, || format!("{}, text", part()))
+        {
+            message.text = text(&data);
         }
         Ok(message)
     }
@@ -294,19 +294,20 @@ impl<'s> Reader<'s> {
         part: &dyn Fn() -> String,
     ) -> Result<ChatMessage, WireError> {
         let call = split_tool_call(data)?;
-        if call.field == Some(TRUNCATED_FIELD) && depth < DEPTH_MAX {
-            if let Some(message) = self.original_step(call, depth, part)? {
-                return Ok(message);
-            }
+        if call.field == Some(TRUNCATED_FIELD)
+            && depth < DEPTH_MAX
+            && let Some(message) = self.original_step(call, depth, part)?
+        {
+            return Ok(message);
         }
         let mut tool = decode_tool_call(call, 0)?;
         if call.field == Some(TASK_FIELD) && depth < DEPTH_MAX {
             self.read_task(&mut tool, call.body, depth, part)?;
         }
-        if let Some(id) = content_blob(&tool) {
-            if let Some((_, data)) = self.find(&id, || format!("{}, content", part())) {
-                tool.result = text(&data);
-            }
+        if let Some(id) = content_blob(&tool)
+            && let Some((_, data)) = self.find(&id, || format!("{}, content", part()))
+        {
+            tool.result = text(&data);
         }
         let mut message = ChatMessage::new(Role::Tool, "");
         message.tools.push(tool);

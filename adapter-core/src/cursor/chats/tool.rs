@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::message::ToolUse;
-use super::schema::{decode_message, text};
+use super::schema::{Spec, decode_message, text};
 use super::tool_schema::tool_spec;
 use super::wire::{Fields, WireError, last_bytes};
 use crate::cursor::tool_kind::{ToolKind, UNKNOWN_TOOL_KEY, UNKNOWN_TOOL_NAME, tool_kind_by_field};
@@ -61,14 +61,9 @@ pub(super) fn decode_tool_call(call: RawToolCall<'_>, depth: usize) -> Result<To
     let field = call.field.unwrap_or(0);
     let kind = tool_kind_by_field(field);
     let spec = tool_spec(field);
-    let args = match last_bytes(call.body, 1)? {
-        Some(args) => decode_message(args, spec.args, depth)?,
-        None => Map::new(),
-    };
-    let result = match last_bytes(call.body, 2)? {
-        Some(result) => decode_message(result, spec.result, depth)?,
-        None => Map::new(),
-    };
+    let (args_field, result_field) = if field == TRUNCATED_FIELD { (2, 3) } else { (1, 2) };
+    let args = decode_part(call.body, args_field, spec.args, depth)?;
+    let result = decode_part(call.body, result_field, spec.result, depth)?;
     let outcome = variant(&result).map(str::to_owned);
     let exit_code = exit_code(field, outcome.as_deref(), &result);
     Ok(ToolUse {
@@ -93,6 +88,16 @@ pub(super) fn decode_tool_call(call: RawToolCall<'_>, depth: usize) -> Result<To
         },
         steps: Vec::new(),
     })
+}
+
+/// Decodes the arguments or the result. A tool we do not know may have something else in their place, which
+/// is no reason to lose the call.
+fn decode_part(body: &[u8], number: u32, spec: Spec, depth: usize) -> Result<Map<String, Value>, WireError> {
+    let part = last_bytes(body, number)?.unwrap_or_default();
+    Ok(decode_message(part, spec, depth).unwrap_or_else(|error| {
+        let reason = format!("({} bytes: {error})", part.len());
+        Map::from_iter([("#unreadable".to_owned(), Value::String(reason))])
+    }))
 }
 
 /// Returns the sub-agent's steps, each a message of its own.
