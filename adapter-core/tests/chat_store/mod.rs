@@ -129,38 +129,40 @@ impl StoreBuilder {
 
     /// Writes everything but the metadata, and returns what belongs there.
     pub(crate) fn write_blobs(&self, path: &Path) -> (Connection, Value) {
-        let mut connection = Connection::open(path).unwrap();
+        let mut connection = Connection::open(path).expect("a store can be written here");
         connection
             .execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA user_version = 1;
                  CREATE TABLE IF NOT EXISTS blobs (id TEXT PRIMARY KEY, data BLOB);
                  CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);",
             )
-            .unwrap();
+            .expect("a store can be written here");
         let mut meta = self.meta.clone();
-        let transaction = connection.transaction().unwrap();
+        let transaction = connection.transaction().expect("a store can be written here");
         let mut insert = transaction
             .prepare("INSERT OR IGNORE INTO blobs VALUES (?1, ?2)")
-            .unwrap();
+            .expect("a store can be written here");
         for (id, data) in &self.blobs {
-            insert.execute((id, data)).unwrap();
+            insert.execute((id, data)).expect("a store can be written here");
         }
         if self.has_root {
             let id = hex(&Sha256::digest(&self.root));
-            insert.execute((&id, &self.root)).unwrap();
+            insert
+                .execute((&id, &self.root))
+                .expect("a store can be written here");
             if meta["latestRootBlobId"].is_null() {
                 meta["latestRootBlobId"] = json!(id);
             }
         }
         drop(insert);
-        transaction.commit().unwrap();
+        transaction.commit().expect("a store can be written here");
         (connection, meta)
     }
 
     pub(crate) fn write_meta(&self, connection: &Connection, value: &str) {
         connection
             .execute("INSERT OR REPLACE INTO meta VALUES ('0', ?1)", [value])
-            .unwrap();
+            .expect("a store can be written here");
     }
 }
 
