@@ -150,7 +150,7 @@ fn every_kind_of_outcome_is_told_apart() {
         let chat = write_and_load(&builder);
         let tool = &chat.messages[1].tools[0];
         assert_eq!(
-            (tool.outcome.as_deref(), tool.is_error, tool.result.as_str()),
+            (tool.outcome.as_deref(), tool.is_error, &*tool.result()),
             (Some(outcome), is_error, text),
             "{tool:?}"
         );
@@ -167,7 +167,7 @@ fn a_call_without_a_result_has_no_outcome() {
     let chat = write_and_load(&builder);
     let tool = &chat.messages[1].tools[0];
     assert_eq!(
-        (tool.name.as_str(), tool.outcome.as_deref(), tool.is_error),
+        (&*tool.name, tool.outcome.as_deref(), tool.is_error),
         ("Read", None, false)
     );
     assert_eq!(tool.args["path"], "/w/a.txt");
@@ -183,7 +183,7 @@ fn a_tool_from_the_future_keeps_its_number_its_id_and_its_data() {
     let chat = write_and_load(&builder);
     let tool = &chat.messages[1].tools[0];
     assert_eq!(
-        (tool.name.as_str(), tool.key.as_str(), tool.oneof_field),
+        (&*tool.name, &*tool.key, tool.oneof_field),
         ("Unknown", "unknown", Some(999))
     );
     assert_eq!(tool.call_id.as_deref(), Some("call\nid"));
@@ -203,10 +203,7 @@ fn data_beside_a_tools_kind_does_not_hide_the_kind() {
     builder.turn(user("u", "m"), vec![field(2, &call.concat())]);
     let chat = write_and_load(&builder);
     let tool = &chat.messages[1].tools[0];
-    assert_eq!(
-        (tool.name.as_str(), tool.args["path"].as_str()),
-        ("Ls", Some("/w"))
-    );
+    assert_eq!((&*tool.name, tool.args["path"].as_str()), ("Ls", Some("/w")));
 }
 
 #[test]
@@ -228,7 +225,7 @@ fn a_sub_agents_steps_are_nested_in_the_tool_that_started_it() {
     builder.turn(user("u", "m"), vec![step]);
     let chat = write_and_load(&builder);
     let task = &chat.messages[1].tools[0];
-    assert_eq!((task.name.as_str(), task.result.as_str()), ("Task", "found it"));
+    assert_eq!((&*task.name, &*task.result()), ("Task", "found it"));
     assert_eq!(task.steps.len(), 3);
     assert_eq!(task.steps[1].tools[0].steps[0].text, "innermost");
 }
@@ -254,7 +251,7 @@ fn a_truncated_call_is_followed_to_its_original_step() {
     builder.turn(user("u", "m"), vec![field(2, &field(34, &field(1, &original)))]);
     builder.turn(user("u", "m"), vec![field(2, &field(34, &field(1, &[7; 32])))]);
     let chat = write_and_load(&builder);
-    assert_eq!(chat.messages[1].tools[0].result, "built");
+    assert_eq!(chat.messages[1].tools[0].result(), "built");
     assert_eq!(chat.messages[3].tools[0].name, "Truncated");
     assert_eq!(warnings(&chat).len(), 1, "the second original is gone");
 }
@@ -271,11 +268,11 @@ fn commands_the_user_ran_are_the_users_messages_with_their_output() {
     );
     let (first, second) = (&chat.messages[0].tools[0], &chat.messages[1].tools[0]);
     assert_eq!(
-        (first.name.as_str(), first.result.as_str(), first.exit_code),
+        (&*first.name, &*first.result(), first.exit_code),
         ("Bash", "clean\n", Some(0))
     );
     assert_eq!(
-        (second.outcome.as_deref(), second.result.as_str()),
+        (second.outcome.as_deref(), &*second.result()),
         (Some("failure"), "bad\n")
     );
 }
@@ -870,7 +867,6 @@ fn check_shared_message(message: &Value, wanted: &Value) {
         let found = match key.as_str() {
             "role" => continue,
             "text" | "message_id" => &message[key],
-            "stdout" if role == "user_shell" => &tool["output"]["stdout"],
             "stdout" => &tool["output"]["success"]["stdout"],
             "command" | "path" => &tool["args"][key],
             "mcp" => {

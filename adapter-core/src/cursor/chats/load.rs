@@ -5,18 +5,25 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::blob_id::BlobId;
 use super::error::ChatsError;
 use super::message::{Chat, ChatMessage, Original, Role, Source, ToolUse, Warning};
 use super::meta::{ChatMeta, parse_meta, unhex};
 use super::prompt::PromptReader;
 use super::schema::{DEPTH_MAX, text};
-use super::store::{Blob, BlobId, ChatStore};
+use super::store::{Blob, ChatStore};
 use super::tool::{RawToolCall, TASK_FIELD, TRUNCATED_FIELD, decode_tool_call, split_tool_call, task_steps};
 use super::wire::{Fields, WireError, last_bytes};
 
 /// The most messages of one chat.
 const MESSAGES_MAX: usize = 1_000_000;
+/// How many messages a turn has, roughly; memory is set aside for so many.
+const MESSAGES_A_TURN: usize = 4;
 /// The most bytes of blobs that messages are made from; one blob may be named any number of times.
 const BYTES_MAX: usize = 512 << 20;
 /// The most warnings about one chat.
@@ -153,6 +160,8 @@ struct Reader<'s> {
 impl<'s> Reader<'s> {
     fn read(&mut self, root: &Root) -> Source {
         if !root.turns.is_empty() {
+            self.messages
+                .reserve(root.turns.len().saturating_mul(MESSAGES_A_TURN).min(MESSAGES_MAX));
             for (index, id) in root.turns.iter().enumerate() {
                 self.read_turn(index + 1, id);
                 if self.is_full {
@@ -175,7 +184,7 @@ impl<'s> Reader<'s> {
             let Some((id, data)) = self.find(id, part) else {
                 continue;
             };
-            if let Err(reason) = prompt.push(&data, &id.to_string()) {
+            if let Err(reason) = prompt.push(id, &data) {
                 self.warn(Warning::BlobUnreadable { part: part(), reason });
             }
         }
@@ -195,11 +204,12 @@ impl<'s> Reader<'s> {
     }
 
     fn read_agent_turn(&mut self, turn: usize, agent: &AgentTurn<'_>) {
+        let request_id = agent.request_id.map(|id| Arc::from(text(id)));
         if let Some(id) = agent.user {
             let part = || format!("turn {turn}, user message");
             if let Some((id, data)) = self.find(id, part) {
                 match self.user_message(&data, part) {
-                    Ok(message) => self.push(message, agent.request_id, id, &data),
+                    Ok(message) => self.push(message, request_id.clone(), id, data),
                     Err(error) => self.warn_wire(part(), error),
                 }
             }
@@ -210,7 +220,7 @@ impl<'s> Reader<'s> {
                 continue;
             };
             match self.step_message(&data, 0, &part) {
-                Ok(Some(message)) => self.push(message, agent.request_id, id, &data),
+                Ok(Some(message)) => self.push(message, request_id.clone(), id, data),
                 Ok(None) => self.warn(Warning::BlobUnreadable {
                     part: part(),
                     reason: "it is of a kind we do not know".to_owned(),
@@ -234,11 +244,9 @@ impl<'s> Reader<'s> {
             return;
         };
         let (id, data) = (*id, data.clone());
-        let body = |found: &Option<(BlobId, Cow<'_, [u8]>)>| {
-            found.as_ref().map(|(_, data)| data.to_vec()).unwrap_or_default()
-        };
-        match shell_message(&body(&command), output.as_ref().map(|(_, data)| &**data)) {
-            Ok(message) => self.push(message, None, id, &data),
+        let body = |found: &'_ Option<(BlobId, Bytes)>| found.as_ref().map(|(_, data)| data.clone());
+        match shell_message(body(&command).as_deref(), body(&output).as_deref()) {
+            Ok(message) => self.push(message, None, id, data),
             Err(error) => self.warn_wire(format!("turn {turn}"), error),
         }
     }
@@ -307,7 +315,7 @@ impl<'s> Reader<'s> {
         if let Some(id) = content_blob(&tool)
             && let Some((_, data)) = self.find(&id, || format!("{}, content", part()))
         {
-            tool.result = text(&data);
+            tool.output["success"]["content"] = Value::String(text(&data));
         }
         let mut message = ChatMessage::new(Role::Tool, "");
         message.tools.push(tool);
@@ -340,15 +348,11 @@ impl<'s> Reader<'s> {
         for step in task_steps(body)? {
             tool.steps.extend(self.step_message(step, depth + 1, part)?);
         }
-        let last_word = tool.steps.iter().rev().find(|step| step.role == Role::Assistant);
-        if let Some(last_word) = last_word {
-            tool.result.clone_from(&last_word.text);
-        }
         Ok(())
     }
 
     /// Looks a blob up and warns if it is not there.
-    fn find(&mut self, id: &[u8], part: impl Fn() -> String) -> Option<(BlobId, Cow<'s, [u8]>)> {
+    fn find(&mut self, id: &[u8], part: impl Fn() -> String) -> Option<(BlobId, Bytes)> {
         let Some(id) = BlobId::from_bytes(id) else {
             let reason = format!("its id has {} bytes instead of 32", id.len());
             self.warn(Warning::BlobUnreadable { part: part(), reason });
@@ -380,7 +384,7 @@ impl<'s> Reader<'s> {
         None
     }
 
-    fn push(&mut self, mut message: ChatMessage, request_id: Option<&[u8]>, id: BlobId, data: &[u8]) {
+    fn push(&mut self, mut message: ChatMessage, request_id: Option<Arc<str>>, id: BlobId, data: Bytes) {
         if self.messages.len() >= MESSAGES_MAX {
             self.is_full = true;
             self.warn(Warning::LimitReached(format!(
@@ -388,11 +392,8 @@ impl<'s> Reader<'s> {
             )));
             return;
         }
-        message.request_id = request_id.map(text);
-        message.original = Some(Original {
-            blob_id: id.to_string(),
-            data: data.into(),
-        });
+        message.request_id = request_id;
+        message.original = Some(Original { blob_id: id, data });
         self.messages.push(message);
     }
 
@@ -488,20 +489,19 @@ fn thinking_message(body: &[u8]) -> Result<ChatMessage, WireError> {
 }
 
 /// Makes the message for a command that the human ran from inside the chat.
-fn shell_message(command: &[u8], output: Option<&[u8]>) -> Result<ChatMessage, WireError> {
-    let command = text(last_bytes(command, 1)?.unwrap_or_default());
+fn shell_message(command: Option<&[u8]>, output: Option<&[u8]>) -> Result<ChatMessage, WireError> {
+    let command = text(last_bytes(command.unwrap_or_default(), 1)?.unwrap_or_default());
     let mut message = ChatMessage::new(Role::User, command.clone());
     message.tools.push(ToolUse {
-        name: "Bash".to_owned(),
-        key: "userShell".to_owned(),
+        name: Cow::Borrowed("Bash"),
+        key: Cow::Borrowed("userShell"),
         oneof_field: None,
         call_id: None,
-        args: serde_json::json!({ "command": command }),
+        args: json!({ "command": command }),
         outcome: None,
         is_error: false,
         exit_code: None,
-        result: String::new(),
-        output: serde_json::Value::Null,
+        output: Value::Null,
         steps: Vec::new(),
     });
     if let (Some(output), [tool]) = (output, message.tools.as_mut_slice()) {
@@ -520,10 +520,10 @@ fn add_shell_output(tool: &mut ToolUse, output: &[u8]) -> Result<(), WireError> 
             exit_code = code as i64;
         }
     }
-    tool.outcome = Some(if exit_code == 0 { "success" } else { "failure" }.to_owned());
+    let outcome = if exit_code == 0 { "success" } else { "failure" };
+    tool.outcome = Some(Cow::Borrowed(outcome));
     tool.is_error = exit_code != 0;
     tool.exit_code = Some(exit_code);
-    tool.result = format!("{stdout}{stderr}");
-    tool.output = serde_json::json!({ "stdout": stdout, "stderr": stderr, "exitCode": exit_code });
+    tool.output = json!({ outcome: { "stdout": stdout, "stderr": stderr, "exitCode": exit_code } });
     Ok(())
 }

@@ -1,9 +1,16 @@
 //! A chat as anyone would want to read it: messages in the order the user saw them.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
+use bytes::Bytes;
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+
+use super::blob_id::BlobId;
+use super::tool::result_text;
 
 /// A chat read from its store.
 #[derive(Debug, Clone, Serialize)]
@@ -66,8 +73,8 @@ pub struct ChatMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// The request that this message's turn was, where the turn says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
+    pub request_id: Option<Arc<str>>,
     /// How long the agent thought.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -95,13 +102,13 @@ impl ChatMessage {
     }
 }
 
-/// The bytes a message was read from, for whoever needs what the unified form leaves out.
+/// The blob a message was read from, for whoever needs what the unified form leaves out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Original {
     /// The id of the blob in the store.
-    pub blob_id: String,
-    /// The blob.
-    pub data: Box<[u8]>,
+    pub blob_id: BlobId,
+    /// The blob. Messages of one chat share the memory their blobs were read into.
+    pub data: Bytes,
 }
 
 impl fmt::Debug for Original {
@@ -111,33 +118,67 @@ impl fmt::Debug for Original {
 }
 
 /// A tool call and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
     /// The normalised name, for example `Bash`.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Cursor's own key, for example `shellToolCall`.
-    pub key: String,
+    pub key: Cow<'static, str>,
     /// The field number in the store, where the tool came from there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub oneof_field: Option<u32>,
     /// The id that ties call and result together. It may contain a line break.
     pub call_id: Option<String>,
     /// What the tool was called with.
     pub args: Value,
     /// The result's variant, for example `success` or `rejected`; none while there is no result.
-    pub outcome: Option<String>,
+    pub outcome: Option<Cow<'static, str>>,
     /// Whether the tool did not do what it was asked.
     pub is_error: bool,
     /// The exit code of a shell command that ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
-    /// The result as text.
-    pub result: String,
     /// The result as stored, with fields we have no name for under `#<number>`.
     pub output: Value,
     /// What a sub-agent did, for tools that start one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<ChatMessage>,
+}
+
+impl ToolUse {
+    /// Returns the result as text.
+    pub fn result(&self) -> Cow<'_, str> {
+        let last_word = self.steps.iter().rev().find(|step| step.role == Role::Assistant);
+        match (last_word, &self.outcome) {
+            (Some(step), _) => Cow::Borrowed(&step.text),
+            (None, Some(outcome)) => result_text(self.output.get(&**outcome).unwrap_or(&self.output)),
+            (None, None) => Cow::Borrowed(""),
+        }
+    }
+}
+
+impl Serialize for ToolUse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tool = serializer.serialize_struct("ToolUse", 11)?;
+        tool.serialize_field("name", &self.name)?;
+        tool.serialize_field("key", &self.key)?;
+        match self.oneof_field {
+            Some(field) => tool.serialize_field("oneof_field", &field)?,
+            None => tool.skip_field("oneof_field")?,
+        }
+        tool.serialize_field("call_id", &self.call_id)?;
+        tool.serialize_field("args", &self.args)?;
+        tool.serialize_field("outcome", &self.outcome)?;
+        tool.serialize_field("is_error", &self.is_error)?;
+        match self.exit_code {
+            Some(code) => tool.serialize_field("exit_code", &code)?,
+            None => tool.skip_field("exit_code")?,
+        }
+        tool.serialize_field("result", &self.result())?;
+        tool.serialize_field("output", &self.output)?;
+        match self.steps.as_slice() {
+            [] => tool.skip_field("steps")?,
+            steps => tool.serialize_field("steps", steps)?,
+        }
+        tool.end()
+    }
 }
 
 /// Something in the store that could not be read; the chat goes on without it.
@@ -196,7 +237,11 @@ impl Serialize for Warning {
 
 fn blob_id_only<S: Serializer>(original: &Option<Original>, serializer: S) -> Result<S::Ok, S::Error> {
     match original {
-        Some(original) => serializer.serialize_str(&original.blob_id),
+        Some(original) => serializer.collect_str(&original.blob_id),
         None => serializer.serialize_none(),
     }
+}
+
+fn shared_text<S: Serializer>(text: &Option<Arc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().serialize(serializer)
 }

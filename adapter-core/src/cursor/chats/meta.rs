@@ -82,6 +82,7 @@ pub(super) fn unhex(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the value of one hexadecimal digit.
+#[inline]
 pub(super) fn digit(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),

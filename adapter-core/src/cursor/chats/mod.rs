@@ -6,6 +6,7 @@
 //!
 //! Read in this order: [`load_chat`] for the way from a file to messages, then what it stands on.
 
+mod blob_id;
 mod catalog;
 mod load;
 mod message;
@@ -21,6 +22,7 @@ mod wire;
 
 mod error;
 
+pub use blob_id::BlobId;
 pub use catalog::{ChatSummary, ChatsRoot, Listing, Project, STORE_FILE, project_id};
 pub use error::ChatsError;
 pub use load::{load_chat, load_meta};

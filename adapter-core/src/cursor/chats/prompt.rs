@@ -3,10 +3,13 @@
 //! A prompt is not what the user saw: it carries the system's words, context wrapped around the user's text,
 //! and after a compaction a summary in place of the old messages. This file takes the wrapping off.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use serde_json::Value;
 
+use super::blob_id::BlobId;
 use super::message::{ChatMessage, Original, Role, ToolUse};
 use crate::cursor::tool_kind::UNKNOWN_TOOL_NAME;
 
@@ -38,7 +41,7 @@ pub(super) struct PromptReader {
 
 impl PromptReader {
     /// Adds one prompt message, which may become several messages or none.
-    pub(super) fn push(&mut self, data: &[u8], blob_id: &str) -> Result<(), String> {
+    pub(super) fn push(&mut self, blob_id: BlobId, data: &Bytes) -> Result<(), String> {
         let json: Value = serde_json::from_slice(data).map_err(|error| format!("not JSON ({error})"))?;
         let role = json["role"].as_str().ok_or("it has no role")?;
         let first_new = self.messages.len();
@@ -51,8 +54,8 @@ impl PromptReader {
         for message in &mut self.messages[first_new..] {
             message.message_id = id.map(str::to_owned);
             message.original = Some(Original {
-                blob_id: blob_id.to_owned(),
-                data: data.into(),
+                blob_id,
+                data: data.clone(),
             });
         }
         Ok(())
@@ -131,14 +134,13 @@ fn tool_use(part: &Value, call_id: Option<String>) -> ToolUse {
         .find(|args| !args.is_null());
     ToolUse {
         name: normalised(&key),
-        key,
+        key: Cow::Owned(key),
         oneof_field: None,
         call_id,
         args: args.cloned().unwrap_or_else(|| serde_json::json!({})),
         outcome: None,
         is_error: false,
         exit_code: None,
-        result: String::new(),
         output: Value::Null,
         steps: Vec::new(),
     }
@@ -152,20 +154,22 @@ fn add_result(tool: &mut ToolUse, part: &Value) {
     tool.is_error = [&part["isError"], &part["is_error"]]
         .iter()
         .any(|flag| flag.as_bool() == Some(true));
-    tool.outcome = Some(if tool.is_error { "error" } else { "success" }.to_owned());
-    tool.output = output.cloned().unwrap_or(Value::Null);
-    tool.result = match &tool.output {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other["value"]
-            .as_str()
-            .map_or_else(|| other.to_string(), str::to_owned),
-    };
+    let outcome = if tool.is_error { "error" } else { "success" };
+    // Some versions wrap the output in an object that says what type it is.
+    let output = output.map(|output| {
+        if output["value"].is_string() {
+            &output["value"]
+        } else {
+            output
+        }
+    });
+    tool.outcome = Some(Cow::Borrowed(outcome));
+    tool.output = serde_json::json!({ outcome: output });
 }
 
 /// Gives the tools of a prompt the names they have in turns and in the stream.
-fn normalised(name: &str) -> String {
-    match name {
+fn normalised(name: &str) -> Cow<'static, str> {
+    Cow::Borrowed(match name {
         "" => UNKNOWN_TOOL_NAME,
         "Shell" | "run_terminal_cmd" => "Bash",
         "LS" | "list_dir" => "Ls",
@@ -177,9 +181,8 @@ fn normalised(name: &str) -> String {
         "glob_file_search" => "Glob",
         "codebase_search" | "SemanticSearch" => "SemSearch",
         "todo_write" => "TodoWrite",
-        other => other,
-    }
-    .to_owned()
+        other => return Cow::Owned(other.to_owned()),
+    })
 }
 
 fn first_text(part: &Value, keys: &[&str]) -> Option<String> {
@@ -242,7 +245,8 @@ mod tests {
     fn read(messages: &[Value]) -> Vec<ChatMessage> {
         let mut reader = PromptReader::default();
         for message in messages {
-            reader.push(message.to_string().as_bytes(), "blob").unwrap();
+            let id = BlobId::from_bytes(&[0; 32]).unwrap();
+            reader.push(id, &Bytes::from(message.to_string())).unwrap();
         }
         reader.into_messages()
     }
@@ -293,7 +297,7 @@ mod tests {
         ]);
         assert_eq!(messages.len(), 2);
         let tool = &messages[1].tools[0];
-        assert_eq!((tool.name.as_str(), tool.result.as_str()), ("Bash", "a.txt"));
+        assert_eq!((&*tool.name, &*tool.result()), ("Bash", "a.txt"));
         assert_eq!(tool.outcome.as_deref(), Some("success"));
     }
 }

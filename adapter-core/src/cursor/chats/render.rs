@@ -112,8 +112,9 @@ fn push_tool(out: &mut String, tool: &ToolUse, level: usize) {
     if let Some(subject) = subject(tool) {
         out.push_str(&fenced(subject));
     }
-    if !tool.result.is_empty() {
-        out.push_str(&fenced(&shortened(&tool.result)));
+    let result = tool.result();
+    if !result.is_empty() {
+        out.push_str(&fenced(&shortened(&result)));
     }
     for step in &tool.steps {
         push_message(out, step, level + 1);
@@ -129,7 +130,7 @@ fn tool_title(tool: &ToolUse) -> String {
             .filter(|_| tool.key == crate::cursor::tool_kind::UNKNOWN_TOOL_KEY)
         {
             Some(field) => format!("{} #{field}", tool.name),
-            None => tool.name.clone(),
+            None => tool.name.to_string(),
         },
     }
 }

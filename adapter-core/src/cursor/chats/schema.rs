@@ -229,7 +229,10 @@ fn opaque(bytes: &[u8]) -> Value {
 
 /// Returns text, replacing what is not UTF-8: a tool's output may be cut in the middle of a character.
 pub(super) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
 }
 
 /// Returns lowercase hexadecimal, the form the store's ids have.

@@ -4,22 +4,20 @@
 //! chat. The database is never opened as immutable: the newest turns live in the `-wal` file beside it, and
 //! SQLite ignores that file in an immutable database.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bytes::Bytes;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row};
 use tempfile::TempDir;
 
+use super::blob_id::BlobId;
 use super::error::ChatsError;
-use super::meta::digit;
-use super::schema::hex;
 
 /// How long to wait for a writer that holds the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,48 +30,10 @@ const READ_AHEAD_BYTES_MAX: usize = 64 << 20;
 /// The largest store that is copied when it cannot be read in place.
 const COPY_BYTES_MAX: u64 = 1 << 30;
 
-const BLOB_ID_BYTES: usize = 32;
-
-/// The name of a blob: the SHA-256 of its content.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct BlobId([u8; BLOB_ID_BYTES]);
-
-impl BlobId {
-    /// Reads an id as it stands inside a message.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(BlobId)
-    }
-
-    /// Reads an id as it stands in a column.
-    pub(super) fn from_hex(text: &[u8]) -> Option<Self> {
-        let pairs: &[[u8; 2]; BLOB_ID_BYTES] = text.as_chunks().0.try_into().ok()?;
-        if text.len() != BLOB_ID_BYTES * 2 {
-            return None;
-        }
-        let mut id = [0; BLOB_ID_BYTES];
-        for (byte, &[high, low]) in id.iter_mut().zip(pairs) {
-            *byte = digit(high)? << 4 | digit(low)?;
-        }
-        Some(BlobId(id))
-    }
-}
-
-impl fmt::Display for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
-    }
-}
-
-impl fmt::Debug for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// A blob, if it is there and not too large.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Blob<'s> {
-    Found(Cow<'s, [u8]>),
+pub(super) enum Blob {
+    Found(Bytes),
     Missing,
     TooLarge(i64),
 }
@@ -91,7 +51,7 @@ pub(super) struct ChatStore {
 /// Small blobs read in one scan, which is several times faster than looking each of them up.
 #[derive(Debug, Default)]
 struct ReadAhead {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     spans: HashMap<BlobId, (usize, usize)>,
 }
 
@@ -165,36 +125,30 @@ impl ChatStore {
 
     /// Reads small blobs in one scan. What was read before an error stays usable.
     pub(super) fn read_ahead(&mut self) -> rusqlite::Result<()> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT id, data FROM blobs WHERE length(data) <= ?1")?;
-        let mut rows = statement.query([READ_AHEAD_BLOB_BYTES_MAX])?;
-        while let Some(row) = rows.next()? {
-            let (Some(id), Some(data)) = (value_bytes(row.get_ref(0)?), value_bytes(row.get_ref(1)?)) else {
-                continue;
-            };
-            if self.ahead.bytes.len() + data.len() > READ_AHEAD_BYTES_MAX {
-                break;
-            }
-            if let Some(id) = BlobId::from_hex(id) {
-                let start = self.ahead.bytes.len();
-                self.ahead.bytes.extend_from_slice(data);
-                self.ahead.spans.insert(id, (start, self.ahead.bytes.len()));
-            }
-        }
-        Ok(())
+        let mut bytes = Vec::with_capacity(self.file_bytes().min(READ_AHEAD_BYTES_MAX));
+        let outcome = scan_small_blobs(&self.connection, &mut bytes, &mut self.ahead.spans);
+        self.ahead.bytes = Bytes::from(bytes);
+        outcome
+    }
+
+    /// Returns the size of the store, which bounds that of its blobs; zero if it cannot be told.
+    fn file_bytes(&self) -> usize {
+        fs::metadata(&self.path)
+            .ok()
+            .and_then(|metadata| usize::try_from(metadata.len()).ok())
+            .unwrap_or(0)
     }
 
     /// Returns the blob with this id.
-    pub(super) fn blob(&self, id: BlobId) -> rusqlite::Result<Blob<'_>> {
+    pub(super) fn blob(&self, id: BlobId) -> rusqlite::Result<Blob> {
         match self.ahead.spans.get(&id) {
-            Some(&(start, end)) => Ok(Blob::Found(Cow::Borrowed(&self.ahead.bytes[start..end]))),
+            Some(&(start, end)) => Ok(Blob::Found(self.ahead.bytes.slice(start..end))),
             None => self.blob_by_text(&id.to_string()),
         }
     }
 
     /// Returns the blob with this id, whatever form the id has.
-    pub(super) fn blob_by_text(&self, id: &str) -> rusqlite::Result<Blob<'_>> {
+    pub(super) fn blob_by_text(&self, id: &str) -> rusqlite::Result<Blob> {
         let sql = "SELECT CASE WHEN length(data) <= ?2 THEN data END, length(data) FROM blobs WHERE id = ?1";
         let found = self
             .connection
@@ -206,9 +160,32 @@ impl ChatStore {
         Ok(match found {
             None => Blob::Missing,
             Some((None, bytes)) if bytes > BLOB_BYTES_MAX => Blob::TooLarge(bytes),
-            Some((data, _)) => Blob::Found(Cow::Owned(data.unwrap_or_default())),
+            Some((data, _)) => Blob::Found(Bytes::from(data.unwrap_or_default())),
         })
     }
+}
+
+fn scan_small_blobs(
+    connection: &Connection,
+    bytes: &mut Vec<u8>,
+    spans: &mut HashMap<BlobId, (usize, usize)>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT id, data FROM blobs WHERE length(data) <= ?1")?;
+    let mut rows = statement.query([READ_AHEAD_BLOB_BYTES_MAX])?;
+    while let Some(row) = rows.next()? {
+        let (Some(id), Some(data)) = (value_bytes(row.get_ref(0)?), value_bytes(row.get_ref(1)?)) else {
+            continue;
+        };
+        if bytes.len() + data.len() > READ_AHEAD_BYTES_MAX {
+            break;
+        }
+        if let Some(id) = BlobId::from_hex(id) {
+            let start = bytes.len();
+            bytes.extend_from_slice(data);
+            spans.insert(id, (start, bytes.len()));
+        }
+    }
+    Ok(())
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -276,17 +253,6 @@ fn sqlite_error(attempt: &'static str, path: &Path, source: rusqlite::Error) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_are_read_in_both_of_their_forms() {
-        let bytes = [0xab; 32];
-        let id = BlobId::from_bytes(&bytes).unwrap();
-        assert_eq!(BlobId::from_hex("Ab".repeat(32).as_bytes()), Some(id));
-        assert_eq!(id.to_string(), "ab".repeat(32));
-        assert_eq!(BlobId::from_bytes(&bytes[1..]), None);
-        assert_eq!(BlobId::from_hex(b"abc"), None);
-        assert_eq!(BlobId::from_hex("ab".repeat(33).as_bytes()), None);
-    }
 
     #[test]
     fn a_copy_of_a_store_includes_what_is_only_in_its_log() {

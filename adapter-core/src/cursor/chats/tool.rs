@@ -1,5 +1,7 @@
 //! Reads one tool call of the store into its unified form.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::message::ToolUse;
@@ -64,21 +66,15 @@ pub(super) fn decode_tool_call(call: RawToolCall<'_>, depth: usize) -> Result<To
     let (args_field, result_field) = if field == TRUNCATED_FIELD { (2, 3) } else { (1, 2) };
     let args = decode_part(call.body, args_field, spec.args, depth)?;
     let result = decode_part(call.body, result_field, spec.result, depth)?;
-    let outcome = variant(&result).map(str::to_owned);
+    let outcome = variant(&result).map(|name| outcome_name(name, spec.result));
     let exit_code = exit_code(field, outcome.as_deref(), &result);
     Ok(ToolUse {
-        name: kind
-            .map_or(UNKNOWN_TOOL_NAME, |kind: &ToolKind| kind.name)
-            .to_owned(),
-        key: kind.map_or(UNKNOWN_TOOL_KEY, |kind| kind.key).to_owned(),
+        name: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_NAME, |kind: &ToolKind| kind.name)),
+        key: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_KEY, |kind| kind.key)),
         oneof_field: call.field,
         call_id: call.call_id.map(text),
         is_error: is_error(outcome.as_deref(), exit_code, &result),
         exit_code,
-        result: outcome
-            .as_deref()
-            .map(|outcome| result_text(&result[outcome]))
-            .unwrap_or_default(),
         outcome,
         args: Value::Object(args),
         output: if result.is_empty() {
@@ -124,6 +120,12 @@ fn variant(result: &Map<String, Value>) -> Option<&str> {
         .find(|key| !RESULT_SIBLINGS.contains(key))
 }
 
+/// Returns a variant's name without a copy where the description has it.
+fn outcome_name(name: &str, spec: Spec) -> Cow<'static, str> {
+    let known = spec.iter().map(|field| field.name).find(|known| *known == name);
+    known.map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed)
+}
+
 fn exit_code(field: u32, outcome: Option<&str>, result: &Map<String, Value>) -> Option<i64> {
     let outcome = outcome.filter(|_| SHELL_FIELDS.contains(&field))?;
     match (outcome, result[outcome].get("exitCode").and_then(Value::as_i64)) {
@@ -146,7 +148,7 @@ fn is_error(outcome: Option<&str>, exit_code: Option<i64>, result: &Map<String, 
 }
 
 /// Says in text what a result is, preferring what a person would have seen.
-fn result_text(variant: &Value) -> String {
+pub(super) fn result_text(variant: &Value) -> Cow<'_, str> {
     const WHOLE: [&str; 10] = [
         "interleavedOutput",
         "content",
@@ -160,7 +162,7 @@ fn result_text(variant: &Value) -> String {
         "message",
     ];
     if let Some(text) = variant.as_str() {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let whole = WHOLE
         .iter()
@@ -170,40 +172,48 @@ fn result_text(variant: &Value) -> String {
         .or_else(|| streams(variant))
         .or_else(|| files(variant))
         .unwrap_or_else(|| match variant {
-            Value::Null => String::new(),
-            Value::Object(object) if object.is_empty() => String::new(),
-            other => other.to_string(),
+            Value::Null => Cow::Borrowed(""),
+            Value::Object(object) if object.is_empty() => Cow::Borrowed(""),
+            other => Cow::Owned(other.to_string()),
         })
 }
 
 /// Returns a text, or the texts of a list of content parts.
-fn plain_text(value: &Value) -> Option<String> {
+fn plain_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::String(text) if !text.is_empty() => Some(Cow::Borrowed(text)),
         Value::Array(parts) => {
             let texts: Vec<_> = parts
                 .iter()
                 .filter_map(|part| part["text"]["text"].as_str())
                 .collect();
-            (!texts.is_empty()).then(|| texts.join("\n"))
+            (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
         }
         _ => None,
     }
 }
 
-fn streams(variant: &Value) -> Option<String> {
+fn streams(variant: &Value) -> Option<Cow<'_, str>> {
     let stream = |key| variant.get(key).and_then(Value::as_str).unwrap_or_default();
-    variant.get("command")?;
-    Some(format!("{}{}", stream("stdout"), stream("stderr")))
+    if !["command", "stdout", "stderr"]
+        .iter()
+        .any(|key| variant.get(key).is_some())
+    {
+        return None;
+    }
+    Some(match (stream("stdout"), stream("stderr")) {
+        (stdout, "") => Cow::Borrowed(stdout),
+        (stdout, stderr) => Cow::Owned(format!("{stdout}{stderr}")),
+    })
 }
 
-fn files(variant: &Value) -> Option<String> {
+fn files(variant: &Value) -> Option<Cow<'_, str>> {
     let files = variant.get("files")?.as_array()?;
-    Some(
+    Some(Cow::Owned(
         files
             .iter()
             .filter_map(Value::as_str)
             .collect::<Vec<_>>()
             .join("\n"),
-    )
+    ))
 }
