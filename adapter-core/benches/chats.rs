@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use adapter_core::cursor::chats::load_chat;
+use adapter_core::cursor::chats::{chat_json, load_chat};
 use chat_store::{StoreBuilder, assistant, shell, thinking, user};
 use rusqlite::{Connection, OpenFlags};
 
@@ -30,11 +30,14 @@ fn main() -> ExitCode {
         loads.push(timed(|| load_chat(&path).expect("the chat loads").messages.len()));
     }
     assert_eq!(load_chat(&path).expect("the chat loads").messages.len(), MESSAGES);
+    let chat = load_chat(&path).expect("the chat loads");
+    let json = timed(|| chat_json(&chat).expect("a chat is JSON").len());
     let (scan, load) = (median(scans), median(loads));
     let ratio = load.as_secs_f64() / scan.as_secs_f64();
     println!(
         "{MESSAGES} messages: bare scan {scan:?}, load {load:?}, ratio {ratio:.2} (at most {RATIO_MAX})"
     );
+    println!("as JSON, with every tool decoded: {json:?} more");
     if ratio > RATIO_MAX {
         ExitCode::FAILURE
     } else {

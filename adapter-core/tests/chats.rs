@@ -30,7 +30,7 @@ fn write_and_load(builder: &StoreBuilder) -> Chat {
 fn roles_and_texts(chat: &Chat) -> Vec<(Role, &str)> {
     chat.messages
         .iter()
-        .map(|message| (message.role, message.text.as_str()))
+        .map(|message| (message.role, &*message.text))
         .collect()
 }
 
@@ -150,7 +150,11 @@ fn every_kind_of_outcome_is_told_apart() {
         let chat = write_and_load(&builder);
         let tool = &chat.messages[1].tools[0];
         assert_eq!(
-            (tool.outcome.as_deref(), tool.is_error, &*tool.result()),
+            (
+                tool.detail().outcome.as_deref(),
+                tool.detail().is_error,
+                &*tool.result()
+            ),
             (Some(outcome), is_error, text),
             "{tool:?}"
         );
@@ -167,10 +171,14 @@ fn a_call_without_a_result_has_no_outcome() {
     let chat = write_and_load(&builder);
     let tool = &chat.messages[1].tools[0];
     assert_eq!(
-        (&*tool.name, tool.outcome.as_deref(), tool.is_error),
+        (
+            &*tool.name,
+            tool.detail().outcome.as_deref(),
+            tool.detail().is_error
+        ),
         ("Read", None, false)
     );
-    assert_eq!(tool.args["path"], "/w/a.txt");
+    assert_eq!(tool.detail().args["path"], "/w/a.txt");
 }
 
 #[test]
@@ -187,7 +195,7 @@ fn a_tool_from_the_future_keeps_its_number_its_id_and_its_data() {
         ("Unknown", "unknown", Some(999))
     );
     assert_eq!(tool.call_id.as_deref(), Some("call\nid"));
-    assert_eq!(tool.args, json!({"#4": "payload"}));
+    assert_eq!(tool.detail().args, json!({"#4": "payload"}));
     assert!(chat.warnings.is_empty());
 }
 
@@ -203,7 +211,10 @@ fn data_beside_a_tools_kind_does_not_hide_the_kind() {
     builder.turn(user("u", "m"), vec![field(2, &call.concat())]);
     let chat = write_and_load(&builder);
     let tool = &chat.messages[1].tools[0];
-    assert_eq!((&*tool.name, tool.args["path"].as_str()), ("Ls", Some("/w")));
+    assert_eq!(
+        (&*tool.name, tool.detail().args["path"].as_str()),
+        ("Ls", Some("/w"))
+    );
 }
 
 #[test]
@@ -268,11 +279,11 @@ fn commands_the_user_ran_are_the_users_messages_with_their_output() {
     );
     let (first, second) = (&chat.messages[0].tools[0], &chat.messages[1].tools[0]);
     assert_eq!(
-        (&*first.name, &*first.result(), first.exit_code),
+        (&*first.name, &*first.result(), first.detail().exit_code),
         ("Bash", "clean\n", Some(0))
     );
     assert_eq!(
-        (second.outcome.as_deref(), &*second.result()),
+        (second.detail().outcome.as_deref(), &*second.result()),
         (Some("failure"), "bad\n")
     );
 }
@@ -285,7 +296,7 @@ fn a_long_text_is_read_from_its_own_blob() {
     builder.turn([field(1, b"preview"), field(18, &text)].concat(), vec![]);
     builder.turn([field(1, b"preview"), field(18, &[9; 32])].concat(), vec![]);
     let chat = write_and_load(&builder);
-    assert_eq!(chat.messages[0].text, long);
+    assert_eq!(chat.messages[0].text, *long);
     assert_eq!(
         chat.messages[1].text, "preview",
         "the preview stands in for a text that is gone"
@@ -452,8 +463,8 @@ fn ten_thousand_messages_are_all_there_and_in_order() {
     assert_eq!(chat.messages.len(), 10_000);
     assert!(chat.warnings.is_empty());
     for (index, turn) in chat.messages.chunks(4).enumerate() {
-        assert_eq!(turn[0].text, format!("question {index}"));
-        assert_eq!(turn[3].text, format!("answer {index}"));
+        assert_eq!(turn[0].text, *format!("question {index}"));
+        assert_eq!(turn[3].text, *format!("answer {index}"));
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::ser::SerializeStruct;
@@ -10,7 +9,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::blob_id::BlobId;
-use super::tool::result_text;
+use super::text::Text;
+use super::tool::{RawToolCall, decode_tool_call, result_text};
 
 /// A chat read from its store.
 #[derive(Debug, Clone, Serialize)]
@@ -66,15 +66,15 @@ pub struct ChatMessage {
     /// Who it is from.
     pub role: Role,
     /// What was said; empty for tools.
-    pub text: String,
+    pub text: Text,
     /// The tools used in this message.
     pub tools: Vec<ToolUse>,
     /// Cursor's id for a user message.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message_id: Option<String>,
+    pub message_id: Option<Text>,
     /// The request that this message's turn was, where the turn says so.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_text")]
-    pub request_id: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<Text>,
     /// How long the agent thought.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -89,7 +89,7 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     /// Makes a message of text alone.
-    pub fn new(role: Role, text: impl Into<String>) -> Self {
+    pub fn new(role: Role, text: impl Into<Text>) -> Self {
         ChatMessage {
             role,
             text: text.into(),
@@ -127,7 +127,23 @@ pub struct ToolUse {
     /// The field number in the store, where the tool came from there.
     pub oneof_field: Option<u32>,
     /// The id that ties call and result together. It may contain a line break.
-    pub call_id: Option<String>,
+    pub call_id: Option<Text>,
+    /// What a sub-agent did, for tools that start one.
+    pub steps: Vec<ChatMessage>,
+    /// The rest, which few readers of a chat look at.
+    pub(super) detail: Detail,
+}
+
+/// The arguments and the result of a tool, decoded or not yet.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Detail {
+    Stored(RawToolCall),
+    Decoded(Box<ToolDetail>),
+}
+
+/// What a tool was called with and what came of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolDetail {
     /// What the tool was called with.
     pub args: Value,
     /// The result's variant, for example `success` or `rejected`; none while there is no result.
@@ -138,17 +154,27 @@ pub struct ToolUse {
     pub exit_code: Option<i64>,
     /// The result as stored, with fields we have no name for under `#<number>`.
     pub output: Value,
-    /// What a sub-agent did, for tools that start one.
-    pub steps: Vec<ChatMessage>,
 }
 
 impl ToolUse {
+    /// Returns the arguments and the result. Decodes them, so keep what is returned.
+    pub fn detail(&self) -> Cow<'_, ToolDetail> {
+        match &self.detail {
+            Detail::Stored(call) => Cow::Owned(decode_tool_call(call)),
+            Detail::Decoded(detail) => Cow::Borrowed(detail),
+        }
+    }
+
     /// Returns the result as text.
-    pub fn result(&self) -> Cow<'_, str> {
+    pub fn result(&self) -> String {
+        self.result_of(&self.detail()).into_owned()
+    }
+
+    fn result_of<'a>(&'a self, detail: &'a ToolDetail) -> Cow<'a, str> {
         let last_word = self.steps.iter().rev().find(|step| step.role == Role::Assistant);
-        match (last_word, &self.outcome) {
+        match (last_word, &detail.outcome) {
             (Some(step), _) => Cow::Borrowed(&step.text),
-            (None, Some(outcome)) => result_text(self.output.get(&**outcome).unwrap_or(&self.output)),
+            (None, Some(outcome)) => result_text(detail.output.get(&**outcome).unwrap_or(&detail.output)),
             (None, None) => Cow::Borrowed(""),
         }
     }
@@ -156,6 +182,7 @@ impl ToolUse {
 
 impl Serialize for ToolUse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let detail = self.detail();
         let mut tool = serializer.serialize_struct("ToolUse", 11)?;
         tool.serialize_field("name", &self.name)?;
         tool.serialize_field("key", &self.key)?;
@@ -164,15 +191,15 @@ impl Serialize for ToolUse {
             None => tool.skip_field("oneof_field")?,
         }
         tool.serialize_field("call_id", &self.call_id)?;
-        tool.serialize_field("args", &self.args)?;
-        tool.serialize_field("outcome", &self.outcome)?;
-        tool.serialize_field("is_error", &self.is_error)?;
-        match self.exit_code {
+        tool.serialize_field("args", &detail.args)?;
+        tool.serialize_field("outcome", &detail.outcome)?;
+        tool.serialize_field("is_error", &detail.is_error)?;
+        match detail.exit_code {
             Some(code) => tool.serialize_field("exit_code", &code)?,
             None => tool.skip_field("exit_code")?,
         }
-        tool.serialize_field("result", &self.result())?;
-        tool.serialize_field("output", &self.output)?;
+        tool.serialize_field("result", &self.result_of(&detail))?;
+        tool.serialize_field("output", &detail.output)?;
         match self.steps.as_slice() {
             [] => tool.skip_field("steps")?,
             steps => tool.serialize_field("steps", steps)?,
@@ -240,8 +267,4 @@ fn blob_id_only<S: Serializer>(original: &Option<Original>, serializer: S) -> Re
         Some(original) => serializer.collect_str(&original.blob_id),
         None => serializer.serialize_none(),
     }
-}
-
-fn shared_text<S: Serializer>(text: &Option<Arc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
-    text.as_deref().serialize(serializer)
 }

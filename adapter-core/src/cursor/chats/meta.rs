@@ -84,13 +84,22 @@ pub(super) fn unhex(text: &[u8]) -> Option<Vec<u8>> {
 /// Returns the value of one hexadecimal digit.
 #[inline]
 pub(super) fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
+    let value = DIGIT_VALUES[usize::from(byte)];
+    (value < 16).then_some(value)
 }
+
+/// The value of each byte as a digit, and 255 for bytes that are none. A store has two digits for each byte of
+/// each id, so they are looked up rather than worked out.
+static DIGIT_VALUES: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value] as usize] = value as u8;
+        values[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
 
 #[cfg(test)]
 mod tests {

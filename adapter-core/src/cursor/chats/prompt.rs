@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::blob_id::BlobId;
-use super::message::{ChatMessage, Original, Role, ToolUse};
+use super::message::{ChatMessage, Detail, Original, Role, ToolDetail, ToolUse};
+use super::text::Text;
 use crate::cursor::tool_kind::UNKNOWN_TOOL_NAME;
 
 /// The block that holds what the user really typed.
@@ -52,7 +53,7 @@ impl PromptReader {
         }
         let id = json["id"].as_str();
         for message in &mut self.messages[first_new..] {
-            message.message_id = id.map(str::to_owned);
+            message.message_id = id.map(Text::from);
             message.original = Some(Original {
                 blob_id,
                 data: data.clone(),
@@ -132,29 +133,29 @@ fn tool_use(part: &Value, call_id: Option<String>) -> ToolUse {
     let args = [&part["args"], &part["input"]]
         .into_iter()
         .find(|args| !args.is_null());
+    let args = args.cloned().unwrap_or_else(|| json!({}));
     ToolUse {
         name: normalised(&key),
         key: Cow::Owned(key),
         oneof_field: None,
-        call_id,
-        args: args.cloned().unwrap_or_else(|| serde_json::json!({})),
-        outcome: None,
-        is_error: false,
-        exit_code: None,
-        output: Value::Null,
+        call_id: call_id.map(Text::from),
         steps: Vec::new(),
+        detail: Detail::Decoded(Box::new(ToolDetail {
+            args,
+            ..ToolDetail::default()
+        })),
     }
 }
 
 fn add_result(tool: &mut ToolUse, part: &Value) {
+    let is_error = [&part["isError"], &part["is_error"]]
+        .iter()
+        .any(|flag| flag.as_bool() == Some(true));
+    let outcome = if is_error { "error" } else { "success" };
     let output = ["result", "output", "content"]
         .iter()
         .map(|key| &part[*key])
         .find(|value| !value.is_null());
-    tool.is_error = [&part["isError"], &part["is_error"]]
-        .iter()
-        .any(|flag| flag.as_bool() == Some(true));
-    let outcome = if tool.is_error { "error" } else { "success" };
     // Some versions wrap the output in an object that says what type it is.
     let output = output.map(|output| {
         if output["value"].is_string() {
@@ -163,8 +164,11 @@ fn add_result(tool: &mut ToolUse, part: &Value) {
             output
         }
     });
-    tool.outcome = Some(Cow::Borrowed(outcome));
-    tool.output = serde_json::json!({ outcome: output });
+    let mut detail = tool.detail().into_owned();
+    detail.is_error = is_error;
+    detail.outcome = Some(Cow::Borrowed(outcome));
+    detail.output = json!({ outcome: output });
+    tool.detail = Detail::Decoded(Box::new(detail));
 }
 
 /// Gives the tools of a prompt the names they have in turns and in the stream.
@@ -240,7 +244,6 @@ fn without_blocks(text: &str, tag: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn read(messages: &[Value]) -> Vec<ChatMessage> {
         let mut reader = PromptReader::default();
@@ -280,7 +283,7 @@ mod tests {
         ]);
         let texts: Vec<_> = messages
             .iter()
-            .map(|message| (message.role, message.text.as_str()))
+            .map(|message| (message.role, &*message.text))
             .collect();
         assert_eq!(texts, [(Role::User, "hi"), (Role::Assistant, "hello")]);
     }
@@ -298,6 +301,6 @@ mod tests {
         assert_eq!(messages.len(), 2);
         let tool = &messages[1].tools[0];
         assert_eq!((&*tool.name, &*tool.result()), ("Bash", "a.txt"));
-        assert_eq!(tool.outcome.as_deref(), Some("success"));
+        assert_eq!(tool.detail().outcome.as_deref(), Some("success"));
     }
 }

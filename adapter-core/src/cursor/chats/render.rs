@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::catalog::{ChatSummary, Listing};
-use super::message::{Chat, ChatMessage, Role, ToolUse};
+use super::message::{Chat, ChatMessage, Role, ToolDetail, ToolUse};
 
 /// The most lines of a tool's result shown to a person; programs get all of it.
 const RESULT_LINES_MAX: usize = 40;
@@ -96,8 +96,9 @@ fn push_message(out: &mut String, message: &ChatMessage, level: usize) {
 
 fn push_tool(out: &mut String, tool: &ToolUse, level: usize) {
     let heading = "#".repeat(level.min(6));
-    let outcome = tool.outcome.as_deref().unwrap_or("no result");
-    let code = tool
+    let detail = tool.detail();
+    let outcome = detail.outcome.as_deref().unwrap_or("no result");
+    let code = detail
         .exit_code
         .map(|code| format!(", exit {code}"))
         .unwrap_or_default();
@@ -105,11 +106,11 @@ fn push_tool(out: &mut String, tool: &ToolUse, level: usize) {
         out,
         format_args!(
             "\n{heading} Tool: {} ({}{code})\n\n",
-            one_line(&tool_title(tool)),
+            one_line(&tool_title(tool, &detail)),
             one_line(outcome)
         ),
     );
-    if let Some(subject) = subject(tool) {
+    if let Some(subject) = subject(&detail) {
         out.push_str(&fenced(subject));
     }
     let result = tool.result();
@@ -121,8 +122,8 @@ fn push_tool(out: &mut String, tool: &ToolUse, level: usize) {
     }
 }
 
-fn tool_title(tool: &ToolUse) -> String {
-    let arg = |key: &str| tool.args[key].as_str();
+fn tool_title(tool: &ToolUse, detail: &ToolDetail) -> String {
+    let arg = |key: &str| detail.args[key].as_str();
     match (arg("providerIdentifier"), arg("toolName")) {
         (Some(provider), Some(name)) => format!("{} {provider}/{name}", tool.name),
         _ => match tool
@@ -136,7 +137,7 @@ fn tool_title(tool: &ToolUse) -> String {
 }
 
 /// Returns the argument that says best what a tool was used on.
-fn subject(tool: &ToolUse) -> Option<&str> {
+fn subject(detail: &ToolDetail) -> Option<&str> {
     let keys = [
         "command",
         "path",
@@ -149,7 +150,7 @@ fn subject(tool: &ToolUse) -> Option<&str> {
         "plan",
     ];
     keys.iter()
-        .find_map(|key| tool.args[*key].as_str())
+        .find_map(|key| detail.args[*key].as_str())
         .filter(|subject| !subject.is_empty())
 }
 

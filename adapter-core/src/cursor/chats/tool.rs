@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::message::ToolUse;
-use super::schema::{Spec, decode_message, text};
+use super::message::{Detail, ToolDetail, ToolUse};
+use super::schema::{Spec, decode_message};
+use super::text::Text;
 use super::tool_schema::tool_spec;
 use super::wire::{Fields, WireError, last_bytes};
-use crate::cursor::tool_kind::{ToolKind, UNKNOWN_TOOL_KEY, UNKNOWN_TOOL_NAME, tool_kind_by_field};
+use crate::cursor::tool_kind::{UNKNOWN_TOOL_KEY, UNKNOWN_TOOL_NAME, tool_kind_by_field};
 
 /// The field of a tool call that holds its id.
 const CALL_ID_FIELD: u32 = 57;
@@ -17,83 +19,109 @@ const SHELL_FIELDS: [u32; 2] = [1, 62];
 /// The parts of a result that stand beside its variant.
 const RESULT_SIBLINGS: [&str; 3] = ["isBackground", "terminalsFolder", "pid"];
 
+/// The kind that reads a file, and the field of its success that names another blob.
+const READ_FIELD: u32 = 8;
+const CONTENT_BLOB_FIELD: u32 = 10;
+
 /// The kind that stands for a step too large to be kept in place.
 pub(super) const TRUNCATED_FIELD: u32 = 34;
 /// The kind that starts a sub-agent.
 pub(super) const TASK_FIELD: u32 = 19;
 
 /// A tool call taken apart, before its arguments and result are decoded.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RawToolCall<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RawToolCall {
     /// The field number of its kind; none if the call has no kind at all.
     pub(super) field: Option<u32>,
     /// The message of its kind.
-    pub(super) body: &'a [u8],
-    call_id: Option<&'a [u8]>,
+    pub(super) body: Bytes,
 }
 
-/// Takes a tool call apart.
+/// Takes a tool call, a part of `blob`, apart.
 ///
 /// A kind we know wins over other fields, because newer versions put further data beside it.
-pub(super) fn split_tool_call(message: &[u8]) -> Result<RawToolCall<'_>, WireError> {
-    let mut call = RawToolCall {
-        field: None,
-        body: &[],
-        call_id: None,
-    };
+pub(super) fn split_tool_call(
+    blob: &Bytes,
+    message: &[u8],
+) -> Result<(RawToolCall, Option<Text>), WireError> {
+    let mut found: Option<(u32, &[u8])> = None;
     let mut is_known = false;
+    let mut call_id = None;
     for field in Fields::new(message) {
         let field = field?;
         let Some(bytes) = field.value.bytes() else {
             continue;
         };
         if field.number == CALL_ID_FIELD {
-            call.call_id = Some(bytes);
+            call_id = Some(Text::within(blob, bytes));
         } else if tool_kind_by_field(field.number).is_some() {
-            (call.field, call.body, is_known) = (Some(field.number), bytes, true);
-        } else if !is_known && call.field.is_none() {
-            (call.field, call.body) = (Some(field.number), bytes);
+            (found, is_known) = (Some((field.number, bytes)), true);
+        } else if !is_known && found.is_none() {
+            found = Some((field.number, bytes));
         }
     }
-    Ok(call)
+    let body = found.map(|(_, body)| blob.slice_ref(body)).unwrap_or_default();
+    Ok((
+        RawToolCall {
+            field: found.map(|(number, _)| number),
+            body,
+        },
+        call_id,
+    ))
+}
+
+/// Makes the use of a tool whose details are decoded when asked for.
+pub(super) fn tool_use(call: RawToolCall, call_id: Option<Text>) -> ToolUse {
+    let kind = call.field.and_then(tool_kind_by_field);
+    ToolUse {
+        name: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_NAME, |kind| kind.name)),
+        key: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_KEY, |kind| kind.key)),
+        oneof_field: call.field,
+        call_id,
+        steps: Vec::new(),
+        detail: Detail::Stored(call),
+    }
 }
 
 /// Decodes the arguments and the result of a tool call.
-pub(super) fn decode_tool_call(call: RawToolCall<'_>, depth: usize) -> Result<ToolUse, WireError> {
+pub(super) fn decode_tool_call(call: &RawToolCall) -> ToolDetail {
     let field = call.field.unwrap_or(0);
-    let kind = tool_kind_by_field(field);
     let spec = tool_spec(field);
     let (args_field, result_field) = if field == TRUNCATED_FIELD { (2, 3) } else { (1, 2) };
-    let args = decode_part(call.body, args_field, spec.args, depth)?;
-    let result = decode_part(call.body, result_field, spec.result, depth)?;
+    let args = decode_part(&call.body, args_field, spec.args);
+    let result = decode_part(&call.body, result_field, spec.result);
     let outcome = variant(&result).map(|name| outcome_name(name, spec.result));
     let exit_code = exit_code(field, outcome.as_deref(), &result);
-    Ok(ToolUse {
-        name: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_NAME, |kind: &ToolKind| kind.name)),
-        key: Cow::Borrowed(kind.map_or(UNKNOWN_TOOL_KEY, |kind| kind.key)),
-        oneof_field: call.field,
-        call_id: call.call_id.map(text),
-        is_error: is_error(outcome.as_deref(), exit_code, &result),
-        exit_code,
-        outcome,
+    ToolDetail {
         args: Value::Object(args),
+        is_error: is_error(outcome.as_deref(), exit_code, &result),
+        outcome,
+        exit_code,
         output: if result.is_empty() {
             Value::Null
         } else {
             Value::Object(result)
         },
-        steps: Vec::new(),
-    })
+    }
+}
+
+/// Returns the blob that a read file's content was moved to.
+pub(super) fn content_blob(call: &RawToolCall) -> Option<&[u8]> {
+    if call.field != Some(READ_FIELD) {
+        return None;
+    }
+    let success = last_bytes(last_bytes(&call.body, 2).ok()??, 1).ok()??;
+    last_bytes(success, CONTENT_BLOB_FIELD).ok()?
 }
 
 /// Decodes the arguments or the result. A tool we do not know may have something else in their place, which
 /// is no reason to lose the call.
-fn decode_part(body: &[u8], number: u32, spec: Spec, depth: usize) -> Result<Map<String, Value>, WireError> {
-    let part = last_bytes(body, number)?.unwrap_or_default();
-    Ok(decode_message(part, spec, depth).unwrap_or_else(|error| {
-        let reason = format!("({} bytes: {error})", part.len());
-        Map::from_iter([("#unreadable".to_owned(), Value::String(reason))])
-    }))
+fn decode_part(body: &[u8], number: u32, spec: Spec) -> Map<String, Value> {
+    let part = last_bytes(body, number).map(Option::unwrap_or_default);
+    part.and_then(|part| decode_message(part, spec, 0))
+        .unwrap_or_else(|error| {
+            Map::from_iter([("#unreadable".to_owned(), Value::String(error.to_string()))])
+        })
 }
 
 /// Returns the sub-agent's steps, each a message of its own.
