@@ -647,6 +647,23 @@ mod tests {
     }
 
     #[test]
+    fn persists_schema_values() {
+        let written = json!({
+            "repository": "https://github.com/acme/site", "ref": "dev", "model": "m", "autoCreatePr": true,
+            "branchName": "b", "promptTemplate": "{{prompt}}", "pollIntervalSec": 5, "timeoutSec": 60,
+            "graceSec": 3, "publicUrl": "https://x.example", "enableWebhooks": false,
+            "verifyRepositoryAccess": true, "api": "v1", "baseUrl": "https://y.example",
+            "env": {"CURSOR_API_KEY": {"type": "secret_ref", "env": "K"}},
+        });
+        let config: CloudConfig = serde_json::from_value(written.clone()).unwrap();
+        assert!(config.unknown.is_empty());
+        assert_eq!(serde_json::to_value(&config).unwrap(), written);
+        let snake = json!({"repository": "r", "poll_interval_sec": 5, "public_url": "u"});
+        let config: CloudConfig = serde_json::from_value(snake).unwrap();
+        assert_eq!((config.poll_interval_sec, config.unknown.len()), (Some(5), 0));
+    }
+
+    #[test]
     fn config_builder_env_binding_handling() {
         let reference: EnvBinding =
             serde_json::from_value(json!({"type": "secret_ref", "env": "MY_KEY"})).unwrap();
