@@ -4,4 +4,5 @@
 
 pub mod contract;
 pub mod cursor;
+pub mod guard;
 pub mod runtime;
