@@ -2,22 +2,34 @@
 //!
 //! Reading order: a [`line`] holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is new in it, and the
 //! [`normalise`] state machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
-//! [`replay`] does that for a recorded stream.
+//! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
+//! deciding what follows a failure. [`process`] holds what depends on the platform.
 
 mod activity;
+mod cancel;
 mod evidence;
 mod fault;
+mod invocation;
 mod line;
+mod locate;
 mod normalise;
+mod process;
 mod question;
+mod recover;
 mod replay;
+mod run;
 mod scalar;
 mod text;
 mod tool;
 
 pub use activity::{Activity, ActivityData, Phase};
+pub use cancel::{Cancelled, Canceller, cancellation};
 pub use evidence::{CallKind, CallRecord, Evidence, FINAL_TEXT_BYTES_MAX, ShellCommand};
 pub use fault::{Exit, classify};
+pub use invocation::{CliSpec, DEADLINE_DEFAULT, PROMPT_ARG_CHARS_MAX, TurnRequest};
+pub use locate::{CLI_NAMES, locate};
 pub use normalise::{Ending, Item, Normaliser, NormaliserOptions, Note, Sink};
 pub use question::{AskQuestion, Question, QuestionOption};
+pub use recover::{Attempt, Attempts, Decision, PROFILE_DEFAULT};
 pub use replay::{EventWriter, ReplayOptions, replay};
+pub use run::{Graces, TurnReport, run_turn};
