@@ -59,7 +59,9 @@ impl Default for CliSpec {
     fn default() -> Self {
         Self {
             command: super::locate::CLI_NAMES[0].to_owned(),
-            args: ["-p", "--output-format", "stream-json", PARTIAL_FLAG].map(str::to_owned).to_vec(),
+            args: ["-p", "--output-format", "stream-json", PARTIAL_FLAG]
+                .map(str::to_owned)
+                .to_vec(),
             prompt_as_arg: true,
             prompt_arg_chars_max: PROMPT_ARG_CHARS_MAX,
             force: true,
@@ -102,7 +104,10 @@ impl CliSpec {
         let mut args = self.args.clone();
         if !self.prompt_as_arg {
             let line = serde_json::to_string(&request.turn)? + "\n";
-            return Ok(Invocation { args, stdin: Stdin::Turn(line) });
+            return Ok(Invocation {
+                args,
+                stdin: Stdin::Turn(line),
+            });
         }
         let mut push = |words: &[&str]| args.extend(words.iter().map(|word| (*word).to_owned()));
         if let Some(model) = &self.model {
@@ -122,9 +127,15 @@ impl CliSpec {
         let fits = prompt.chars().count() <= self.prompt_arg_chars_max && !prompt.starts_with('-');
         if fits && !prompt.is_empty() {
             push(&[prompt]);
-            return Ok(Invocation { args, stdin: Stdin::Closed });
+            return Ok(Invocation {
+                args,
+                stdin: Stdin::Closed,
+            });
         }
-        Ok(Invocation { args, stdin: Stdin::Prompt(prompt.to_owned()) })
+        Ok(Invocation {
+            args,
+            stdin: Stdin::Prompt(prompt.to_owned()),
+        })
     }
 }
 
@@ -134,15 +145,43 @@ mod tests {
     use crate::contract::Message;
 
     fn request(prompt: &str) -> TurnRequest {
-        let turn = Turn { turn_id: "t".into(), messages: vec![Message::user(prompt)], tools: vec![] };
-        TurnRequest { turn, resume: None, cwd: None, env: BTreeMap::new() }
+        let turn = Turn {
+            turn_id: "t".into(),
+            messages: vec![Message::user(prompt)],
+            tools: vec![],
+        };
+        TurnRequest {
+            turn,
+            resume: None,
+            cwd: None,
+            env: BTreeMap::new(),
+        }
     }
 
     #[test]
     fn the_prompt_is_the_last_argument_after_the_headless_flags() {
-        let spec = CliSpec { model: Some("m".into()), ..CliSpec::default() };
-        let call = spec.invocation(&TurnRequest { resume: Some("c".into()), ..request("hello") }).unwrap();
-        assert_eq!(call.args[4..], ["--model", "m", "--resume", "c", "--approve-mcps", "--force", "hello"]);
+        let spec = CliSpec {
+            model: Some("m".into()),
+            ..CliSpec::default()
+        };
+        let call = spec
+            .invocation(&TurnRequest {
+                resume: Some("c".into()),
+                ..request("hello")
+            })
+            .unwrap();
+        assert_eq!(
+            call.args[4..],
+            [
+                "--model",
+                "m",
+                "--resume",
+                "c",
+                "--approve-mcps",
+                "--force",
+                "hello"
+            ]
+        );
         assert_eq!(call.stdin, Stdin::Closed);
     }
 
@@ -154,16 +193,24 @@ mod tests {
             assert_eq!(call.args.last().unwrap(), "--force");
             assert_eq!(call.stdin, Stdin::Prompt(prompt));
         }
-        let call = spec.invocation(&request(&"é".repeat(PROMPT_ARG_CHARS_MAX))).unwrap();
+        let call = spec
+            .invocation(&request(&"é".repeat(PROMPT_ARG_CHARS_MAX)))
+            .unwrap();
         assert_eq!(call.stdin, Stdin::Closed);
     }
 
     #[test]
     fn a_custom_cli_gets_the_turn_on_stdin_and_no_flags() {
-        let spec = CliSpec { args: vec!["auto".into()], prompt_as_arg: false, ..CliSpec::default() };
+        let spec = CliSpec {
+            args: vec!["auto".into()],
+            prompt_as_arg: false,
+            ..CliSpec::default()
+        };
         let call = spec.invocation(&request("hi")).unwrap();
         assert_eq!(call.args, ["auto"]);
-        let Stdin::Turn(line) = call.stdin else { panic!("a turn") };
+        let Stdin::Turn(line) = call.stdin else {
+            panic!("a turn")
+        };
         assert!(line.starts_with(r#"{"type":"turn","turnId":"t""#) && line.ends_with("\n"));
     }
 }

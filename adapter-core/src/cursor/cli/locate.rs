@@ -13,12 +13,19 @@ pub fn locate(command: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     if command.contains('/') {
         return Some(PathBuf::from(command));
     }
-    let others = CLI_NAMES.iter().copied().filter(|name| CLI_NAMES.contains(&command) && *name != command);
-    std::iter::once(command).chain(others).find_map(|name| find_in_path(name, path?))
+    let others = CLI_NAMES
+        .iter()
+        .copied()
+        .filter(|name| CLI_NAMES.contains(&command) && *name != command);
+    std::iter::once(command)
+        .chain(others)
+        .find_map(|name| find_in_path(name, path?))
 }
 
 fn find_in_path(name: &str, path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_executable(file))
+    std::env::split_paths(path)
+        .map(|folder| folder.join(name))
+        .find(|file| is_executable(file))
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -36,7 +43,11 @@ mod tests {
         let file = folder.path().join("cursor-agent");
         std::fs::write(&file, "").unwrap();
         let path = Some(folder.path().as_os_str());
-        assert_eq!(locate("agent", path), None, "a file that cannot be run is not found");
+        assert_eq!(
+            locate("agent", path),
+            None,
+            "a file that cannot be run is not found"
+        );
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(locate("agent", path), Some(file.clone()));
         assert_eq!(locate("cursor-agent", path), Some(file));

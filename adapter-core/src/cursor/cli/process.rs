@@ -33,7 +33,11 @@ pub(crate) struct Group(Option<Pid>);
 impl Group {
     /// Takes charge of the group that this process leads.
     pub(crate) fn of(leader: Option<u32>) -> Self {
-        Self(leader.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
+        Self(
+            leader
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(Pid::from_raw),
+        )
     }
 
     /// Asks every process of the group to end.

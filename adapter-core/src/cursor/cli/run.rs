@@ -93,7 +93,9 @@ pub async fn run_turn(
         }
     };
     let deadline = Instant::now() + spec.deadline;
-    let why = running.listen(&mut normaliser, deadline, graces, &mut cancelled, sink).await;
+    let why = running
+        .listen(&mut normaliser, deadline, graces, &mut cancelled, sink)
+        .await;
     let exit = running.end(why, &request.turn.turn_id, graces).await;
     let stderr = running.stderr.end(graces.drain).await;
     report(normaliser, exit, stderr, sink)
@@ -102,7 +104,13 @@ pub async fn run_turn(
 fn report(mut normaliser: Normaliser, exit: Option<Exit>, stderr: String, sink: &mut dyn Sink) -> TurnReport {
     let ending = normaliser.finish(exit.unwrap_or(Exit::Code(-1)), &stderr, sink);
     let (evidence, forwarded) = (normaliser.evidence().clone(), normaliser.forwarded());
-    TurnReport { ending, evidence, forwarded, exit, stderr: redact(&stderr).into_owned() }
+    TurnReport {
+        ending,
+        evidence,
+        forwarded,
+        exit,
+        stderr: redact(&stderr).into_owned(),
+    }
 }
 
 /// Why listening stopped.
@@ -131,17 +139,29 @@ struct Running {
 
 async fn start(spec: &CliSpec, request: &TurnRequest) -> Result<Running, ErrorData> {
     let invocation = spec.invocation(request).map_err(|error| {
-        ErrorData::new(ErrorCode::Config, format!("could not write the turn as JSON: {error}"))
+        ErrorData::new(
+            ErrorCode::Config,
+            format!("could not write the turn as JSON: {error}"),
+        )
     })?;
     if let Some(cwd) = request.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
         let message = format!("the working directory {} does not exist", cwd.display());
         return Err(ErrorData::new(ErrorCode::Config, message));
     }
-    let path = request.env.get("PATH").map(std::ffi::OsString::from).or_else(|| std::env::var_os("PATH"));
+    let path = request
+        .env
+        .get("PATH")
+        .map(std::ffi::OsString::from)
+        .or_else(|| std::env::var_os("PATH"));
     let program = locate(&spec.command, path.as_deref()).ok_or_else(|| {
-        ErrorData::new(ErrorCode::CommandNotFound, format!("{}: command not found", spec.command))
+        ErrorData::new(
+            ErrorCode::CommandNotFound,
+            format!("{}: command not found", spec.command),
+        )
     })?;
-    let mut child = spawn(&program, &invocation, request).await.map_err(|error| spawn_error(&program, &error))?;
+    let mut child = spawn(&program, &invocation, request)
+        .await
+        .map_err(|error| spawn_error(&program, &error))?;
     Ok(Running {
         group: Group::of(child.id()),
         stdout: child.stdout.take(),
@@ -154,8 +174,15 @@ async fn start(spec: &CliSpec, request: &TurnRequest) -> Result<Running, ErrorDa
 
 async fn spawn(program: &Path, invocation: &Invocation, request: &TurnRequest) -> io::Result<Child> {
     let mut command = Command::new(program);
-    command.args(&invocation.args).envs(&request.env).kill_on_drop(true);
-    command.stdin(if invocation.stdin == Stdin::Closed { Stdio::null() } else { Stdio::piped() });
+    command
+        .args(&invocation.args)
+        .envs(&request.env)
+        .kill_on_drop(true);
+    command.stdin(if invocation.stdin == Stdin::Closed {
+        Stdio::null()
+    } else {
+        Stdio::piped()
+    });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(cwd) = &request.cwd {
         command.current_dir(cwd);
@@ -191,7 +218,9 @@ impl Running {
         cancelled: &mut Cancelled,
         sink: &mut (dyn Sink + Send),
     ) -> Why {
-        let Some(mut stdout) = self.stdout.take() else { return Why::Closed };
+        let Some(mut stdout) = self.stdout.take() else {
+            return Why::Closed;
+        };
         let mut buffer = vec![0; READ_BYTES];
         let mut drained_at = deadline;
         let why = loop {
@@ -284,7 +313,11 @@ impl StdinTask {
         let cancellable = matches!(input, Stdin::Turn(_));
         let (sender, receiver) = oneshot::channel();
         let task = stdin.map(|stdin| tokio::spawn(write_stdin(stdin, input, receiver)));
-        Self { last: Some(sender), task, cancellable }
+        Self {
+            last: Some(sender),
+            task,
+            cancellable,
+        }
     }
 
     fn close(&mut self) {
@@ -295,7 +328,10 @@ impl StdinTask {
 
     /// Sends the cancel message; returns whether this CLI can hear it.
     fn cancel(&mut self, turn_id: &str) -> bool {
-        let message = serde_json::to_string(&CancelMessage { turn_id: turn_id.to_owned() }).ok();
+        let message = serde_json::to_string(&CancelMessage {
+            turn_id: turn_id.to_owned(),
+        })
+        .ok();
         match self.last.take() {
             Some(last) if self.cancellable => last.send(message).is_ok(),
             _ => false,
