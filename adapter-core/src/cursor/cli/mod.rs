@@ -13,7 +13,7 @@ mod invocation;
 mod line;
 mod locate;
 mod normalise;
-mod process;
+pub(crate) mod process;
 mod question;
 mod recover;
 mod replay;
