@@ -5,6 +5,7 @@
 //! through the [`Human`] trait.
 
 mod converse;
+mod cursor;
 mod gate;
 mod human;
 mod preamble;

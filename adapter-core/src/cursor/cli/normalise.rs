@@ -14,6 +14,7 @@ use super::evidence::{CallKind, CallRecord, EndedCalls, Evidence, read_kind};
 use super::fault::{Exit, excerpt, exit_error, reported_error};
 use super::line::Line;
 use super::question::AskQuestion;
+use super::recover::Decision;
 use super::scalar::Scalar;
 use super::text::{Shape, TextRule};
 use super::tool::{OUTCOME_UNKNOWN, ToolBody, ToolResult};
@@ -76,6 +77,8 @@ pub enum Note<'a> {
     TextMismatch,
     /// The process failed after its turn had ended well.
     LateExit(Exit),
+    /// A turn failed, and this was decided.
+    Recovery(&'a Decision),
 }
 
 /// How a turn ended.
