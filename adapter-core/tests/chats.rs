@@ -1,4 +1,5 @@
 //! Chats read from stores written as Cursor writes them.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod chat_store;
 

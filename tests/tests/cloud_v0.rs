@@ -1,4 +1,5 @@
 //! Cloud runs over the first generation of the API: webhooks, polling, and what goes wrong with both.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod cloud_support;
 
