@@ -464,8 +464,10 @@ async fn the_old_status_right_after_a_follow_up_is_not_taken_for_the_end() {
     let mut settings = settings(&fake, V0);
     settings.grace = Duration::from_secs(5);
     let first = say(&settings, "one").await;
+    let timeline = Script::timeline(&[(0, "CREATING"), (30, "RUNNING"), (800, "FINISHED")]).timeline;
     fake.set_script(Script {
         stale_reads: 2,
+        timeline,
         ..script
     });
     let request = resumed_run("two", first.result.session.as_ref().unwrap());
