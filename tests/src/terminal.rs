@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use crate::home::Home;
-use crate::patience::eventually;
+use crate::patience::PATIENCE;
+
+/// How often the screen is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A terminal in which one command runs.
 #[derive(Debug)]
@@ -34,8 +38,9 @@ impl Terminal {
             .iter()
             .map(|word| format!("'{}'", word.replace('\'', r"'\''")))
             .collect();
+        // Ctrl-C is for the command alone; the shell lives on to tell how it ended.
         let script = format!(
-            "CUEME_HOME='{}' '{}' {}; echo \"exit=$?\"; exec sleep 600",
+            "trap : INT; CUEME_HOME='{}' '{}' {}; echo \"exit=$?\"; exec sleep 600",
             home.path().display(),
             home.binary().display(),
             quoted.join(" ")
@@ -71,15 +76,18 @@ impl Terminal {
     /// Waits until a person sees `text`, and returns the whole screen.
     #[track_caller]
     pub fn sees(&self, text: &str) -> String {
-        let mut last = String::new();
-        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            eventually(&format!("{text:?} on the screen"), || {
-                last = self.screen();
-                last.contains(text).then_some(())
-            });
-        }));
-        assert!(seen.is_ok(), "{text:?} is not on the screen:\n{last}");
-        last
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "{text:?} is not on the screen:\n{screen}"
+            );
+            std::thread::sleep(LOOK);
+        }
     }
 
     fn run(&self, words: &[&str]) -> Output {

@@ -126,7 +126,8 @@ fn a_second_answer_is_refused_and_changes_nothing() {
         vec!["decline", &cue],
         vec!["cancel", &cue],
     ] {
-        home.run(&words).refused(1, &["already"]);
+        home.run(&words)
+            .refused(1, &["was answered by tester", "cueme show"]);
     }
     let run = home.start_cue(&agent, "Which port?", None).finish();
     assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
