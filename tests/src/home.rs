@@ -66,10 +66,21 @@ impl Home {
         &self.binary
     }
 
+    /// Copies the program to a file beside the home, and returns where that is.
+    ///
+    /// Another process does it: had this one the copy open for writing, every child forked at that moment would
+    /// have it too, and a file that somebody writes cannot be run.
+    #[track_caller]
+    pub fn copy_of_binary(&self, name: &str) -> PathBuf {
+        let copy = self.directory.path().join(name);
+        let copied = Command::new("cp").arg(&self.binary).arg(&copy).status();
+        assert!(copied.is_ok_and(|status| status.success()), "could not copy");
+        copy
+    }
+
     /// Copies the program to a place that every user can reach, and uses that one from now on.
-    pub fn copy_binary(&mut self) -> &Path {
-        let copy = self.directory.path().join("cueme");
-        fs::copy(&self.binary, &copy).unwrap_or_else(|error| panic!("could not copy: {error}"));
+    pub fn use_copy_of_binary(&mut self) -> &Path {
+        let copy = self.copy_of_binary("cueme");
         fs::set_permissions(self.directory.path(), fs::Permissions::from_mode(0o755))
             .unwrap_or_else(|error| panic!("could not open the directory: {error}"));
         self.binary = copy;

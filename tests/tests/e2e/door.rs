@@ -82,7 +82,7 @@ fn another_user_is_refused_by_the_client_and_by_the_broker() {
         return not_run("only root can become another user");
     }
     let mut home = Home::new();
-    home.copy_binary();
+    home.use_copy_of_binary();
     let agent = home.join();
     let (mut client, cue) = home.ask(&agent, "Which port?", None);
     let as_nobody = |words: &[&str]| {

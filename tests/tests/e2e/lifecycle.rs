@@ -157,8 +157,7 @@ fn an_upgrade_replaces_the_broker_and_nobody_notices() {
     let agent = home.join();
     let (mut one, first) = home.ask(&agent, "Which port?", None);
     let (mut other, second) = home.ask(&agent, "Which host?", None);
-    let newer = home.scratch().join("cueme-newer");
-    std::fs::copy(home.binary(), &newer).unwrap();
+    let newer = home.copy_of_binary("cueme-newer");
     let before = home.broker_pid();
     assert!(matches!(
         retire(&home, "999.0.0", &newer),
@@ -201,8 +200,7 @@ fn a_broker_does_not_retire_for_one_that_is_not_newer() {
 fn an_older_client_starts_the_newer_program_recorded_beside_the_database() {
     let home = Home::new();
     home.join();
-    let newer = home.scratch().join("cueme-newer");
-    std::fs::copy(home.binary(), &newer).unwrap();
+    let newer = home.copy_of_binary("cueme-newer");
     retire(&home, "999.0.0", &newer);
     eventually("the old broker is gone", || {
         (home.brokers().is_empty() && !home.socket().exists()).then_some(())

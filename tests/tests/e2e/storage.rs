@@ -232,7 +232,7 @@ fn a_directory_that_cannot_be_written_says_so() {
     let mut home = Home::new();
     std::fs::create_dir(home.path()).unwrap();
     let mut command = if is_root() {
-        home.copy_binary();
+        home.use_copy_of_binary();
         let mut command = home.command(&["join", "cursor"]);
         std::os::unix::fs::chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
