@@ -2,8 +2,7 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use protocol_spec::envelope;
-use protocol_spec::envelope::PROMPT_BYTES_MAX;
+use protocol_spec::envelope::{self, PROMPT_BYTES_MAX};
 use protocol_spec::exit::Exit;
 use protocol_spec::payload::PAYLOAD_BYTES_MAX;
 

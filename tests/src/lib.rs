@@ -7,6 +7,8 @@ mod binary;
 mod patience;
 mod process;
 
+pub mod cloud_fake;
+
 mod client;
 mod home;
 mod terminal;

@@ -1,5 +1,6 @@
 //! Calls that are answered at once.
 
+use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{End, ErrorCode, EventView, Failure, Reply, Request, Watch};
 
 use super::connect::connect;
-use super::session::{Lost, Session, encode_call, mint, unexpected};
+use super::session::{Lost, Session, encode_call, mint};
 use super::start::connect_or_start;
 use crate::error::CliError;
 
@@ -113,7 +114,9 @@ fn exchange(
                 leave(session);
                 return Ok(());
             }
-            Attempt::Again(Lost::Gone(_)) => std::thread::sleep(SEND_PAUSE),
+            Attempt::Again(Lost::Gone(error)) if error.kind() != ErrorKind::TimedOut => {
+                std::thread::sleep(SEND_PAUSE);
+            }
             Attempt::Again(lost) => return Err(lost.into_error()),
             // An operation that an older broker does not know is asked of the newer one.
             Attempt::Outdated(session, failure) => session.retire().map_err(|_| CliError::from(failure))?,
@@ -179,8 +182,3 @@ macro_rules! expect_reply {
     };
 }
 pub(crate) use expect_reply;
-
-/// Describes a reply that does not belong to what was asked.
-pub(crate) fn unexpected_reply(reply: &Reply) -> CliError {
-    unexpected(reply)
-}

@@ -15,7 +15,8 @@ mod ack;
 mod budget;
 mod signals;
 
-pub(crate) use call::{call, call_running, expect_reply, list, unexpected_reply, watch};
+pub(crate) use call::{call, call_running, expect_reply, list, watch};
 pub(crate) use connect::connect;
+pub(crate) use session::unexpected_reply;
 pub(crate) use start::lock_start;
 pub(crate) use wait::{Question, ask_and_wait};

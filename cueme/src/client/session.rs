@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use protocol_spec::exit::Exit;
 use protocol_spec::frame::{FrameError, Splitter};
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{
-    Hello, LineError, Reply, Request, Retire, Welcome, decode_reply, encode_request,
-};
+use protocol_spec::message::{Hello, Reply, Request, Retire, Welcome, decode_reply, encode_request};
 use protocol_spec::version::PROGRAM;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use uuid::Uuid;
@@ -72,15 +70,9 @@ pub(super) fn encode_call(id: RequestId, request: &Request) -> Result<Vec<u8>, C
     let hello = Hello {
         version: PROGRAM.to_owned(),
     };
-    let mut bytes = encode_request(id, &Request::Hello(hello))?;
-    let line = encode_request(id, request)?;
-    if line.len() > bytes.capacity() {
-        // A large line is not copied into a second large buffer; the greeting is put in front of it.
-        let mut line = line;
-        line.splice(..0, bytes);
-        return Ok(line);
-    }
-    bytes.extend_from_slice(&line);
+    let greeting = encode_request(id, &Request::Hello(hello))?;
+    let mut bytes = encode_request(id, request)?;
+    bytes.splice(..0, greeting);
     Ok(bytes)
 }
 
@@ -164,11 +156,9 @@ impl Session {
         let foreign = |error: FrameError| Lost::Foreign(error.to_string());
         match self.splitter.next_line().map_err(foreign)? {
             None => Ok(None),
-            Some(line) => match decode_reply(line) {
-                Ok((_, reply)) => Ok(Some(reply)),
-                Err(error @ LineError::Version { .. }) => Err(Lost::Foreign(error.to_string())),
-                Err(error) => Err(Lost::Foreign(error.to_string())),
-            },
+            Some(line) => decode_reply(line)
+                .map(|(_, reply)| Some(reply))
+                .map_err(|error| Lost::Foreign(error.to_string())),
         }
     }
 
@@ -221,7 +211,7 @@ impl Session {
 }
 
 /// Describes a reply that does not belong to what was asked.
-pub(super) fn unexpected(reply: &Reply) -> CliError {
+pub(crate) fn unexpected_reply(reply: &Reply) -> CliError {
     CliError::new(
         Exit::Io,
         format!("the broker answered with an unexpected {:?} line", reply.name()),

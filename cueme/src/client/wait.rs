@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
-use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::ack::acknowledge;
 use super::budget;
-use super::session::{Heard, Lost, Session, encode_call, mint, unexpected};
+use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
 use crate::error::CliError;
@@ -49,23 +48,46 @@ pub(crate) struct Question {
     pub(crate) payload: Option<Box<RawValue>>,
 }
 
+/// A question that is ready to be sent, and to be sent again.
+#[derive(Debug)]
+pub(crate) struct Call {
+    bytes: Vec<u8>,
+    nonce: Option<String>,
+}
+
+impl Question {
+    /// Encodes the question under a key of its own.
+    pub(crate) fn encode(self) -> Result<Call, CliError> {
+        let nonce = surroundings::variable(NONCE_VARIABLE);
+        let ask = Ask {
+            agent_id: self.agent_id,
+            kind: self.kind,
+            prompt: self.prompt,
+            payload: self.payload,
+            origin: Origin::Agent,
+            nonce: nonce.clone(),
+        };
+        let bytes = encode_call(mint(), &Request::Ask(ask))?;
+        Ok(Call { bytes, nonce })
+    }
+}
+
 /// Asks, waits, prints what became of it, and acknowledges that.
 pub(crate) fn ask_and_wait(
     places: &Places,
-    question: Question,
+    call: Call,
     form: Form,
     started: Instant,
 ) -> Result<Exit, CliError> {
     let signals = Signals::catch()
         .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
-    let nonce = surroundings::variable(NONCE_VARIABLE);
     let mut wait = Wait {
         places,
         signals: &signals,
         fixed_budget: budget::from_environment()?,
         started,
-        progress: Progress::asking(question, nonce.clone())?,
-        nonce,
+        progress: Progress::Asking { call: call.bytes },
+        nonce: call.nonce,
         has_retired: false,
         has_told_loss: false,
     };
@@ -133,26 +155,6 @@ enum Progress {
 }
 
 impl Progress {
-    fn asking(question: Question, nonce: Option<String>) -> Result<Self, CliError> {
-        let bytes = question.prompt.len();
-        if bytes > PROMPT_BYTES_MAX {
-            return Err(CliError::usage(format!(
-                "the prompt has {bytes} bytes, at most {PROMPT_BYTES_MAX} are allowed"
-            ))
-            .with_hint("put long material into a file and name its path in the prompt"));
-        }
-        let ask = Ask {
-            agent_id: question.agent_id,
-            kind: question.kind,
-            prompt: question.prompt,
-            payload: question.payload,
-            origin: Origin::Agent,
-            nonce,
-        };
-        let call = encode_call(mint(), &Request::Ask(ask))?;
-        Ok(Self::Asking { call })
-    }
-
     fn cue(&self) -> Option<CueId> {
         match self {
             Self::Asking { .. } => None,
@@ -237,7 +239,7 @@ impl Wait<'_> {
                 Reply::Outcome(told) => return Ok(Round::Ended(Ending::Outcome(Box::new(told), session))),
                 Reply::Mailbox(mailbox) => return Ok(Round::Ended(Ending::Mailbox(mailbox, session))),
                 Reply::Error(failure) => return self.failed(failure),
-                other => return Err(unexpected(&other)),
+                other => return Err(unexpected_reply(&other)),
             }
         }
     }
@@ -392,16 +394,5 @@ mod tests {
         assert_eq!(exit_of(Outcome::Answered), Exit::Done);
         assert_eq!(exit_of(Outcome::Declined), Exit::Done);
         assert_eq!(exit_of(Outcome::Cancelled), Exit::Cancelled);
-    }
-
-    #[test]
-    fn a_prompt_above_the_limit_of_the_wire_is_refused_before_it_is_sent() {
-        let question = Question {
-            agent_id: "bako-nefi".parse().unwrap(),
-            kind: Kind::Cue,
-            prompt: "x".repeat(PROMPT_BYTES_MAX + 1),
-            payload: None,
-        };
-        assert!(Progress::asking(question, None).is_err());
     }
 }

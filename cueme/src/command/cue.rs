@@ -30,10 +30,12 @@ pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
         payload: as_written(&envelope)?,
         prompt: envelope.prompt.into_owned(),
     };
-    // A wait may last for days; what was read is not kept that long.
+    let call = question.encode()?;
+    // A wait may last for days; what was read is not kept that long. It is freed only now, because an allocator that
+    // has seen one large piece freed keeps the next ones.
     drop(text);
     drop(bytes);
-    ask_and_wait(&surroundings::places()?, question, form(args.json), started)
+    ask_and_wait(&surroundings::places()?, call, form(args.json), started)
 }
 
 /// Parses the agent id of an asking agent. What cannot be an id is an agent that nobody knows.

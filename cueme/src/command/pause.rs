@@ -33,7 +33,12 @@ pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> 
         prompt,
         payload: None,
     };
-    ask_and_wait(&surroundings::places()?, question, form(args.json), started)
+    ask_and_wait(
+        &surroundings::places()?,
+        question.encode()?,
+        form(args.json),
+        started,
+    )
 }
 
 /// Returns what to tell the human: the words given, the envelope on stdin, or the default.
