@@ -155,10 +155,10 @@ impl Home {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
     }
 
-    /// Joins as an agent of the runtime `cursor`, and returns its id.
+    /// Joins as an agent of a runtime that sets no limit to a wait, and returns its id.
     #[track_caller]
     pub fn join(&self) -> String {
-        self.join_as("cursor")
+        self.join_as("patient")
     }
 
     /// Joins as an agent of a runtime, and returns its id.

@@ -17,7 +17,7 @@ mod wire;
 pub use binary::cueme;
 pub use client::{Client, Run};
 pub use home::{Home, envelope};
-pub use patience::{PATIENCE, eventually, not_run};
+pub use patience::{PATIENCE, eventually, not_run, not_run_without};
 pub use process::{is_alive, send_signal};
 pub use rustix::process::Signal;
 pub use terminal::Terminal;

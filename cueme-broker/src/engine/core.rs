@@ -148,7 +148,8 @@ impl Core {
         }
         match self.store.as_ref().map(Store::empty_log) {
             Some(Ok(is_empty)) => self.has_erased = !is_empty,
-            Some(Err(error)) => tracing::warn!(%error, "the log could not be emptied; trying again"),
+            // Tried again whenever the engine is idle, so not worth a line each time.
+            Some(Err(error)) => tracing::debug!(%error, "the log could not be emptied"),
             None => {}
         }
     }

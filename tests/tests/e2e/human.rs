@@ -1,6 +1,6 @@
 //! The human's side: seeing what is asked, and answering in a real terminal.
 
-use cueme_tests::{Client, Home, Terminal, eventually, not_run};
+use cueme_tests::{Client, Home, Terminal, eventually, not_run_without};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
 
@@ -148,7 +148,7 @@ fn terminal(home: &Home, words: &[&str]) -> Option<Terminal> {
     if Terminal::is_available() {
         return Some(Terminal::open(home, words));
     }
-    not_run("tmux is not installed");
+    not_run_without("tmux");
     None
 }
 

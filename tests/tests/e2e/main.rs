@@ -10,6 +10,7 @@ mod verbs;
 
 mod delivery;
 mod mailbox;
+mod programs;
 mod waiting;
 
 mod crash;

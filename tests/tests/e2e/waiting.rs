@@ -32,7 +32,7 @@ fn a_wait_budget_ends_the_call_and_not_the_question() {
 fn the_configuration_sets_the_budget_of_a_runtime() {
     let home = Home::new();
     home.configure("[runtime.codex]\nwait = \"300ms\"\n");
-    let (limited, free) = (home.join_as("codex"), home.join_as("cursor"));
+    let (limited, free) = (home.join_as("codex"), home.join());
     let (mut unlimited, cue) = home.ask(&free, "Which port?", None);
     let run = home.start_cue(&limited, "Which host?", None).finish();
     assert!(run.expect(75).contains("still open"));
