@@ -2,6 +2,10 @@
 //!
 //! This crate never opens the broker's socket: what it needs from a human it asks through a small trait.
 
+pub mod config;
 pub mod contract;
 pub mod cursor;
+pub mod guard;
+pub mod hap;
 pub mod runtime;
+pub mod tools;

@@ -1,1 +1,28 @@
-fn main() {}
+//! The command `cueme`: agents ask with it, humans answer with it, and the broker is one of its verbs.
+//!
+//! No path of a client starts an async runtime: a call is one connection, one write and blocking reads.
+
+mod cli;
+
+mod client;
+mod command;
+
+mod dialogue;
+mod display;
+
+mod duration;
+mod error;
+mod input;
+mod output;
+mod surroundings;
+mod told;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let started = Instant::now();
+    let ended = cli::parse().and_then(|cli| command::run(cli.verb, started));
+    let exit = ended.unwrap_or_else(|error| error.report());
+    ExitCode::from(exit.code())
+}

@@ -45,3 +45,25 @@ fn the_payload_corpus_keeps_its_meaning_in_its_normal_form() {
         assert_eq!(Payload::parse(&payload.one_line()).unwrap(), payload);
     }
 }
+
+#[test]
+fn the_frame_corpus_is_cut_alike_whole_and_in_pieces() {
+    use protocol_spec::frame::Splitter;
+    use protocol_spec::message::{decode_reply, decode_request};
+    let mut messages = 0;
+    for bytes in corpus("frame") {
+        let (cut, bytes) = bytes.split_first().expect("a corpus file is not empty");
+        let mut whole = Splitter::default();
+        whole.push(bytes);
+        let mut pieces = Splitter::default();
+        for piece in bytes.chunks(usize::from(*cut).max(1)) {
+            pieces.push(piece);
+            while let Some(line) = pieces.next_line().expect("within the limit") {
+                messages += usize::from(decode_request(line).is_ok() || decode_reply(line).is_ok());
+                assert_eq!(whole.next_line(), Ok(Some(line)));
+            }
+        }
+        assert_eq!(whole.next_line(), Ok(None));
+    }
+    assert!(messages >= 5, "the corpus holds real messages: {messages}");
+}

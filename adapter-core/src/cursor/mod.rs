@@ -3,3 +3,4 @@
 pub mod chats;
 pub mod cli;
 pub mod cloud;
+pub mod tool_kind;

@@ -1,1 +1,42 @@
-//! Runs the Cursor agent CLI.
+//! Runs the Cursor agent CLI and turns its stream into contract events.
+//!
+//! Reading order: a [`line`] holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is new in it, and the
+//! [`normalise`] state machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
+//! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
+//! deciding what follows a failure and an [`agent`] putting it all together.
+//! [`probe`] asks the CLI about itself, and the [`doctor`] explains the answers. [`process`] holds what depends on the platform.
+
+mod activity;
+mod agent;
+mod cancel;
+mod doctor;
+mod evidence;
+mod fault;
+mod invocation;
+mod line;
+mod locate;
+mod normalise;
+mod probe;
+pub(crate) mod process;
+mod question;
+mod recover;
+mod replay;
+mod run;
+mod scalar;
+mod text;
+mod tool;
+
+pub use activity::{Activity, ActivityData, Phase};
+pub use agent::CliAgent;
+pub use cancel::{Cancelled, Canceller, cancellation};
+pub use doctor::{Finding, Permissions, State, examine};
+pub use evidence::{CallKind, CallRecord, Evidence, FINAL_TEXT_BYTES_MAX, ShellCommand};
+pub use fault::{Exit, classify};
+pub use invocation::{CliSpec, DEADLINE_DEFAULT, PROMPT_ARG_CHARS_MAX, TurnRequest};
+pub use locate::{CLI_NAMES, locate};
+pub use normalise::{Ending, Item, Normaliser, NormaliserOptions, Note, Sink};
+pub use probe::{Probe, create_chat, login_status, models, probe, version};
+pub use question::{AskQuestion, Question, QuestionOption};
+pub use recover::{Attempt, Attempts, Decision, PROFILE_DEFAULT};
+pub use replay::{EventWriter, ReplayOptions, replay};
+pub use run::{Graces, TurnReport, run_turn};

@@ -1,0 +1,253 @@
+//! A configured agent: its model, its profiles and fallbacks, and the tools it may call.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::cancel::Cancelled;
+use super::evidence::Evidence;
+use super::invocation::{CliSpec, TurnRequest};
+use super::normalise::{Ending, Item, Note, Sink};
+use super::recover::Decision;
+use super::run::{Graces, TurnReport, run_turn};
+use crate::config::Config;
+use crate::contract::{ErrorCode, ErrorData, Event, Message, Turn};
+use crate::guard::Registry;
+
+/// The most rounds of tool calls in one turn.
+const TOOL_ROUNDS_MAX: u32 = 16;
+
+/// An agent that can be given turns.
+#[derive(Debug)]
+pub struct CliAgent {
+    /// The models and profiles.
+    pub config: Arc<Config>,
+    /// The model to use, by its name in the configuration.
+    pub model: String,
+    /// Where the CLI runs.
+    pub cwd: Option<PathBuf>,
+    /// Added to the environment.
+    pub env: BTreeMap<String, String>,
+    /// The tools that are executed for a custom CLI.
+    pub tools: Registry,
+    /// The model to name on the command line, instead of what the CLI used last.
+    pub model_flag: Option<String>,
+    /// Whether the CLI may run every tool without asking.
+    pub force: bool,
+    /// More arguments for Cursor's CLI, such as `--sandbox enabled`.
+    pub extra_args: Vec<String>,
+    /// Whether the CLI's own tools are reported.
+    pub activity: bool,
+    /// How long each step of ending a process may take.
+    pub graces: Graces,
+    /// Stops the running turn.
+    pub cancelled: Cancelled,
+    /// The conversation so far, which a custom CLI is sent in full.
+    messages: Vec<Message>,
+}
+
+impl CliAgent {
+    /// Builds an agent that uses this model.
+    pub fn new(config: Arc<Config>, model: impl Into<String>) -> Self {
+        Self {
+            config,
+            model: model.into(),
+            cwd: None,
+            env: BTreeMap::new(),
+            tools: Registry::default(),
+            model_flag: None,
+            force: true,
+            extra_args: Vec::new(),
+            activity: false,
+            graces: Graces::default(),
+            cancelled: Cancelled::never(),
+            messages: Vec::new(),
+        }
+    }
+
+    /// Runs one turn, under other profiles and models where that can help.
+    ///
+    /// The sink gets exactly one terminal event, and a note for every decision.
+    pub async fn turn(
+        &mut self,
+        prompt: &str,
+        resume: Option<&str>,
+        env: &BTreeMap<String, String>,
+        sink: &mut (dyn Sink + Send),
+    ) -> TurnReport {
+        let mut attempts = self.config.attempts(&self.model);
+        let known = self.messages.len();
+        loop {
+            let attempt = attempts.current().clone();
+            let Some(spec) = self.spec(&attempt.model) else {
+                return no_model(&attempt.model, sink);
+            };
+            let mut full_env = self.env.clone();
+            full_env.extend(
+                self.config
+                    .profile_env(&attempt.profile, |name| self.variable(name)),
+            );
+            full_env.extend(env.clone());
+            self.messages.push(Message::user(prompt));
+            let (report, end) = self.rounds(&spec, resume, &full_env, sink).await;
+            if let Ending::Error(error) = &report.ending {
+                let decision = attempts.next(&error.code, report.forwarded);
+                tracing::warn!(%decision, "turn failed");
+                sink.item(Item::Note(Note::Recovery(&decision)));
+                if !matches!(decision, Decision::GiveUp { .. }) {
+                    self.messages.truncate(known);
+                    continue;
+                }
+            }
+            if let Some(end) = end {
+                sink.item(Item::Event(end));
+            }
+            return report;
+        }
+    }
+
+    fn spec(&self, model: &str) -> Option<CliSpec> {
+        let mut spec = self.config.spec(model)?;
+        spec.force = self.force;
+        spec.model.clone_from(&self.model_flag);
+        if spec.prompt_as_arg {
+            spec.args.extend(self.extra_args.iter().cloned());
+        }
+        Some(spec)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.env.get(name).cloned().or_else(|| std::env::var(name).ok())
+    }
+
+    /// Runs the CLI, and again with the results while it calls our tools; returns the end that was held back.
+    async fn rounds(
+        &mut self,
+        spec: &CliSpec,
+        resume: Option<&str>,
+        env: &BTreeMap<String, String>,
+        sink: &mut (dyn Sink + Send),
+    ) -> (TurnReport, Option<Event<'static>>) {
+        for _ in 0..TOOL_ROUNDS_MAX {
+            let mut options = spec.normaliser();
+            options.activity = self.activity;
+            options.registered = self.tools.names();
+            let turn = Turn {
+                turn_id: Uuid::new_v4().to_string(),
+                messages: self.messages.clone(),
+                tools: self.tools.specs(),
+            };
+            let request = TurnRequest {
+                turn,
+                resume: resume.map(str::to_owned),
+                cwd: self.cwd.clone(),
+                env: env.clone(),
+            };
+            let mut round = Round {
+                sink,
+                calls: Vec::new(),
+                text: String::new(),
+                end: None,
+            };
+            let report = run_turn(
+                spec,
+                &request,
+                options,
+                self.graces,
+                self.cancelled.clone(),
+                &mut round,
+            )
+            .await;
+            let Round { calls, text, end, .. } = round;
+            let again = !spec.prompt_as_arg && !calls.is_empty() && matches!(report.ending, Ending::Done(_));
+            if !text.is_empty() {
+                self.messages.push(Message::assistant(text));
+            }
+            if !again {
+                return (report, end);
+            }
+            self.execute(calls).await;
+        }
+        let message = format!("the agent called tools in more than {TOOL_ROUNDS_MAX} rounds");
+        failed(ErrorData::new(ErrorCode::ToolLimit, message))
+    }
+
+    /// Executes calls one after the other; each result becomes a message of the next turn.
+    async fn execute(&mut self, calls: Vec<Call>) {
+        for call in calls {
+            let result = match self.tools.call(&call.name, &call.args).await {
+                Ok(result) => result,
+                Err(error) => format!("error: {error}"),
+            };
+            self.messages.push(Message::tool(call.name, result));
+        }
+    }
+}
+
+fn no_model(model: &str, sink: &mut dyn Sink) -> TurnReport {
+    let message = format!("there is no enabled model {model:?} in the configuration");
+    let (report, end) = failed(ErrorData::new(ErrorCode::Config, message));
+    if let Some(end) = end {
+        sink.item(Item::Event(end));
+    }
+    report
+}
+
+fn failed(error: ErrorData) -> (TurnReport, Option<Event<'static>>) {
+    let end = Some(Event::Error(error.clone()));
+    let ending = Ending::Error(error);
+    (
+        TurnReport {
+            ending,
+            evidence: Evidence::default(),
+            forwarded: 0,
+            exit: None,
+            stderr: String::new(),
+        },
+        end,
+    )
+}
+
+struct Call {
+    name: String,
+    args: Value,
+}
+
+/// Passes a round on, remembers its calls, and holds its end back.
+struct Round<'a> {
+    sink: &'a mut (dyn Sink + Send),
+    calls: Vec<Call>,
+    text: String,
+    end: Option<Event<'static>>,
+}
+
+impl Sink for Round<'_> {
+    fn item(&mut self, item: Item<'_>) {
+        match &item {
+            Item::Event(event) if event.is_terminal() => {
+                self.end = Some(event.clone().into_owned());
+                return;
+            }
+            Item::Event(Event::AssistantDelta { content }) => self.text.push_str(content),
+            Item::Event(Event::ToolCall { name, args }) => {
+                self.remember(name, serde_json::from_str(args.get()).ok())
+            }
+            Item::Note(Note::UnknownTool(name)) => self.remember(&Cow::Borrowed(*name), None),
+            Item::Event(_) | Item::Activity(_) | Item::Note(_) => {}
+        }
+        self.sink.item(item);
+    }
+}
+
+impl Round<'_> {
+    fn remember(&mut self, name: &str, args: Option<Value>) {
+        self.calls.push(Call {
+            name: name.to_owned(),
+            args: args.unwrap_or_default(),
+        });
+    }
+}

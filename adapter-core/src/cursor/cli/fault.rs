@@ -1,0 +1,280 @@
+//! Tells the CLI's known failures apart by the words it uses.
+//!
+//! The CLI has no error event: a failed turn is an exit code and a sentence on stderr, or on stdout.
+
+use crate::contract::{ErrorCode, ErrorData};
+use crate::guard::redact;
+
+/// The most characters of the CLI's own words in an error message.
+const WORDS_CHARS_MAX: usize = 2_000;
+/// What a shell says when a command is missing, or may not be run.
+const EXIT_NOT_FOUND: i32 = 127;
+const EXIT_NOT_EXECUTABLE: i32 = 126;
+
+/// How the process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+}
+
+impl Exit {
+    /// Reports whether the process says that all went well.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+
+    fn words(self) -> String {
+        match self {
+            Self::Code(code) => format!("the CLI exited with code {code}"),
+            Self::Signal(signal) => format!("the CLI was ended by signal {signal}"),
+        }
+    }
+}
+
+/// Finds the known failure in what the CLI wrote.
+///
+/// The last line that says anything known wins: earlier ones may be the noise of a tool.
+pub fn classify(words: &str) -> Option<ErrorCode> {
+    words
+        .lines()
+        .rev()
+        .find_map(|line| classify_line(&line.to_lowercase()))
+}
+
+/// Describes a turn that ended without a result.
+pub(crate) fn exit_error(exit: Exit, stderr: &str, notices: &str) -> ErrorData {
+    let stderr = stderr.trim();
+    let said = if stderr.is_empty() { notices.trim() } else { stderr };
+    let code = classify(said).unwrap_or_else(|| match exit {
+        Exit::Code(EXIT_NOT_FOUND) => ErrorCode::CommandNotFound,
+        Exit::Code(EXIT_NOT_EXECUTABLE) => ErrorCode::PermissionDenied,
+        Exit::Code(0) => ErrorCode::NoOutput,
+        _ => ErrorCode::CliExit,
+    });
+    let words = if said.is_empty() {
+        "(no stderr)".to_owned()
+    } else {
+        excerpt(said)
+    };
+    let message = match exit {
+        Exit::Code(0) if said.is_empty() => {
+            "the CLI exited with code 0 without any event (no stderr)".to_owned()
+        }
+        Exit::Code(0) => format!("the CLI ended without a result: {words}"),
+        _ => format!("{}: {words}", exit.words()),
+    };
+    ErrorData::new(code, message)
+}
+
+/// Describes a failure the CLI reported in its stream.
+pub(crate) fn reported_error(words: &str) -> ErrorData {
+    let words = words.trim();
+    let code = classify(words).unwrap_or(ErrorCode::Model);
+    let message = if words.is_empty() {
+        "the CLI reported an error without a message".to_owned()
+    } else {
+        excerpt(words)
+    };
+    ErrorData::new(code, message)
+}
+
+/// Returns the CLI's words without secrets, and cut when they are long.
+///
+/// The first line names the problem and the last ones hold the cause, so the middle is what goes.
+pub(crate) fn excerpt(words: &str) -> String {
+    let words = redact(words);
+    let count = words.chars().count();
+    if count <= WORDS_CHARS_MAX {
+        return words.into_owned();
+    }
+    let head: String = words
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(WORDS_CHARS_MAX / 4)
+        .collect();
+    let keep = WORDS_CHARS_MAX - head.chars().count();
+    let tail: String = words.chars().skip(count - keep).collect();
+    format!("{head}\n[…]\n{tail}")
+}
+
+fn classify_line(line: &str) -> Option<ErrorCode> {
+    let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    KNOWN
+        .iter()
+        .find(|(_, words)| says(words))
+        .map(|(code, _)| code.clone())
+}
+
+/// The sentences each failure is known by, most specific first.
+const KNOWN: [(ErrorCode, &[&str]); 10] = [
+    (
+        ErrorCode::TrustRequired,
+        &["workspace trust required", "workspace is not trusted"],
+    ),
+    (
+        ErrorCode::ModelAuth,
+        &[
+            "authentication required",
+            "not authenticated",
+            "unauthenticated",
+            "not logged in",
+            "authentication failed",
+            "api key is invalid",
+            "invalid api key",
+            "invalid user api key",
+            "unauthorized",
+            "token expired",
+            "agent login'",
+        ],
+    ),
+    (
+        ErrorCode::QuotaExceeded,
+        &[
+            "usage limit",
+            "quota",
+            "spend limit",
+            "spending limit",
+            "out of credits",
+            "insufficient credits",
+            "payment required",
+        ],
+    ),
+    (
+        ErrorCode::RateLimited,
+        &[
+            "rate limit",
+            "rate_limit",
+            "ratelimit",
+            "too many requests",
+            "resource_exhausted",
+        ],
+    ),
+    (
+        ErrorCode::BadModel,
+        &[
+            "cannot use this model",
+            "model not found",
+            "invalid model",
+            "unknown model",
+            "no such model",
+            "available models:",
+        ],
+    ),
+    (
+        ErrorCode::SessionNotFound,
+        &[
+            "session not found",
+            "chat not found",
+            "no such chat",
+            "no such session",
+            "no previous chats",
+        ],
+    ),
+    (
+        ErrorCode::DatabaseLocked,
+        &["database is locked", "sqlite_busy", "database table is locked"],
+    ),
+    (
+        ErrorCode::UnknownOption,
+        &["unknown option", "unknown command", "unexpected argument"],
+    ),
+    (
+        ErrorCode::CommandNotFound,
+        &["command not found", "no such file or directory (os error 2)"],
+    ),
+    (
+        ErrorCode::PermissionDenied,
+        &["permission denied", "operation not permitted", "eacces", "eperm"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_known_failure_has_its_own_code() {
+        let cases = [
+            (
+                "Error: Authentication required. Please run 'agent login' first",
+                ErrorCode::ModelAuth,
+            ),
+            ("Error: Not authenticated", ErrorCode::ModelAuth),
+            ("Error: The provided API key is invalid.", ErrorCode::ModelAuth),
+            ("Error: Session not found", ErrorCode::SessionNotFound),
+            ("sh: cursor-agent: command not found", ErrorCode::CommandNotFound),
+            (
+                "Error: permission denied by deny list",
+                ErrorCode::PermissionDenied,
+            ),
+            ("Error: database is locked", ErrorCode::DatabaseLocked),
+            (
+                "Error: [resource_exhausted] Too many requests",
+                ErrorCode::RateLimited,
+            ),
+            (
+                "You've hit your usage limit. Upgrade your plan",
+                ErrorCode::QuotaExceeded,
+            ),
+            (
+                "\n⚠ Workspace Trust Required\n\n  Pass --trust",
+                ErrorCode::TrustRequired,
+            ),
+            (
+                "Cannot use this model: nope. Available models: auto, gpt-5",
+                ErrorCode::BadModel,
+            ),
+            (
+                "error: unknown option '--system-prompt'",
+                ErrorCode::UnknownOption,
+            ),
+        ];
+        for (words, code) in cases {
+            assert_eq!(classify(words), Some(code), "{words}");
+        }
+        assert_eq!(classify("something else broke"), None);
+    }
+
+    #[test]
+    fn the_last_known_line_wins_over_earlier_noise() {
+        let words = "npm: Authentication required for registry\nError: database is locked\n    at x.js:1";
+        assert_eq!(classify(words), Some(ErrorCode::DatabaseLocked));
+    }
+
+    #[test]
+    fn a_silent_failure_says_so_and_how_to_look() {
+        let error = exit_error(Exit::Code(1), "", "");
+        assert_eq!(error.code, ErrorCode::CliExit);
+        assert!(error.message.contains("exited with code 1") && error.message.contains("(no stderr)"));
+        assert!(error.remedy.unwrap().contains("stream-json"));
+    }
+
+    #[test]
+    fn shells_that_could_not_run_the_cli_are_recognised_by_their_code() {
+        assert_eq!(
+            exit_error(Exit::Code(127), "", "").code,
+            ErrorCode::CommandNotFound
+        );
+        assert_eq!(
+            exit_error(Exit::Code(126), "", "").code,
+            ErrorCode::PermissionDenied
+        );
+    }
+
+    #[test]
+    fn long_words_keep_their_first_line_and_their_end_and_no_secret() {
+        let words = format!(
+            "first line\n{}\nCURSOR_API_KEY=abcdef123456\nlast line",
+            "x\n".repeat(5_000)
+        );
+        let cut = excerpt(&words);
+        assert!(cut.starts_with("first line") && cut.ends_with("last line"));
+        assert!(!cut.contains("abcdef123456"));
+        assert!(cut.chars().count() < WORDS_CHARS_MAX + 16);
+    }
+}

@@ -1,0 +1,215 @@
+//! What is tried after a failed turn: another auth profile, then another model.
+//!
+//! The decision is pure and every one of them is reported. Nothing is tried once the caller has seen events of
+//! the failed turn, because they would be seen twice.
+
+use std::fmt;
+
+use crate::contract::{ErrorCode, Recovery};
+
+/// The most attempts of one turn.
+const ATTEMPTS_MAX: u32 = 8;
+
+/// One way to run a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The model's name in the configuration.
+    pub model: String,
+    /// The auth profile.
+    pub profile: String,
+}
+
+/// What is done after a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The same model under another profile.
+    RotateProfile {
+        /// The profile that failed.
+        from: String,
+        /// The next attempt.
+        to: Attempt,
+        /// Why.
+        because: ErrorCode,
+    },
+    /// Another model.
+    FallBack {
+        /// The model that failed.
+        from: String,
+        /// The next attempt.
+        to: Attempt,
+        /// Why.
+        because: ErrorCode,
+    },
+    /// Nothing more.
+    GiveUp {
+        /// Why.
+        because: ErrorCode,
+    },
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RotateProfile { from, to, because } => {
+                write!(
+                    f,
+                    "{because}: auth profile {from} failed, trying profile {}",
+                    to.profile
+                )
+            }
+            Self::FallBack { from, to, because } => {
+                write!(
+                    f,
+                    "{because}: model {from} failed, falling back to model {}",
+                    to.model
+                )
+            }
+            Self::GiveUp { because } => write!(f, "{because}: nothing else to try"),
+        }
+    }
+}
+
+/// The attempts of one turn.
+#[derive(Debug, Clone)]
+pub struct Attempts {
+    current: Attempt,
+    profiles: Vec<String>,
+    /// The models to fall back to, with the profiles of each.
+    models: Vec<(String, Vec<String>)>,
+    count: u32,
+}
+
+/// The profile that means the environment as it is.
+pub const PROFILE_DEFAULT: &str = "default";
+
+impl Attempts {
+    /// Plans the attempts: the model under each of its profiles, then each fallback model under its own.
+    pub fn new(model: &str, profiles: &[String], fallbacks: Vec<(String, Vec<String>)>) -> Self {
+        let (profile, rest) = split(profiles);
+        let current = Attempt {
+            model: model.to_owned(),
+            profile,
+        };
+        Self {
+            current,
+            profiles: rest,
+            models: fallbacks,
+            count: 1,
+        }
+    }
+
+    /// Returns the attempt to run now.
+    pub fn current(&self) -> &Attempt {
+        &self.current
+    }
+
+    /// Decides what follows a failure, and moves on to it.
+    pub fn next(&mut self, code: &ErrorCode, forwarded: u64) -> Decision {
+        let because = code.clone();
+        let recovery = if forwarded == 0 && self.count < ATTEMPTS_MAX {
+            code.recovery()
+        } else {
+            Recovery::None
+        };
+        self.count += 1;
+        if matches!(recovery, Recovery::Profile | Recovery::ProfileThenModel) && !self.profiles.is_empty() {
+            let profile = self.profiles.remove(0);
+            let from = std::mem::replace(&mut self.current.profile, profile);
+            return Decision::RotateProfile {
+                from,
+                to: self.current.clone(),
+                because,
+            };
+        }
+        if matches!(recovery, Recovery::Model | Recovery::ProfileThenModel) && !self.models.is_empty() {
+            let (model, profiles) = self.models.remove(0);
+            let (profile, rest) = split(&profiles);
+            self.profiles = rest;
+            let from = std::mem::replace(&mut self.current, Attempt { model, profile }).model;
+            return Decision::FallBack {
+                from,
+                to: self.current.clone(),
+                because,
+            };
+        }
+        Decision::GiveUp { because }
+    }
+}
+
+fn split(profiles: &[String]) -> (String, Vec<String>) {
+    match profiles.split_first() {
+        Some((first, rest)) => (first.clone(), rest.to_vec()),
+        None => (PROFILE_DEFAULT.to_owned(), Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempts() -> Attempts {
+        let profiles = ["default", "work"].map(str::to_owned);
+        Attempts::new("auto", &profiles, vec![("slow".into(), vec!["work".into()])])
+    }
+
+    #[test]
+    fn auth_failures_rotate_profiles_and_then_give_up() {
+        let mut attempts = attempts();
+        assert!(matches!(
+            attempts.next(&ErrorCode::ModelAuth, 0),
+            Decision::RotateProfile { .. }
+        ));
+        assert_eq!(
+            attempts.current(),
+            &Attempt {
+                model: "auto".into(),
+                profile: "work".into()
+            }
+        );
+        assert!(matches!(
+            attempts.next(&ErrorCode::ModelAuth, 0),
+            Decision::GiveUp { .. }
+        ));
+    }
+
+    #[test]
+    fn rate_limits_try_profiles_before_models() {
+        let mut attempts = attempts();
+        assert!(matches!(
+            attempts.next(&ErrorCode::RateLimited, 0),
+            Decision::RotateProfile { .. }
+        ));
+        assert!(matches!(
+            attempts.next(&ErrorCode::RateLimited, 0),
+            Decision::FallBack { .. }
+        ));
+        assert_eq!(attempts.current().model, "slow");
+        assert!(matches!(
+            attempts.next(&ErrorCode::RateLimited, 0),
+            Decision::GiveUp { .. }
+        ));
+    }
+
+    #[test]
+    fn an_exhausted_quota_never_changes_the_model() {
+        let mut attempts = attempts();
+        attempts.next(&ErrorCode::QuotaExceeded, 0);
+        assert!(matches!(
+            attempts.next(&ErrorCode::QuotaExceeded, 0),
+            Decision::GiveUp { .. }
+        ));
+        assert_eq!(attempts.current().model, "auto");
+    }
+
+    #[test]
+    fn nothing_is_tried_once_events_were_seen_or_when_it_cannot_help() {
+        assert!(matches!(
+            attempts().next(&ErrorCode::RateLimited, 1),
+            Decision::GiveUp { .. }
+        ));
+        assert!(matches!(
+            attempts().next(&ErrorCode::TrustRequired, 0),
+            Decision::GiveUp { .. }
+        ));
+    }
+}

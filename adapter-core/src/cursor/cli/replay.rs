@@ -1,0 +1,104 @@
+//! Normalises a recorded stream.
+
+use std::io::{self, Read, Write};
+
+use super::fault::Exit;
+use super::normalise::{Ending, Item, Normaliser, NormaliserOptions, Sink};
+
+/// How many bytes are read at once.
+const READ_BYTES: usize = 256 * 1024;
+/// How many bytes of events are gathered before they are written.
+const WRITE_BYTES: usize = 64 * 1024;
+
+/// What is known about the recording beside its bytes.
+#[derive(Debug, Clone, Default)]
+pub struct ReplayOptions {
+    /// How the stream is to be read.
+    pub normaliser: NormaliserOptions,
+    /// The exit code of the recorded process; absent means that it went well.
+    pub exit: Option<i32>,
+    /// What the recorded process wrote to stderr.
+    pub stderr: String,
+}
+
+/// Reads a recorded stream and writes its contract events, one JSON object a line.
+///
+/// Memory does not depend on the length of the stream. What is ready is written before the next read blocks, so
+/// a live stream can be piped through.
+pub fn replay(mut input: impl Read, output: impl Write, options: ReplayOptions) -> io::Result<Ending> {
+    let mut normaliser = Normaliser::new(options.normaliser);
+    let mut writer = EventWriter::new(output);
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let count = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let ended = normaliser.feed(&buffer[..count], &mut writer);
+        writer.flush()?;
+        if ended {
+            break;
+        }
+    }
+    let exit = Exit::Code(options.exit.unwrap_or(0));
+    let ending = normaliser.finish(exit, &options.stderr, &mut writer);
+    writer.flush()?;
+    Ok(ending)
+}
+
+/// Writes events and activities as lines of JSON and leaves notes out.
+#[derive(Debug)]
+pub struct EventWriter<W> {
+    output: W,
+    buffer: Vec<u8>,
+    failure: Option<io::Error>,
+}
+
+impl<W: Write> EventWriter<W> {
+    /// Builds a writer on top of this output.
+    pub fn new(output: W) -> Self {
+        Self {
+            output,
+            buffer: Vec::with_capacity(WRITE_BYTES * 2),
+            failure: None,
+        }
+    }
+
+    /// Writes what is gathered; reports the first failure since the last call.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.write_out();
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => self.output.flush(),
+        }
+    }
+
+    fn write_out(&mut self) {
+        if self.failure.is_none() && !self.buffer.is_empty() {
+            self.failure = self.output.write_all(&self.buffer).err();
+        }
+        self.buffer.clear();
+    }
+
+    fn line(&mut self, value: &impl serde::Serialize) {
+        if let Err(error) = serde_json::to_writer(&mut self.buffer, value) {
+            self.failure.get_or_insert(error.into());
+        }
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= WRITE_BYTES {
+            self.write_out();
+        }
+    }
+}
+
+impl<W: Write> Sink for EventWriter<W> {
+    fn item(&mut self, item: Item<'_>) {
+        match item {
+            Item::Event(event) => self.line(&event),
+            Item::Activity(activity) => self.line(&activity),
+            Item::Note(_) => {}
+        }
+    }
+}

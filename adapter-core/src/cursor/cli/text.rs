@@ -1,0 +1,297 @@
+//! Decides which assistant text of the stream is new.
+//!
+//! With partial output the CLI sends each segment twice: as deltas, then whole. Three of the whole re-sends can be
+//! told from a delta by their shape; the one before a query or a retry cannot, and is recognised by its text being
+//! exactly the segment so far. A delta can equal the segment so far too ("ha" + "ha"), so such a line is held
+//! until the next event tells which it was.
+//!
+//! The segment is remembered as a length and a hash, not as text, so memory does not grow with the stream.
+
+use std::borrow::Cow;
+
+/// What an assistant line carries beside its text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) timestamp: bool,
+    pub(crate) model_call: bool,
+}
+
+/// The state of the text of one turn.
+#[derive(Debug, Default)]
+pub(crate) struct TextRule {
+    partial: bool,
+    /// Everything emitted since the last re-send.
+    segment: Digest,
+    /// Everything emitted since the last re-send, tool call or query.
+    ///
+    /// A tool call that was not preceded by a re-send begins a segment of its own.
+    since_event: Digest,
+    total: Digest,
+    held: Option<String>,
+}
+
+impl TextRule {
+    /// Builds the rule; `partial` says whether the CLI was asked for partial output.
+    pub(crate) fn new(partial: bool) -> Self {
+        Self {
+            partial,
+            ..Self::default()
+        }
+    }
+
+    /// Takes one assistant line and gives the new part of its text to `emit`.
+    pub(crate) fn assistant(&mut self, text: Cow<'_, str>, shape: Shape, emit: &mut dyn FnMut(Cow<'_, str>)) {
+        if text.is_empty() {
+            return;
+        }
+        if !self.partial {
+            return self.emit(text, emit);
+        }
+        if shape.model_call || !shape.timestamp {
+            return self.resend(&text, emit);
+        }
+        if let Some(held) = self.held.take() {
+            self.emit(Cow::Owned(held), emit);
+        }
+        if self.segment.is(&text) || self.since_event.is(&text) {
+            self.held = Some(text.into_owned());
+        } else {
+            self.emit(text, emit);
+        }
+    }
+
+    /// Takes an event that only follows a finished segment; a held line was its re-send.
+    pub(crate) fn boundary(&mut self) {
+        if self.held.take().is_some() {
+            self.segment = Digest::default();
+        }
+        self.since_event = Digest::default();
+    }
+
+    /// Reports whether any text was emitted.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.total.length == 0
+    }
+
+    /// Reports whether the emitted text is exactly this.
+    pub(crate) fn total_is(&self, text: &str) -> bool {
+        self.total.is(text) || (text.is_empty() && self.is_silent())
+    }
+
+    /// Emits text that came from outside the assistant lines.
+    pub(crate) fn emit(&mut self, text: Cow<'_, str>, emit: &mut dyn FnMut(Cow<'_, str>)) {
+        self.total.extend(&text);
+        if self.partial {
+            self.segment.extend(&text);
+            self.since_event.extend(&text);
+        }
+        emit(text);
+    }
+
+    /// Takes a whole segment: only what was not streamed of it is new.
+    fn resend(&mut self, text: &str, emit: &mut dyn FnMut(Cow<'_, str>)) {
+        if let Some(held) = self.held.take() {
+            let mut with_held = self.segment;
+            with_held.extend(&held);
+            if with_held.prefix_of(text).is_some() {
+                self.emit(Cow::Owned(held), emit);
+            }
+        }
+        let streamed = self
+            .segment
+            .prefix_of(text)
+            .or_else(|| self.since_event.prefix_of(text))
+            .unwrap_or(0);
+        let rest = &text[streamed..];
+        if !rest.is_empty() {
+            self.emit(Cow::Borrowed(rest), emit);
+        }
+        self.segment = Digest::default();
+        self.since_event = Digest::default();
+    }
+}
+
+/// The length and FNV-1a hash of a text that was emitted piece by piece.
+#[derive(Debug, Clone, Copy)]
+struct Digest {
+    length: usize,
+    hash: u64,
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self {
+            length: 0,
+            hash: FNV_OFFSET,
+        }
+    }
+}
+
+impl Digest {
+    fn extend(&mut self, text: &str) {
+        self.length += text.len();
+        self.hash = fnv(self.hash, text.as_bytes());
+    }
+
+    /// Reports whether the text is this one, which is not empty.
+    fn is(self, text: &str) -> bool {
+        self.length != 0 && self.length == text.len() && fnv(FNV_OFFSET, text.as_bytes()) == self.hash
+    }
+
+    /// Returns where the rest begins, when this text is a non-empty prefix.
+    fn prefix_of(self, text: &str) -> Option<usize> {
+        let head = text.get(..self.length)?;
+        self.is(head).then_some(self.length)
+    }
+}
+
+fn fnv(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(seed, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELTA: Shape = Shape {
+        timestamp: true,
+        model_call: false,
+    };
+    const BEFORE_TOOL: Shape = Shape {
+        timestamp: true,
+        model_call: true,
+    };
+    const AT_END: Shape = Shape {
+        timestamp: false,
+        model_call: false,
+    };
+
+    enum Step {
+        Line(&'static str, Shape),
+        Boundary,
+    }
+    use Step::{Boundary, Line};
+
+    fn run(partial: bool, steps: &[Step]) -> String {
+        let mut rule = TextRule::new(partial);
+        let mut out = String::new();
+        for step in steps {
+            match step {
+                Line(text, shape) => {
+                    rule.assistant(Cow::Borrowed(text), *shape, &mut |text| out.push_str(&text));
+                }
+                Boundary => rule.boundary(),
+            }
+        }
+        assert!(rule.total_is(&out), "the digest follows what was emitted");
+        out
+    }
+
+    #[test]
+    fn without_partial_output_every_line_is_new_whatever_its_shape() {
+        let steps = [
+            Line("a", BEFORE_TOOL),
+            Boundary,
+            Line("a", DELTA),
+            Line("a", AT_END),
+            Line("a", AT_END),
+        ];
+        assert_eq!(run(false, &steps), "aaaa");
+    }
+
+    #[test]
+    fn a_whole_segment_after_its_deltas_adds_nothing() {
+        let steps = [
+            Line("a", DELTA),
+            Line("b", DELTA),
+            Line("ab", BEFORE_TOOL),
+            Boundary,
+            Line("c", DELTA),
+            Line("c", AT_END),
+            Boundary,
+        ];
+        assert_eq!(run(true, &steps), "abc");
+    }
+
+    #[test]
+    fn a_re_send_adds_only_what_was_not_streamed() {
+        assert_eq!(run(true, &[Line("a", DELTA), Line("abc", AT_END)]), "abc");
+        assert_eq!(run(true, &[Line("é", DELTA), Line("éß", BEFORE_TOOL)]), "éß");
+    }
+
+    #[test]
+    fn a_re_send_that_does_not_continue_the_segment_is_new_text() {
+        assert_eq!(run(true, &[Line("a", DELTA), Line("xyz", AT_END)]), "axyz");
+        assert_eq!(
+            run(true, &[Line("OK", BEFORE_TOOL), Boundary, Line("OK", AT_END)]),
+            "OKOK"
+        );
+    }
+
+    #[test]
+    fn a_repeated_delta_is_real_when_another_delta_follows() {
+        let steps = [
+            Line("ha", DELTA),
+            Line("ha", DELTA),
+            Line("!", DELTA),
+            Line("haha!", AT_END),
+            Boundary,
+        ];
+        assert_eq!(run(true, &steps), "haha!");
+    }
+
+    #[test]
+    fn a_repeated_delta_is_real_when_the_whole_segment_contains_it() {
+        assert_eq!(
+            run(
+                true,
+                &[Line("ha", DELTA), Line("ha", DELTA), Line("haha", AT_END)]
+            ),
+            "haha"
+        );
+        assert_eq!(
+            run(true, &[Line("ha", DELTA), Line("ha", DELTA), Line("ha", AT_END)]),
+            "ha"
+        );
+    }
+
+    #[test]
+    fn a_re_send_shaped_like_a_delta_is_dropped_before_a_query() {
+        let steps = [
+            Line("Sear", DELTA),
+            Line("ching.", DELTA),
+            Line("Searching.", DELTA),
+            Boundary,
+            Boundary,
+            Line("Done.", DELTA),
+            Line("Done.", AT_END),
+            Boundary,
+        ];
+        assert_eq!(run(true, &steps), "Searching.Done.");
+    }
+
+    #[test]
+    fn a_segment_cut_by_a_tool_without_a_re_send_is_not_doubled() {
+        let steps = [Line("a", DELTA), Boundary, Line("b", DELTA), Line("b", AT_END)];
+        assert_eq!(run(true, &steps), "ab");
+        let steps = [Line("a", DELTA), Boundary, Line("b", DELTA), Line("ab", AT_END)];
+        assert_eq!(run(true, &steps), "ab");
+    }
+
+    #[test]
+    fn three_equal_deltas_are_three() {
+        let steps = [
+            Line("x", DELTA),
+            Line("x", DELTA),
+            Line("x", DELTA),
+            Line("xxx", AT_END),
+            Boundary,
+        ];
+        assert_eq!(run(true, &steps), "xxx");
+    }
+}

@@ -1,0 +1,130 @@
+//! What can go wrong between us and Cursor's cloud.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use thiserror::Error;
+
+/// The request an error belongs to. Holds neither headers nor a body, since both carry secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestContext {
+    /// The method.
+    pub method: String,
+    /// The path, without the host.
+    pub path: String,
+}
+
+impl fmt::Display for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+/// An answer of the API that is an error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CursorApiError {
+    /// The HTTP status.
+    pub status: u16,
+    /// The machine-readable code, where the body has one.
+    pub code: Option<String>,
+    /// What the API said, or what the status means.
+    pub message: String,
+    /// The whole body, parsed if it is JSON, with our own secrets removed.
+    pub body: Value,
+    /// How long the API asked us to wait.
+    pub retry_after: Option<Duration>,
+    /// The request.
+    pub context: RequestContext,
+}
+
+impl CursorApiError {
+    /// Tells whether the agent or run does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.status == 404
+    }
+
+    /// Tells whether the error has this code.
+    pub fn has_code(&self, code: &str) -> bool {
+        self.code.as_deref() == Some(code)
+    }
+}
+
+impl fmt::Display for CursorApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed with status {}", self.context, self.status)?;
+        if let Some(code) = &self.code {
+            write!(f, " ({code})")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for CursorApiError {}
+
+/// Why a call did not succeed.
+#[derive(Debug, Error)]
+pub enum CloudError {
+    /// The API answered with an error.
+    #[error(transparent)]
+    Api(Box<CursorApiError>),
+    /// No answer came, or only a part of one.
+    #[error("{context} got no answer: {reason}")]
+    Network {
+        /// The request.
+        context: RequestContext,
+        /// What went wrong.
+        reason: String,
+        /// Whether the request certainly never reached the API.
+        is_unsent: bool,
+    },
+    /// The answer was not what the API promises.
+    #[error("{context} answered something else than expected: {reason}")]
+    Unexpected {
+        /// The request.
+        context: RequestContext,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// We kept to a limit of the API and did not ask.
+    #[error("not asked: the list of repositories may be read again in {} s", .0.as_secs() + 1)]
+    RateLimited(Duration),
+    /// The base URL cannot be used.
+    #[error("{0:?} is not a base URL: it must start with http:// or https://")]
+    BaseUrl(String),
+    /// The HTTP client could not be made.
+    #[error("could not set up HTTPS: {0}")]
+    Client(String),
+    /// The generation of the API has no such call.
+    #[error("{0} is not part of this version of the API")]
+    Unsupported(&'static str),
+}
+
+impl CloudError {
+    /// Returns the API's error, if it is one.
+    pub fn api(&self) -> Option<&CursorApiError> {
+        match self {
+            CloudError::Api(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Tells whether trying again later may help.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            CloudError::Api(error) => error.status == 429 || error.status >= 500,
+            CloudError::Network { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Returns what the user can do next, where there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self.api()?.status {
+            401 | 403 => Some("check CURSOR_API_KEY: cueme cloud doctor"),
+            404 => Some("the agent may have been deleted; launch a new one"),
+            429 => Some("wait, then try again"),
+            _ => None,
+        }
+    }
+}

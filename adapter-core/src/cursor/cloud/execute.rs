@@ -1,0 +1,489 @@
+//! Drives a cloud run from its prompt to its result.
+//!
+//! ```text
+//! start ─ launch, or drain and follow up ─▶ wait ─ finished ─▶ gate ─ a human's word ─▶ follow up ─▶ wait …
+//!                                            │                  └ none wanted ─▶ result
+//!                                            └ failed, too late, cancelled ─▶ stop ─▶ result
+//! ```
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+use super::api::{CloudApi, Launch, Prompt, RunRef, RunState, Started};
+use super::config::CloudSettings;
+use super::error::CloudError;
+use super::event::{CloudEvent, EventSink, redacted};
+use super::gate::{CallbackIssuer, HumanGate, HumanWord};
+use super::http::RetryPolicy;
+use super::prompt::{compose_prompt, render_template};
+use super::result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, ExecutionResult};
+use super::secret::Redactor;
+use super::session::Session;
+use super::signal::{Cancellation, RunSignals};
+use super::status::{Phase, phase};
+use super::v0::V0Client;
+use super::v1::V1Client;
+use super::wait::Transcript;
+
+/// The tag of this runtime.
+pub const RUNTIME: &str = "cursor_cloud";
+/// The most turns one call drives; each further one costs a human's word.
+const TURNS_MAX: usize = 1_000;
+
+/// Connects to the API that the settings name.
+///
+/// # Errors
+///
+/// Fails if the base URL is not one.
+pub fn connect(settings: &CloudSettings, retry: RetryPolicy) -> Result<Box<dyn CloudApi>, CloudError> {
+    let key = settings.api_key.clone();
+    Ok(match settings.generation {
+        super::api::ApiGeneration::V0 => Box::new(V0Client::new(key, &settings.base_url, retry)?),
+        super::api::ApiGeneration::V1 => Box::new(V1Client::new(key, &settings.base_url, retry)?),
+    })
+}
+
+/// Everything a run stands on.
+#[derive(Debug, Clone, Copy)]
+pub struct CloudRun<'a> {
+    /// The API.
+    pub api: &'a dyn CloudApi,
+    /// The configuration.
+    pub settings: &'a CloudSettings,
+    /// Who wakes the wait.
+    pub signals: &'a RunSignals,
+    /// Who ends the wait.
+    pub cancellation: &'a Cancellation,
+    /// Who gives turns the means to call back; none leaves the callback out of prompts.
+    pub callbacks: Option<&'a dyn CallbackIssuer>,
+    /// Who sees to it that runs end with a human's word.
+    pub gate: Option<&'a dyn HumanGate>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone)]
+pub enum RunRequest {
+    /// Say these words, in the earlier conversation if there is one that fits.
+    Say {
+        /// The words.
+        words: String,
+        /// The earlier conversation.
+        session: Option<Session>,
+    },
+    /// Wait for a run that an earlier process started.
+    Attach {
+        /// The run.
+        session: Session,
+    },
+}
+
+/// Drives a run to its end. The result is also written as the last event.
+pub async fn execute(run: CloudRun<'_>, request: &RunRequest, sink: &mut dyn EventSink) -> ExecutionResult {
+    let mut driver = Driver::new(run, sink);
+    let ending = driver.drive(request).await;
+    driver.finish(ending).await
+}
+
+/// Why a run does not go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It was ended from outside.
+    Cancelled,
+    /// It took too long.
+    TimedOut,
+    /// Something is wrong.
+    Failed(String),
+}
+
+impl From<CloudError> for Stop {
+    fn from(error: CloudError) -> Self {
+        Stop::Failed(error.to_string())
+    }
+}
+
+/// One run being driven.
+pub(super) struct Driver<'a> {
+    pub(super) run: CloudRun<'a>,
+    sink: &'a mut dyn EventSink,
+    redactor: Redactor,
+    deadline: Option<Instant>,
+    current: Option<RunRef>,
+    url: Option<String>,
+    pub(super) state: Option<RunState>,
+    pub(super) transcript: Transcript,
+    seen_status: Option<String>,
+}
+
+impl<'a> Driver<'a> {
+    fn new(run: CloudRun<'a>, sink: &'a mut dyn EventSink) -> Self {
+        let mut redactor = Redactor::default();
+        redactor.add(&run.settings.api_key);
+        run.settings
+            .webhook_secret
+            .iter()
+            .for_each(|secret| redactor.add(secret));
+        Driver {
+            run,
+            sink,
+            redactor,
+            deadline: None,
+            current: None,
+            url: None,
+            state: None,
+            transcript: Transcript::default(),
+            seen_status: None,
+        }
+    }
+
+    async fn drive(&mut self, request: &RunRequest) -> Result<RunState, Stop> {
+        self.restart_deadline();
+        let mut run = match request {
+            RunRequest::Say { words, session } => self.start(words, session.as_ref()).await?,
+            RunRequest::Attach { session } => self.attach(session).await?,
+        };
+        for _ in 0..TURNS_MAX {
+            let state = self.wait(&run).await?;
+            if phase(&state.status) != Phase::Succeeded {
+                return Ok(state);
+            }
+            self.settle(&run).await;
+            let Some(words) = self.human_word(&run).await? else {
+                return Ok(state);
+            };
+            self.restart_deadline();
+            run = self.follow_up(&run.agent_id, &words).await?;
+        }
+        Err(Stop::Failed(format!(
+            "the conversation has more than {TURNS_MAX} turns"
+        )))
+    }
+
+    /// Starts the first turn: in the earlier conversation if that fits and still exists, else in a new one.
+    async fn start(&mut self, words: &str, session: Option<&Session>) -> Result<RunRef, Stop> {
+        let settings = self.run.settings;
+        let words = render_template(
+            &settings.prompt_template,
+            &[
+                ("prompt", words),
+                ("repository", &settings.repository),
+                ("ref", &settings.reference),
+            ],
+        );
+        let generation = self.run.api.generation();
+        if let Some(session) = session.filter(|session| session.matches(&settings.repository, generation)) {
+            match self.resume(session, &words).await {
+                Err(Resume::Gone) => {}
+                Err(Resume::Stop(stop)) => return Err(stop),
+                Ok(run) => return Ok(run),
+            }
+        }
+        self.launch(&words).await
+    }
+
+    async fn launch(&mut self, words: &str) -> Result<RunRef, Stop> {
+        let settings = self.run.settings;
+        let launch = Launch {
+            repository: settings.repository.clone(),
+            reference: settings.reference.clone(),
+            model: settings.model.clone(),
+            auto_create_pr: settings.auto_create_pr,
+            branch_name: settings.branch_name.clone(),
+            prompt: self.prompt(words)?,
+            webhook: settings.webhook(),
+        };
+        let api = self.run.api;
+        let started = self.start_call(api.launch(&launch)).await?;
+        self.begin(started, false, words)
+    }
+
+    /// Continues an earlier conversation, after whatever is still going on in it.
+    async fn resume(&mut self, session: &Session, words: &str) -> Result<RunRef, Resume> {
+        let api = self.run.api;
+        let latest = match self.guarded(api.latest_run(&session.agent_id)).await? {
+            Ok(latest) => latest,
+            Err(error) if error.api().is_some_and(|api| api.is_not_found()) => return Err(Resume::Gone),
+            Err(error) => return Err(Resume::Stop(error.into())),
+        };
+        let state = self.guarded(api.state(&latest)).await?.map_err(Stop::from)?;
+        if phase(&state.status) == Phase::Active {
+            self.emit_status(
+                &latest.agent_id,
+                "draining",
+                Some("an earlier run is still going on"),
+            );
+            self.current = Some(latest.clone());
+            self.wait(&latest).await?;
+        }
+        self.mark_conversation(&latest).await?;
+        let run = self.follow_up(&session.agent_id, words).await?;
+        Ok(run)
+    }
+
+    pub(super) async fn follow_up(&mut self, agent_id: &str, words: &str) -> Result<RunRef, Stop> {
+        let prompt = self.prompt(words)?;
+        let api = self.run.api;
+        self.transcript.expect_new_turn();
+        let started = self.start_call(api.follow_up(agent_id, &prompt)).await?;
+        self.begin(started, true, words)
+    }
+
+    async fn attach(&mut self, session: &Session) -> Result<RunRef, Stop> {
+        let run = match (self.run.api.generation(), &session.run_id) {
+            (super::api::ApiGeneration::V1, None) => {
+                let api = self.run.api;
+                self.guarded(api.latest_run(&session.agent_id)).await??
+            }
+            _ => session.run(),
+        };
+        self.begin(Started { run, url: None }, true, "")
+    }
+
+    /// Notes that a turn was started.
+    fn begin(&mut self, started: Started, resumed: bool, words: &str) -> Result<RunRef, Stop> {
+        self.url = started.url.or(self.url.take());
+        self.current = Some(started.run.clone());
+        self.seen_status = None;
+        self.emit(&CloudEvent::Init {
+            runtime: RUNTIME.to_owned(),
+            agent_id: started.run.agent_id.clone(),
+            run_id: started.run.run_id.clone(),
+            api: self.run.api.generation(),
+            repository: self.run.settings.repository.clone(),
+            resumed,
+            model: self.run.settings.model.clone(),
+            url: self.url.clone(),
+        });
+        // The first generation tells the user's words back in its conversation; the second does not.
+        if started.run.run_id.is_some() && !words.is_empty() {
+            self.emit(&CloudEvent::User {
+                text: words.to_owned(),
+            });
+        }
+        Ok(started.run)
+    }
+
+    fn prompt(&mut self, words: &str) -> Result<Prompt, Stop> {
+        let callback = match self.run.callbacks {
+            Some(issuer) => Some(issuer.issue().map_err(Stop::Failed)?),
+            None => None,
+        };
+        if let Some(callback) = &callback {
+            self.redactor.add(&callback.bootstrap_token);
+        }
+        Ok(compose_prompt(words, callback.as_ref()))
+    }
+
+    /// Returns what a human wants next; none if the run may end here.
+    async fn human_word(&mut self, run: &RunRef) -> Result<Option<String>, Stop> {
+        let Some(gate) = self.run.gate else {
+            return Ok(None);
+        };
+        // A human may take longer than any run.
+        self.deadline = None;
+        if self.guarded(gate.was_cued(run)).await? {
+            return Ok(None);
+        }
+        self.emit_status(
+            &run.agent_id,
+            "awaiting_human",
+            Some("the agent ended without asking"),
+        );
+        let last_word = self
+            .transcript
+            .last_word()
+            .unwrap_or("The agent ended its turn.")
+            .to_owned();
+        match self.guarded(gate.cue(&last_word)).await? {
+            Ok(HumanWord::Continue(words)) => Ok(Some(words)),
+            Ok(HumanWord::Done) => Ok(None),
+            Err(reason) => Err(Stop::Failed(format!("HAP_INCOMPLETE: {reason}"))),
+        }
+    }
+
+    fn restart_deadline(&mut self) {
+        self.deadline = self.run.settings.timeout.map(|timeout| Instant::now() + timeout);
+    }
+
+    /// Waits for something, but not beyond the end of the run.
+    pub(super) async fn guarded<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        let deadline = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // What is done is taken first, so that a result is never lost to a deadline of the same moment.
+            biased;
+            done = work => Ok(done),
+            () = self.run.cancellation.cancelled() => Err(Stop::Cancelled),
+            () = deadline => Err(Stop::TimedOut),
+        }
+    }
+
+    /// Makes a call that starts something. If the run ends meanwhile, the call is given some time to say what
+    /// it started, because what nobody knows of cannot be stopped.
+    async fn start_call(
+        &mut self,
+        call: impl Future<Output = Result<Started, CloudError>>,
+    ) -> Result<Started, Stop> {
+        let mut call = std::pin::pin!(call);
+        let stop = match self.guarded(&mut call).await {
+            Ok(outcome) => return outcome.map_err(Stop::from),
+            Err(stop) => stop,
+        };
+        if let Ok(Ok(started)) = timeout(self.run.settings.grace, call).await {
+            self.current = Some(started.run);
+        }
+        Err(stop)
+    }
+
+    pub(super) fn emit(&mut self, event: &CloudEvent) {
+        self.sink.emit(&redacted(event, &self.redactor));
+    }
+
+    pub(super) fn emit_status(&mut self, agent_id: &str, status: &str, detail: Option<&str>) {
+        self.emit(&CloudEvent::Status {
+            agent_id: agent_id.to_owned(),
+            status: status.to_owned(),
+            detail: detail.map(str::to_owned),
+        });
+    }
+
+    /// Tells of a status, unless it is the one told of last.
+    pub(super) fn note_status(&mut self, agent_id: &str, status: &str) {
+        if self.seen_status.as_deref() != Some(status) {
+            self.seen_status = Some(status.to_owned());
+            self.emit_status(agent_id, status, None);
+        }
+    }
+
+    async fn finish(mut self, ending: Result<RunState, Stop>) -> ExecutionResult {
+        let (timed_out, cancelled) = (
+            matches!(ending, Err(Stop::TimedOut)),
+            matches!(ending, Err(Stop::Cancelled)),
+        );
+        let mut error_message = match &ending {
+            Ok(state) if phase(&state.status) == Phase::Succeeded => None,
+            Ok(state) => Some(format!("Cursor run {}", state.status)),
+            Err(Stop::Cancelled) => Some("the run was cancelled".to_owned()),
+            Err(Stop::TimedOut) => Some(timeout_message(self.run.settings.timeout)),
+            Err(Stop::Failed(reason)) => Some(reason.clone()),
+        };
+        if timed_out || cancelled {
+            let stopping = self.stop_run().await;
+            error_message = error_message
+                .zip(stopping)
+                .map(|(message, note)| format!("{message}{note}"));
+        }
+        let state = ending.ok().or(self.state.take());
+        self.report(state.as_ref(), error_message, timed_out, cancelled)
+    }
+
+    /// Stops the current run. Returns what to add to the message.
+    async fn stop_run(&mut self) -> Option<String> {
+        let Some(run) = self.current.clone() else {
+            return Some(String::new());
+        };
+        let grace = self.run.settings.grace.max(Duration::from_secs(1));
+        let note = match timeout(grace, self.run.api.stop(&run)).await {
+            Ok(Ok(_)) => String::new(),
+            Ok(Err(error)) => format!("; it could not be stopped: {error}"),
+            Err(_) => "; it could not be stopped in time".to_owned(),
+        };
+        if let Ok(Ok(state)) = timeout(grace, self.run.api.state(&run)).await {
+            self.note_status(&run.agent_id, &state.status);
+            self.state = Some(state);
+        }
+        Some(note)
+    }
+
+    fn report(
+        mut self,
+        state: Option<&RunState>,
+        error_message: Option<String>,
+        timed_out: bool,
+        cancelled: bool,
+    ) -> ExecutionResult {
+        let error_message = error_message.map(|message| self.redactor.text(&message));
+        let status = state.map_or_else(|| "UNKNOWN".to_owned(), |state| state.status.clone());
+        let url = state
+            .and_then(|state| state.url.clone())
+            .or_else(|| self.url.clone());
+        let text = self.transcript.last_word().map(str::to_owned);
+        let text = text.or_else(|| state.and_then(|state| state.summary.clone()));
+        self.emit(&CloudEvent::Result {
+            agent_id: self.current.as_ref().map(|run| run.agent_id.clone()),
+            status: status.clone(),
+            is_error: error_message.is_some(),
+            error_message: error_message.clone(),
+            text,
+            branch_name: state.and_then(|state| state.branch_name.clone()),
+            pr_url: state.and_then(|state| state.pr_url.clone()),
+            url: url.clone(),
+        });
+        ExecutionResult {
+            exit_code: match (&error_message, cancelled) {
+                (None, _) => EXIT_SUCCESS,
+                (Some(_), true) => EXIT_CANCELLED,
+                (Some(_), false) => EXIT_FAILURE,
+            },
+            timed_out,
+            cancelled,
+            error_message,
+            session: self.session(),
+            provider: "cursor",
+            usage: None,
+            cost_usd: None,
+            result_json: self.result_json(state, &status, url.as_deref()),
+        }
+    }
+
+    fn session(&self) -> Option<Session> {
+        let run = self.current.clone()?;
+        Some(Session {
+            agent_id: run.agent_id,
+            repository: self.run.settings.repository.clone(),
+            run_id: run.run_id,
+            api: self.run.api.generation(),
+        })
+    }
+
+    fn result_json(&self, state: Option<&RunState>, status: &str, url: Option<&str>) -> Value {
+        let mut value = json!({
+            "status": status,
+            "agentId": self.current.as_ref().map(|run| &run.agent_id),
+            "runId": self.current.as_ref().and_then(|run| run.run_id.as_ref()),
+            "target": {
+                "branchName": state.and_then(|state| state.branch_name.as_ref()),
+                "prUrl": state.and_then(|state| state.pr_url.as_ref()),
+                "url": url,
+            },
+            "state": state.map(|state| &state.raw),
+            "conversation": self.transcript.raw(),
+        });
+        self.redactor.json(&mut value);
+        value
+    }
+}
+
+/// Why an earlier conversation is not continued.
+enum Resume {
+    /// It does not exist any more.
+    Gone,
+    /// The run is over.
+    Stop(Stop),
+}
+
+impl From<Stop> for Resume {
+    fn from(stop: Stop) -> Self {
+        Resume::Stop(stop)
+    }
+}
+
+fn timeout_message(timeout: Option<Duration>) -> String {
+    let seconds = timeout.unwrap_or_default().as_secs_f64();
+    format!("the run took longer than {seconds} s and was stopped")
+}

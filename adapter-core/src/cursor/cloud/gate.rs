@@ -1,0 +1,39 @@
+//! What a cloud run needs from the human side, behind traits the broker or the command implements.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::api::RunRef;
+use super::prompt::Callback;
+
+/// The future of a call to the human side.
+pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Gives each turn the means to call back.
+pub trait CallbackIssuer: Send + Sync + fmt::Debug {
+    /// Makes the callback of the next turn, with a one-time token of its own.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason why there is none.
+    fn issue(&self) -> Result<Callback, String>;
+}
+
+/// Sees to it that a run ends with a human's word.
+pub trait HumanGate: Send + Sync + fmt::Debug {
+    /// Tells whether the agent itself asked a human at the end of this run.
+    fn was_cued<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
+
+    /// Asks the human in the agent's place and waits, however long it takes.
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<HumanWord, String>>;
+}
+
+/// What a human said to an agent that had finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HumanWord {
+    /// To go on with these words.
+    Continue(String),
+    /// That nothing more is wanted.
+    Done,
+}

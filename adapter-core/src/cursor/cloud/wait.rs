@@ -1,0 +1,391 @@
+//! Waits for a run to end, by its events where the API streams them and by looking again where it does not.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::api::{ApiGeneration, Conversation, RunRef, RunState};
+use super::error::CloudError;
+use super::event::CloudEvent;
+use super::execute::{Driver, Stop};
+use super::status::{Phase, phase};
+use super::stream::{RunEvent, RunEventKind, RunStream};
+
+/// How often in a row the status may be unreadable. Each time, the call itself was repeated before.
+const FAILURES_MAX: u32 = 5;
+/// How often in a row a stream may break without a new event before we look instead.
+const BREAKS_MAX: u32 = 3;
+/// How often to look again soon after a webhook whose news the API does not show yet.
+const HURRIED_LOOKS: u32 = 4;
+/// The time between two hurried looks.
+const HURRY: Duration = Duration::from_secs(1);
+/// The most events remembered so that a stream that starts anew repeats nothing.
+const EVENTS_MAX: usize = 100_000;
+
+/// What was said, as far as it was told.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    told: HashSet<String>,
+    raw: Value,
+    last_word: Option<String>,
+    assistant_count: usize,
+    /// A piece of text whose end has not come yet.
+    pending: String,
+    expected: Option<Expected>,
+}
+
+/// A turn that was just started in an old conversation, whose status may still be that of the turn before.
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    assistant_count: usize,
+    since: Instant,
+    saw_activity: bool,
+}
+
+impl Transcript {
+    /// Returns what the agent said last.
+    pub(super) fn last_word(&self) -> Option<&str> {
+        self.last_word.as_deref()
+    }
+
+    /// Returns the conversation as the API had it.
+    pub(super) fn raw(&self) -> &Value {
+        &self.raw
+    }
+
+    /// Notes that a turn is about to be started.
+    pub(super) fn expect_new_turn(&mut self) {
+        self.expected = Some(Expected {
+            assistant_count: self.assistant_count,
+            since: Instant::now(),
+            saw_activity: false,
+        });
+    }
+
+    fn saw_activity(&mut self) {
+        if let Some(expected) = &mut self.expected {
+            expected.saw_activity = true;
+        }
+    }
+
+    /// Tells whether the end of a run can be that of the turn we started, and not of the one before it.
+    fn is_new(&self, grace: Duration) -> bool {
+        self.expected.is_none_or(|expected| {
+            expected.saw_activity
+                || self.assistant_count > expected.assistant_count
+                || expected.since.elapsed() >= grace
+        })
+    }
+
+    /// Tells whether the agent's last word of this turn is known.
+    fn has_last_word(&self) -> bool {
+        let before = self.expected.map_or(0, |expected| expected.assistant_count);
+        self.assistant_count > before
+    }
+}
+
+impl Driver<'_> {
+    /// Waits until the run is over and returns how it stands.
+    pub(super) async fn wait(&mut self, run: &RunRef) -> Result<RunState, Stop> {
+        if let Some(state) = self.follow_events(run).await? {
+            return Ok(state);
+        }
+        self.poll(run).await
+    }
+
+    /// Waits for the agent's last words, which may come after the status that they are the last.
+    pub(super) async fn settle(&mut self, run: &RunRef) {
+        if self.run.api.generation() == ApiGeneration::V1 {
+            return;
+        }
+        let settings = self.run.settings;
+        let pause = settings.poll_interval.min(HURRY);
+        let until = Instant::now() + settings.grace;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if let Ok(conversation) = timeout(left, self.run.api.conversation(run)).await {
+                self.note_conversation(conversation);
+            }
+            if self.transcript.has_last_word() || Instant::now() + pause >= until {
+                return;
+            }
+            sleep(pause).await;
+        }
+    }
+
+    /// Takes note of an old conversation without telling it again.
+    pub(super) async fn mark_conversation(&mut self, run: &RunRef) -> Result<(), Stop> {
+        if self.run.api.generation() == ApiGeneration::V1 {
+            return Ok(());
+        }
+        let api = self.run.api;
+        if let Ok(conversation) = self.guarded(api.conversation(run)).await? {
+            self.transcript.assistant_count = assistant_count(&conversation);
+            self.transcript
+                .told
+                .extend(conversation.messages.into_iter().map(|message| message.id));
+        }
+        Ok(())
+    }
+
+    async fn poll(&mut self, run: &RunRef) -> Result<RunState, Stop> {
+        let signal = self.run.signals.listen(&run.agent_id);
+        let (mut failures, mut hurried_looks) = (0, 0);
+        loop {
+            match self.look(run).await? {
+                Ok(Some(state)) => return Ok(state),
+                Ok(None) => failures = 0,
+                Err(error) if error.is_transient() && failures < FAILURES_MAX => {
+                    failures += 1;
+                    self.emit_status(&run.agent_id, "unreachable", Some(&error.to_string()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+            let interval = self.run.settings.poll_interval;
+            let pause = if hurried_looks > 0 {
+                interval.min(HURRY)
+            } else {
+                interval
+            };
+            let was_woken = self
+                .guarded(async {
+                    tokio::select! {
+                        () = signal.woken() => true,
+                        () = sleep(pause) => false,
+                    }
+                })
+                .await?;
+            hurried_looks = if was_woken {
+                HURRIED_LOOKS
+            } else {
+                hurried_looks.saturating_sub(1)
+            };
+        }
+    }
+
+    /// Looks once. Returns the state if it is the end.
+    async fn look(&mut self, run: &RunRef) -> Result<Result<Option<RunState>, CloudError>, Stop> {
+        let api = self.run.api;
+        let state = match self.guarded(api.state(run)).await? {
+            Ok(state) => state,
+            Err(error) => return Ok(Err(error)),
+        };
+        let is_active = phase(&state.status) == Phase::Active;
+        if is_active {
+            self.transcript.saw_activity();
+        }
+        if api.generation() == ApiGeneration::V0 {
+            // Words that cannot be read now are read at the next look, or at the end.
+            let conversation = self
+                .guarded(timeout(self.run.settings.grace, api.conversation(run)))
+                .await?;
+            if let Ok(conversation) = conversation {
+                self.note_conversation(conversation);
+            }
+        }
+        if !is_active && !self.transcript.is_new(self.run.settings.grace) {
+            return Ok(Ok(None));
+        }
+        self.note_status(&run.agent_id, &state.status);
+        self.state = Some(state.clone());
+        Ok(Ok((!is_active).then_some(state)))
+    }
+
+    fn note_conversation(&mut self, conversation: Result<Conversation, CloudError>) {
+        let conversation = match conversation {
+            Ok(conversation) => conversation,
+            Err(error) => {
+                tracing::debug!(%error, "the conversation could not be read");
+                return;
+            }
+        };
+        self.transcript.assistant_count = self
+            .transcript
+            .assistant_count
+            .max(assistant_count(&conversation));
+        for message in conversation.messages {
+            if !self.transcript.told.insert(message.id) {
+                continue;
+            }
+            if message.is_assistant {
+                self.transcript.last_word = Some(message.text.clone());
+                self.emit(&CloudEvent::Assistant { text: message.text });
+            } else {
+                self.emit(&CloudEvent::User { text: message.text });
+            }
+        }
+        self.transcript.raw = conversation.raw;
+    }
+
+    /// Follows the run's events to its end. Returns none if there are none or no more.
+    async fn follow_events(&mut self, run: &RunRef) -> Result<Option<RunState>, Stop> {
+        let mut after: Option<String> = None;
+        let mut breaks = 0;
+        let api = self.run.api;
+        while breaks <= BREAKS_MAX {
+            match self.guarded(api.events(run, after.as_deref())).await? {
+                Ok(None) => return Ok(None),
+                Ok(Some(mut stream)) => {
+                    let before = after.clone();
+                    if self.follow_stream(run, &mut stream, &mut after).await? {
+                        return self
+                            .look(run)
+                            .await?
+                            .or_else(transient_is_none)
+                            .map_err(Stop::from);
+                    }
+                    breaks = if after == before { breaks + 1 } else { 1 };
+                }
+                Err(error) if has_expired(&error) => {
+                    self.emit_status(&run.agent_id, "polling", Some("the stream has expired"));
+                    return Ok(None);
+                }
+                Err(error) if is_bad_event_id(&error) => {
+                    after = None;
+                    breaks += 1;
+                }
+                Err(error) if error.is_transient() => breaks += 1,
+                Err(error) => return Err(error.into()),
+            }
+            let pause = HURRY
+                .saturating_mul(1 << breaks.min(4))
+                .min(self.run.settings.poll_interval);
+            self.guarded(sleep(pause)).await?;
+        }
+        self.emit_status(&run.agent_id, "polling", Some("the stream keeps breaking"));
+        Ok(None)
+    }
+
+    /// Reads a stream until it ends. Returns whether the run is over, as far as the stream says.
+    async fn follow_stream(
+        &mut self,
+        run: &RunRef,
+        stream: &mut RunStream,
+        after: &mut Option<String>,
+    ) -> Result<bool, Stop> {
+        loop {
+            let event = match self.guarded(stream.next()).await? {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(false),
+                Err(error) => {
+                    tracing::debug!(%error, "the stream broke");
+                    return Ok(false);
+                }
+            };
+            if let Some(id) = &event.id {
+                *after = Some(id.clone());
+            }
+            if self.is_repeat(&event) {
+                continue;
+            }
+            if self.note_event(run, event.kind) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Tells whether an event came before. One id may stand for several kinds of events.
+    fn is_repeat(&mut self, event: &RunEvent) -> bool {
+        let Some(id) = &event.id else { return false };
+        if self.transcript.told.len() >= EVENTS_MAX {
+            self.transcript.told.clear();
+        }
+        let kind = std::mem::discriminant(&event.kind);
+        !self.transcript.told.insert(format!("{id} {kind:?}"))
+    }
+
+    /// Takes note of an event. Returns whether it is the last.
+    fn note_event(&mut self, run: &RunRef, kind: RunEventKind) -> bool {
+        match kind {
+            RunEventKind::Assistant(text) => self.transcript.pending.push_str(&text),
+            RunEventKind::Status(status) => {
+                // The end is told of when it was read from the run itself.
+                if phase(&status) == Phase::Active {
+                    self.note_status(&run.agent_id, &status);
+                }
+            }
+            RunEventKind::ToolCall {
+                call_id,
+                name,
+                status,
+            } => {
+                self.end_text();
+                self.emit(&CloudEvent::Tool {
+                    call_id,
+                    name,
+                    status,
+                });
+            }
+            RunEventKind::Thinking => self.end_text(),
+            RunEventKind::Error(data) => {
+                self.end_text();
+                let reason = data["message"]
+                    .as_str()
+                    .or_else(|| data["error"]["message"].as_str());
+                self.emit_status(&run.agent_id, "error", reason);
+            }
+            RunEventKind::Result(data) => {
+                self.end_text();
+                self.set_last_word(data["text"].as_str());
+                self.transcript.raw = data;
+            }
+            RunEventKind::Done => {
+                self.end_text();
+                return true;
+            }
+            RunEventKind::Other => {}
+        }
+        false
+    }
+
+    fn end_text(&mut self) {
+        let text = std::mem::take(&mut self.transcript.pending);
+        if !text.is_empty() {
+            self.transcript.last_word = Some(text.clone());
+            self.emit(&CloudEvent::Assistant { text });
+        }
+    }
+
+    /// Takes the result's text for the last word, and tells it if it was not told piece by piece.
+    fn set_last_word(&mut self, text: Option<&str>) {
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return;
+        };
+        if self.transcript.last_word.is_none() {
+            self.emit(&CloudEvent::Assistant {
+                text: text.to_owned(),
+            });
+        }
+        self.transcript.last_word = Some(text.to_owned());
+    }
+}
+
+fn assistant_count(conversation: &Conversation) -> usize {
+    conversation
+        .messages
+        .iter()
+        .filter(|message| message.is_assistant)
+        .count()
+}
+
+fn has_expired(error: &CloudError) -> bool {
+    error
+        .api()
+        .is_some_and(|api| api.status == 410 || api.has_code("stream_expired"))
+}
+
+fn is_bad_event_id(error: &CloudError) -> bool {
+    error
+        .api()
+        .is_some_and(|api| api.has_code("invalid_last_event_id"))
+}
+
+fn transient_is_none(error: CloudError) -> Result<Option<RunState>, CloudError> {
+    if error.is_transient() {
+        Ok(None)
+    } else {
+        Err(error)
+    }
+}

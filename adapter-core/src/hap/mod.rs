@@ -1,0 +1,19 @@
+//! The Human Agent Protocol inside a turn: what the agent is told, and the rule that a turn ends with a cue.
+//!
+//! The [`gate`] decides from evidence whether the human was asked; [`shell`] reads the command that claims it;
+//! [`converse`] repeats, follows up and, as the last resort, asks the human itself. It knows the human only
+//! through the [`Human`] trait.
+
+mod converse;
+mod cursor;
+mod gate;
+mod human;
+mod preamble;
+mod question;
+mod shell;
+
+pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
+pub use gate::{Failure, Verdict, judge};
+pub use human::{Answer, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, ends_conversation};
+pub use preamble::{TURN_ENV, follow_up, preamble, with_preamble};
+pub use question::{payload_of, prompt_of};

@@ -1,0 +1,59 @@
+//! What an agent is told in every turn.
+//!
+//! Repeated each time, because a rule that is only in the context is lost when the context is compacted.
+
+use super::gate::Failure;
+
+/// The environment variable that carries the turn's nonce to `cueme`.
+pub const TURN_ENV: &str = "CUEME_TURN";
+
+/// Returns the rule for an agent with this id.
+pub fn preamble(agent_id: &str) -> String {
+    format!(
+        "[HAP] You work with a human through the command `cueme`. Before every summary and before you finish, run in \
+the foreground:\n\
+cueme cue {agent_id} - <<'EOF'\n<cueme_prompt>\nwhat you did and what you ask\n</cueme_prompt>\nEOF\n\
+Its stdout is the human's answer: act on it, then cue again. A reply is not complete unless its last action is a \
+successful `cueme cue` or `cueme pause`. Give the shell call a very large block_until_ms (86400000), never run it in \
+the background, and never append `||`, `;`, `&` or a pipe to it. Exit 75 means the question is still open: run the \
+same command again. Do not use the built-in question tool: nobody sees it. Never claim a call you did not make. If you \
+cannot run tools, say TOOLS_UNAVAILABLE and print only the exact cueme command.\n[/HAP]"
+    )
+}
+
+/// Returns a prompt with the rule before it.
+pub fn with_preamble(agent_id: &str, prompt: &str) -> String {
+    format!("{}\n\n{prompt}", preamble(agent_id))
+}
+
+/// Returns what an agent is told that ended its turn without asking.
+pub fn follow_up(agent_id: &str, failure: &Failure) -> String {
+    format!(
+        "Your turn is not complete: {failure}. Do not repeat your work. Now run `cueme cue {agent_id} -` in the \
+foreground, as its last and only step, with a summary of what you did and what you need, and wait for the answer."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_names_the_command_the_wait_and_the_way_out() {
+        let text = preamble("tidy-otter");
+        for part in [
+            "cueme cue tidy-otter -",
+            "<cueme_prompt>",
+            "block_until_ms",
+            "TOOLS_UNAVAILABLE",
+            "Exit 75",
+        ] {
+            assert!(text.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_follow_up_says_what_was_missing() {
+        assert!(follow_up("a", &Failure::Backgrounded).contains("background"));
+    }
+}

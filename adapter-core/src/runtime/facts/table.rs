@@ -1,0 +1,519 @@
+//! The table of facts: one entry per runtime.
+
+use std::time::Duration;
+
+use super::{
+    Base, Fact, Facts, HookShape, McpExtras, McpShape, Place, RuleFile, RuleKind, Runtime, Scoped, Sign,
+    Source, UserRoot,
+};
+
+/// Returns the entry of a runtime.
+pub(super) fn facts(runtime: Runtime) -> &'static Facts {
+    match runtime {
+        Runtime::Cursor => &CURSOR,
+        Runtime::ClaudeCode => &CLAUDE_CODE,
+        Runtime::Codex => &CODEX,
+        Runtime::Windsurf => &WINDSURF,
+        Runtime::Vscode => &VSCODE,
+        Runtime::Kiro => &KIRO,
+        Runtime::Opencode => &OPENCODE,
+        Runtime::GeminiCli => &GEMINI_CLI,
+        Runtime::CopilotCli => &COPILOT_CLI,
+        Runtime::Terminal => &TERMINAL,
+    }
+}
+
+const CURSOR_FRONT_MATTER: &str =
+    "---\ndescription: Human Agent Protocol: ask the human through cueme\nglobs:\nalwaysApply: true\n---\n";
+const WINDSURF_FRONT_MATTER: &str = "---\ntrigger: always_on\n---\n";
+const KIRO_FRONT_MATTER: &str = "---\ninclusion: always\n---\n";
+const INSTRUCTIONS_FRONT_MATTER: &str = "---\napplyTo: \"**\"\n---\n";
+
+static CURSOR: Facts = Facts {
+    tag: "cursor",
+    display_name: "Cursor",
+    // 30 s when the model names no `block_until_ms`; then the command is moved to the background, not killed.
+    shell_ceiling: seconds(30, Source::Code),
+    // Our rule makes the model name a `block_until_ms` of a day. Whether Cursor caps it is not known, so a wait ends once
+    // an hour; an agent that forgets finds its command in the background, which the stop hook catches.
+    shell_ceiling_raised: seconds(3_600, Source::Inferred),
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(60, Source::Code),
+    user_root: home(None, ".cursor"),
+    rule: Fact {
+        value: Scoped {
+            // Cursor documents project rules only; the user's folder was seen written by an extension.
+            user: own(Base::UserRoot, "rules/cueme.mdc", CURSOR_FRONT_MATTER),
+            project: own(Base::Project, ".cursor/rules/cueme.mdc", CURSOR_FRONT_MATTER),
+        },
+        source: Source::Report,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "mcp.json")),
+        Some((Base::Project, ".cursor/mcp.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::Bare),
+    hooks: places(
+        Some((Base::UserRoot, "hooks.json")),
+        Some((Base::Project, ".cursor/hooks.json")),
+        Source::Code,
+    ),
+    hook_shape: HookShape::Cursor,
+    permission: places(
+        Some((Base::UserRoot, "cli-config.json")),
+        Some((Base::Project, ".cursor/cli.json")),
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("cursor-agent"),
+        Sign::Program("cursor"),
+        Sign::Exists(Place {
+            base: Base::Editors,
+            path: "Cursor",
+        }),
+    ],
+};
+
+static CLAUDE_CODE: Facts = Facts {
+    tag: "claude_code",
+    display_name: "Claude Code",
+    // At the ceiling the command is moved to the background.
+    shell_ceiling: seconds(120, Source::Code),
+    // `BASH_DEFAULT_TIMEOUT_MS`. Ten minutes is what the model may ask for anyway. A day would also be accepted, but
+    // then every other command that hangs would hang for a day; the stop hook covers the long waits.
+    shell_ceiling_raised: seconds(600, Source::Doc),
+    // Past this a call of the main thread becomes a background task.
+    mcp_ceiling: seconds(120, Source::Doc),
+    hook_ceiling: seconds(600, Source::Doc),
+    user_root: home(Some("CLAUDE_CONFIG_DIR"), ".claude"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "CLAUDE.md"),
+            project: block(Base::Project, "CLAUDE.md"),
+        },
+        source: Source::Doc,
+    },
+    // With CLAUDE_CONFIG_DIR set the user's file moves into that folder; the place resolver knows.
+    mcp: places(
+        Some((Base::Home, ".claude.json")),
+        Some((Base::Project, ".mcp.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::TimeoutMs),
+    hooks: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".claude/settings.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Claude,
+    permission: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".claude/settings.json")),
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("claude"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+        Sign::Exists(Place {
+            base: Base::Home,
+            path: ".claude.json",
+        }),
+    ],
+};
+
+static CODEX: Facts = Facts {
+    tag: "codex",
+    display_name: "Codex",
+    // Unified exec yields after this and must be polled; the plain shell tool kills.
+    shell_ceiling: seconds(10, Source::Code),
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: seconds(300, Source::Code),
+    hook_ceiling: seconds(600, Source::Code),
+    user_root: home(Some("CODEX_HOME"), ".codex"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "AGENTS.md"),
+            project: block(Base::Project, "AGENTS.md"),
+        },
+        source: Source::Code,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "config.toml")),
+        Some((Base::Project, ".codex/config.toml")),
+        Source::Code,
+    ),
+    mcp_shape: McpShape::CodexToml,
+    hooks: places(
+        Some((Base::UserRoot, "hooks.json")),
+        Some((Base::Project, ".codex/hooks.json")),
+        Source::Code,
+    ),
+    hook_shape: HookShape::Claude,
+    permission: places(
+        Some((Base::UserRoot, "rules/cueme.rules")),
+        Some((Base::Project, ".codex/rules/cueme.rules")),
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("codex"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static WINDSURF: Facts = Facts {
+    tag: "windsurf",
+    display_name: "Windsurf",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: UNKNOWN_CEILING,
+    user_root: home(None, ".codeium/windsurf"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "memories/global_rules.md"),
+            project: own(Base::Project, ".windsurf/rules/cueme.md", WINDSURF_FRONT_MATTER),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(Some((Base::UserRoot, "mcp_config.json")), None, Source::Doc),
+    mcp_shape: McpShape::McpServers(McpExtras::Bare),
+    hooks: places(
+        Some((Base::UserRoot, "hooks.json")),
+        Some((Base::Project, ".windsurf/hooks.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Windsurf,
+    permission: places(
+        Some((Base::Editors, "Windsurf/User/settings.json")),
+        None,
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("windsurf"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+        Sign::Exists(Place {
+            base: Base::Editors,
+            path: "Windsurf",
+        }),
+    ],
+};
+
+static VSCODE: Facts = Facts {
+    tag: "vscode",
+    display_name: "VS Code (Copilot)",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(30, Source::Doc),
+    user_root: UserRoot {
+        variable: None,
+        default: Place {
+            base: Base::Editors,
+            path: "Code/User",
+        },
+    },
+    rule: Fact {
+        value: Scoped {
+            user: own(
+                Base::UserRoot,
+                "prompts/cueme.instructions.md",
+                INSTRUCTIONS_FRONT_MATTER,
+            ),
+            project: block(Base::Project, ".github/copilot-instructions.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "mcp.json")),
+        Some((Base::Project, ".vscode/mcp.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::Servers,
+    hooks: places(
+        Some((Base::Home, ".copilot/hooks/cueme-vscode.json")),
+        Some((Base::Project, ".github/hooks/cueme-vscode.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Vscode,
+    permission: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".vscode/settings.json")),
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("code"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static KIRO: Facts = Facts {
+    tag: "kiro",
+    display_name: "Kiro",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(60, Source::Report),
+    user_root: home(Some("KIRO_HOME"), ".kiro"),
+    rule: Fact {
+        value: Scoped {
+            user: own(Base::UserRoot, "steering/cueme.md", KIRO_FRONT_MATTER),
+            project: own(Base::Project, ".kiro/steering/cueme.md", KIRO_FRONT_MATTER),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "settings/mcp.json")),
+        Some((Base::Project, ".kiro/settings/mcp.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::AutoApprove),
+    hooks: places(
+        Some((Base::UserRoot, "hooks/cueme.json")),
+        Some((Base::Project, ".kiro/hooks/cueme.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Kiro,
+    permission: places(
+        Some((Base::Editors, "Kiro/User/settings.json")),
+        None,
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("kiro"),
+        Sign::Program("kiro-cli"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static OPENCODE: Facts = Facts {
+    tag: "opencode",
+    display_name: "opencode",
+    // At the ceiling the command is killed; only an environment variable of opencode itself raises it.
+    shell_ceiling: seconds(120, Source::Code),
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: seconds(30, Source::Code),
+    hook_ceiling: Fact {
+        value: None,
+        source: Source::Code,
+    },
+    user_root: UserRoot {
+        variable: None,
+        default: Place {
+            base: Base::Config,
+            path: "opencode",
+        },
+    },
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "AGENTS.md"),
+            project: block(Base::Project, "AGENTS.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "opencode.json")),
+        Some((Base::Project, "opencode.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::Opencode,
+    hooks: places(
+        Some((Base::UserRoot, "plugins/cueme.js")),
+        Some((Base::Project, ".opencode/plugins/cueme.js")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::OpencodePlugin,
+    permission: places(
+        Some((Base::UserRoot, "opencode.json")),
+        Some((Base::Project, "opencode.json")),
+        Source::Doc,
+    ),
+    signs: &[
+        Sign::Program("opencode"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static GEMINI_CLI: Facts = Facts {
+    tag: "gemini_cli",
+    display_name: "Gemini CLI",
+    // A command without output for this long is ended (`tools.shell.inactivityTimeout`).
+    shell_ceiling: seconds(300, Source::Doc),
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: seconds(600, Source::Doc),
+    hook_ceiling: seconds(60, Source::Doc),
+    user_root: home(None, ".gemini"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "GEMINI.md"),
+            project: block(Base::Project, "GEMINI.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".gemini/settings.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::TimeoutMsTrust),
+    hooks: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".gemini/settings.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Gemini,
+    // `tools.allowed` in the settings is deprecated in favour of policies; those of a workspace are not read.
+    permission: places(Some((Base::UserRoot, "policies/cueme.toml")), None, Source::Code),
+    signs: &[
+        Sign::Program("gemini"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static COPILOT_CLI: Facts = Facts {
+    tag: "copilot_cli",
+    display_name: "Copilot CLI",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(30, Source::Doc),
+    user_root: home(Some("COPILOT_HOME"), ".copilot"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "copilot-instructions.md"),
+            project: block(Base::Project, ".github/copilot-instructions.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(Some((Base::UserRoot, "mcp-config.json")), None, Source::Doc),
+    mcp_shape: McpShape::McpServers(McpExtras::LocalTools),
+    hooks: places(
+        Some((Base::UserRoot, "hooks/cueme-copilot.json")),
+        Some((Base::Project, ".github/hooks/cueme-copilot.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::CopilotCli,
+    permission: NOWHERE,
+    signs: &[
+        Sign::Program("copilot"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+};
+
+static TERMINAL: Facts = Facts {
+    tag: "terminal",
+    display_name: "a plain terminal",
+    shell_ceiling: Fact {
+        value: None,
+        source: Source::Inferred,
+    },
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: UNKNOWN_CEILING,
+    user_root: home(None, ""),
+    rule: Fact {
+        value: Scoped {
+            user: None,
+            project: None,
+        },
+        source: Source::Inferred,
+    },
+    mcp: NOWHERE,
+    mcp_shape: McpShape::None,
+    hooks: NOWHERE,
+    hook_shape: HookShape::None,
+    permission: NOWHERE,
+    signs: &[],
+};
+
+const UNKNOWN_CEILING: Fact<Option<Duration>> = Fact {
+    value: None,
+    source: Source::Unknown,
+};
+const NOT_RAISED: Fact<Option<Duration>> = Fact {
+    value: None,
+    source: Source::Unknown,
+};
+const NOWHERE: Fact<Scoped<Place>> = Fact {
+    value: Scoped {
+        user: None,
+        project: None,
+    },
+    source: Source::Unknown,
+};
+
+const fn seconds(value: u64, source: Source) -> Fact<Option<Duration>> {
+    Fact {
+        value: Some(Duration::from_secs(value)),
+        source,
+    }
+}
+
+const fn home(variable: Option<&'static str>, path: &'static str) -> UserRoot {
+    UserRoot {
+        variable,
+        default: Place {
+            base: Base::Home,
+            path,
+        },
+    }
+}
+
+const fn block(base: Base, path: &'static str) -> Option<RuleFile> {
+    Some(RuleFile {
+        place: Place { base, path },
+        kind: RuleKind::Block,
+    })
+}
+
+const fn own(base: Base, path: &'static str, front_matter: &'static str) -> Option<RuleFile> {
+    Some(RuleFile {
+        place: Place { base, path },
+        kind: RuleKind::Own { front_matter },
+    })
+}
+
+const fn places(
+    user: Option<(Base, &'static str)>,
+    project: Option<(Base, &'static str)>,
+    source: Source,
+) -> Fact<Scoped<Place>> {
+    Fact {
+        value: Scoped {
+            user: place(user),
+            project: place(project),
+        },
+        source,
+    }
+}
+
+const fn place(parts: Option<(Base, &'static str)>) -> Option<Place> {
+    match parts {
+        Some((base, path)) => Some(Place { base, path }),
+        None => None,
+    }
+}

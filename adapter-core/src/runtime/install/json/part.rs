@@ -1,0 +1,86 @@
+//! The vocabulary of what is ours in a JSON file.
+
+use serde_json::Value;
+
+/// One thing that is ours in a JSON file.
+#[derive(Debug, Clone)]
+pub(in crate::runtime::install) enum Part {
+    /// A member that is ours by its name.
+    Member {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A setting of the runtime: a value that the user already set stays.
+    Setting {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A member that the format wants but whose value is the user's affair.
+    Filler {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value when the user has none.
+        value: Value,
+    },
+    /// A member that is added only to an object that is already there.
+    MemberOfExisting {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A text in an array.
+    Item {
+        /// The array, from the root.
+        path: Vec<&'static str>,
+        /// The text.
+        text: String,
+    },
+    /// Our entries in the object `hooks`: an array per event. Entries of ours under other events are retired.
+    Hooks {
+        /// How an entry stands in its array.
+        nesting: Nesting,
+        /// Our entry for each event, as an element of that array.
+        events: Vec<(&'static str, Value)>,
+    },
+    /// Our entries in the array `hooks`, each known by its `name`.
+    HookList {
+        /// The entries.
+        entries: Vec<Value>,
+    },
+    /// What the format wants in any file, whoever's entries are in it.
+    Scaffold {
+        /// The member's name, at the root.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// What the runtime adds to any file by itself: never written by us, but a file of ours with only that left goes.
+    AddedByHost {
+        /// The member's name, at the root.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+}
+
+/// How a hook stands in the array of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::runtime::install) enum Nesting {
+    /// The hook is an element.
+    Flat,
+    /// An element is a group whose `hooks` are hooks.
+    Grouped,
+}

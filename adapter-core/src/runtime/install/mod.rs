@@ -1,0 +1,26 @@
+//! Installs cueme into a runtime, and takes it out again.
+//!
+//! A plan is a value: which files would change, from what to what, and why. It is made from the files' contents alone,
+//! so it can be shown, tested and refused; only [`apply`] reads and writes. Suggested reading order: what is asked
+//! ([`request`]), what belongs where (`recipe`), how it is put into a file (`managed_block`, `json`, `toml`,
+//! `own_file`), what comes out ([`plan`]).
+
+pub mod apply;
+pub mod diff;
+pub mod plan;
+pub mod record;
+pub mod request;
+
+mod command_line;
+mod error;
+mod json;
+mod managed_block;
+mod own_file;
+mod recipe;
+mod toml;
+
+pub use apply::{apply, read};
+pub use error::{ApplyError, Problem};
+pub use plan::{FileEdit, Plan, Refusal, Status, files, plan, status};
+pub use record::{Record, RecordedFile, Snapshot};
+pub use request::{Extras, Paths, Request, Scope, Wish, binary_for};

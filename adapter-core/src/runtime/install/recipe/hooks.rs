@@ -1,0 +1,243 @@
+//! How our hooks are declared in each shape.
+//!
+//! Only events that the host documents are named: Cursor silently drops a whole file over one unknown event.
+
+use serde_json::{Value, json};
+
+use crate::runtime::{
+    Runtime,
+    facts::HookShape,
+    install::{
+        Request,
+        command_line::hook_command,
+        json::{Nesting, Part},
+        own_file::MARK,
+    },
+};
+
+/// How long the hook at the end of a turn may wait for a human: a day.
+const WAIT_SECONDS: u64 = 86_400;
+
+/// How long a hook may take that asks nobody.
+const QUICK_SECONDS: u64 = 30;
+
+const PLUGIN: &str = include_str!("opencode_plugin.js");
+
+/// One hook: the host's event, ours, how long it may take.
+struct Hook {
+    host_event: &'static str,
+    event: &'static str,
+    seconds: u64,
+    matcher: Option<&'static str>,
+}
+
+/// Returns our hooks as parts of a JSON file of this shape.
+pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
+    let version = |value: Value| Part::Scaffold {
+        key: "version",
+        value,
+    };
+    let hooks = hooks(shape, request);
+    let events = |entry: fn(&Hook, &str) -> Value| {
+        hooks
+            .iter()
+            .map(|hook| (hook.host_event, entry(hook, &command(request, hook))))
+            .collect::<Vec<_>>()
+    };
+    match shape {
+        HookShape::Cursor => {
+            vec![
+                Part::Hooks {
+                    nesting: Nesting::Flat,
+                    events: events(cursor),
+                },
+                version(json!(1)),
+            ]
+        }
+        HookShape::Claude => vec![Part::Hooks {
+            nesting: Nesting::Grouped,
+            events: events(claude),
+        }],
+        HookShape::Gemini => vec![Part::Hooks {
+            nesting: Nesting::Grouped,
+            events: events(gemini),
+        }],
+        HookShape::Vscode => {
+            vec![
+                Part::Hooks {
+                    nesting: Nesting::Flat,
+                    events: events(vscode),
+                },
+                version(json!(1)),
+            ]
+        }
+        HookShape::CopilotCli => {
+            vec![
+                Part::Hooks {
+                    nesting: Nesting::Flat,
+                    events: events(copilot),
+                },
+                version(json!(1)),
+            ]
+        }
+        HookShape::Windsurf => vec![Part::Hooks {
+            nesting: Nesting::Flat,
+            events: events(windsurf),
+        }],
+        HookShape::Kiro => {
+            let entries = hooks
+                .iter()
+                .map(|hook| kiro(hook, &command(request, hook)))
+                .collect();
+            vec![Part::HookList { entries }, version(json!("v1"))]
+        }
+        HookShape::OpencodePlugin | HookShape::None => Vec::new(),
+    }
+}
+
+/// Returns the plugin by which opencode calls us.
+pub(super) fn opencode_plugin(binary: &str) -> String {
+    let binary = Value::from(binary).to_string();
+    format!("// {MARK}\n{}", PLUGIN.replace("\"@CUEME@\"", &binary))
+}
+
+fn command(request: &Request<'_>, hook: &Hook) -> String {
+    hook_command(request.binary, request.runtime, hook.event)
+}
+
+fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
+    let usual = |start, prompt, stop| {
+        vec![
+            Hook {
+                host_event: start,
+                event: "session_start",
+                seconds: QUICK_SECONDS,
+                matcher: None,
+            },
+            Hook {
+                host_event: prompt,
+                event: "prompt_submit",
+                seconds: QUICK_SECONDS,
+                matcher: None,
+            },
+            Hook {
+                host_event: stop,
+                event: "stop",
+                seconds: WAIT_SECONDS,
+                matcher: None,
+            },
+        ]
+    };
+    let mut hooks = match shape {
+        HookShape::Cursor => usual("sessionStart", "beforeSubmitPrompt", "stop"),
+        HookShape::Claude | HookShape::Vscode | HookShape::Kiro => {
+            usual("SessionStart", "UserPromptSubmit", "Stop")
+        }
+        HookShape::Gemini => usual("SessionStart", "BeforeAgent", "AfterAgent"),
+        HookShape::CopilotCli => usual("sessionStart", "userPromptSubmitted", "agentStop"),
+        HookShape::Windsurf => vec![
+            Hook {
+                host_event: "pre_user_prompt",
+                event: "prompt_submit",
+                seconds: QUICK_SECONDS,
+                matcher: None,
+            },
+            Hook {
+                host_event: "post_cascade_response",
+                event: "stop",
+                seconds: QUICK_SECONDS,
+                matcher: None,
+            },
+        ],
+        HookShape::OpencodePlugin | HookShape::None => Vec::new(),
+    };
+    hooks.extend(gates(request));
+    hooks
+}
+
+/// The hooks that hold a tool until a human has spoken, where the host has such a hook.
+fn gates(request: &Request<'_>) -> Vec<Hook> {
+    let gate = |host_event, event, matcher| Hook {
+        host_event,
+        event,
+        seconds: WAIT_SECONDS,
+        matcher,
+    };
+    let extras = request.extras;
+    match request.runtime {
+        Runtime::Cursor if extras.approvals => {
+            vec![
+                gate("beforeShellExecution", "pre_tool", None),
+                gate("beforeMCPExecution", "pre_tool", None),
+            ]
+        }
+        Runtime::ClaudeCode if extras.approvals => vec![gate("PermissionRequest", "permission", None)],
+        Runtime::ClaudeCode if extras.questions => {
+            vec![gate("PermissionRequest", "permission", Some("AskUserQuestion"))]
+        }
+        Runtime::Codex => {
+            let mut gates = Vec::new();
+            if extras.approvals {
+                gates.push(gate("PermissionRequest", "permission", None));
+            }
+            if extras.questions {
+                gates.push(gate("PreToolUse", "pre_tool", Some("request_user_input")));
+            }
+            gates
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn cursor(hook: &Hook, command: &str) -> Value {
+    let mut entry = json!({ "command": command, "timeout": hook.seconds });
+    if hook.host_event == "stop" {
+        // Without it Cursor stops following up after five times; we follow up only with a human's words.
+        entry["loop_limit"] = Value::Null;
+    }
+    entry
+}
+
+fn claude(hook: &Hook, command: &str) -> Value {
+    group(
+        hook,
+        &json!({ "type": "command", "command": command, "timeout": hook.seconds }),
+    )
+}
+
+fn gemini(hook: &Hook, command: &str) -> Value {
+    let name = format!("cueme-{}", hook.event);
+    group(
+        hook,
+        &json!({ "name": name, "type": "command", "command": command, "timeout": hook.seconds * 1_000 }),
+    )
+}
+
+fn group(hook: &Hook, entry: &Value) -> Value {
+    match hook.matcher {
+        Some(matcher) => json!({ "matcher": matcher, "hooks": [entry] }),
+        None => json!({ "hooks": [entry] }),
+    }
+}
+
+fn vscode(hook: &Hook, command: &str) -> Value {
+    json!({ "type": "command", "command": command, "timeout": hook.seconds })
+}
+
+fn copilot(hook: &Hook, command: &str) -> Value {
+    json!({ "type": "command", "bash": command, "powershell": command, "timeoutSec": hook.seconds })
+}
+
+fn windsurf(_: &Hook, command: &str) -> Value {
+    json!({ "command": command, "show_output": false })
+}
+
+fn kiro(hook: &Hook, command: &str) -> Value {
+    json!({
+        "name": format!("cueme-{}", hook.event),
+        "trigger": hook.host_event,
+        "action": { "type": "command", "command": command },
+        "timeout": hook.seconds,
+        "enabled": true,
+    })
+}

@@ -1,0 +1,11 @@
+//! What belongs into which file of a runtime.
+//!
+//! Places and shapes come from the facts; what we put there is decided here.
+
+mod files;
+mod hooks;
+mod mcp;
+mod notes;
+
+pub(super) use files::{Content, FileRecipe, recipe};
+pub(super) use notes::notes;

@@ -1,0 +1,2 @@
+// managed by `cueme init`: edits in here are replaced
+export const Cueme = async () => ({});

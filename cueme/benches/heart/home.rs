@@ -1,0 +1,148 @@
+//! A broker of its own for a measurement, and a client that speaks the wire.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{Ask, GiveAnswer, Join, Reply, Request, decode_reply, encode_request};
+use protocol_spec::outcome::{Kind, Origin};
+use uuid::Uuid;
+
+/// The binary under measurement.
+pub(crate) const CUEME: &str = env!("CARGO_BIN_EXE_cueme");
+
+/// A broker with a data directory of its own.
+pub(crate) struct Home {
+    directory: tempfile::TempDir,
+    broker: Child,
+}
+
+impl Home {
+    pub(crate) fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut broker = Command::new(CUEME)
+            .args(["broker", "run"])
+            .env("CUEME_HOME", directory.path())
+            .env("CUEME_LOG", "error")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a broker");
+        let mut ready = String::new();
+        let stdout = broker.stdout.take().expect("its output");
+        BufReader::new(stdout)
+            .read_line(&mut ready)
+            .expect("its ready line");
+        assert!(ready.starts_with("ready"), "{ready}");
+        Self { directory, broker }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.broker.id()
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(CUEME);
+        command.env("CUEME_HOME", self.path());
+        command
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path().join("broker.sock")
+    }
+
+    pub(crate) fn connect(&self) -> Wire {
+        Wire::connect(&self.socket())
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = self.broker.kill();
+        let _ = self.broker.wait();
+    }
+}
+
+/// One connection.
+pub(crate) struct Wire {
+    reader: BufReader<UnixStream>,
+    line: Vec<u8>,
+}
+
+impl Wire {
+    pub(crate) fn connect(socket: &Path) -> Self {
+        let stream = UnixStream::connect(socket).expect("a connection");
+        Self {
+            reader: BufReader::with_capacity(1024, stream),
+            line: Vec::new(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, request: &Request) {
+        let line = encode_request(RequestId(Uuid::now_v7()), request).expect("a line");
+        self.reader
+            .get_mut()
+            .write_all(&line)
+            .expect("a broker that reads");
+    }
+
+    pub(crate) fn receive(&mut self) -> Reply {
+        self.line.clear();
+        self.reader
+            .read_until(b'\n', &mut self.line)
+            .expect("a broker that answers");
+        decode_reply(self.line.trim_ascii_end()).expect("a reply").1
+    }
+
+    pub(crate) fn join(&mut self) -> AgentId {
+        self.send(&Request::Join(Join {
+            runtime: "terminal".parse().expect("a tag"),
+            project_dir: "/".into(),
+            terminal: "bash".into(),
+            session: None,
+        }));
+        match self.receive() {
+            Reply::Joined(joined) => joined.agent_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks, and returns when the question is on disk.
+    pub(crate) fn ask(&mut self, agent: &AgentId, prompt: String) -> CueId {
+        self.send(&Request::Ask(Ask {
+            agent_id: agent.clone(),
+            kind: Kind::Cue,
+            prompt,
+            payload: None,
+            origin: Origin::Agent,
+            nonce: None,
+        }));
+        match self.receive() {
+            Reply::Asked(asked) => asked.cue_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Answers, and returns when that is on disk.
+    pub(crate) fn answer(&mut self, cue: CueId, text: &str) {
+        let answer = protocol_spec::answer::Answer {
+            text: Some(text.into()),
+            ..Default::default()
+        };
+        self.send(&Request::Answer(GiveAnswer {
+            cue: cue.to_string(),
+            answer,
+            by: None,
+            hold_ms: 0,
+        }));
+        match self.receive() {
+            Reply::Decided(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Measures the heart against floors taken in the same run, and prints the ratios as a table.
+//!
+//! `cargo bench` runs it; `cargo bench -- --quick` takes fewer samples. Machines are noisy: ours and the floor are
+//! measured in turn, and only their ratio is compared with the goal. Nothing here fails a build.
+
+mod answer;
+mod envelope;
+mod floor;
+mod home;
+mod spawn;
+mod table;
+mod throughput;
+mod waiters;
+
+use table::Row;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    // `cargo test --benches` runs this file too; there is nothing to test here.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return;
+    }
+    let scale = if arguments.iter().any(|argument| argument == "--quick") {
+        1
+    } else {
+        5
+    };
+    let measures: [(&str, fn(usize) -> Vec<Row>); 5] = [
+        ("spawn", spawn::measure),
+        ("answer", answer::measure),
+        ("throughput", throughput::measure),
+        ("waiters", waiters::measure),
+        ("envelope", envelope::measure),
+    ];
+    let wanted: Vec<&String> = arguments
+        .iter()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let mut rows = Vec::new();
+    for (name, measure) in measures {
+        if wanted.is_empty() || wanted.iter().any(|wanted| *wanted == name) {
+            eprintln!("measuring {name} …");
+            rows.extend(measure(scale));
+        }
+    }
+    table::print(&rows);
+}

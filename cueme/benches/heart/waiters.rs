@@ -1,0 +1,77 @@
+//! Ten thousand agents that wait: what each costs the broker in memory, and all of them in processor time.
+
+use std::time::Duration;
+
+use crate::home::{Home, Wire};
+use crate::table::{Goal, Row};
+
+const WAITERS: usize = 10_000;
+const WAITERS_PER_AGENT: usize = 200;
+
+pub(crate) fn measure(scale: usize) -> Vec<Row> {
+    raise_descriptor_limit();
+    let home = Home::start();
+    let mut first = home.connect();
+    let agents: Vec<_> = (0..WAITERS / WAITERS_PER_AGENT).map(|_| first.join()).collect();
+    let before = resident_kib(home.pid());
+    let mut waiters: Vec<Wire> = Vec::with_capacity(WAITERS);
+    for number in 0..WAITERS {
+        let mut wire = home.connect();
+        wire.ask(&agents[number % agents.len()], format!("question {number}"));
+        waiters.push(wire);
+    }
+    // The search index follows a moment behind.
+    std::thread::sleep(Duration::from_secs(2));
+    let each = resident_kib(home.pid()).saturating_sub(before) as f64 / WAITERS as f64;
+    let ticks_before = ticks(home.pid());
+    let watched = Duration::from_secs(4 * scale as u64);
+    std::thread::sleep(watched);
+    let ticks = ticks(home.pid()) - ticks_before;
+    vec![
+        Row {
+            what: "broker memory for each of 10,000 waiting connections, KiB",
+            ours: format!("{each:.1} KiB"),
+            floor: "16 KiB".into(),
+            ratio: each / 16.0,
+            goal: Goal::AtMost(1.0),
+        },
+        Row {
+            what: "processor ticks of the broker while 10,000 wait and nothing happens",
+            ours: format!("{ticks} in {} s", watched.as_secs()),
+            floor: "0".into(),
+            ratio: ticks as f64,
+            goal: Goal::AtMost(1.0),
+        },
+    ]
+}
+
+fn resident_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Returns user plus system time in clock ticks.
+fn ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    after_name
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|number| number.parse::<u64>().ok())
+        .sum()
+}
+
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).expect("enough descriptors");
+}

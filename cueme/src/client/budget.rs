@@ -1,0 +1,90 @@
+//! How long a wait may last in the runtime of the agent.
+//!
+//! A human takes as long as they take; the budget only makes a wait end a little before the runtime would end it.
+
+use std::time::Duration;
+
+use cueme_broker::config::Config;
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::RuntimeTag;
+
+use crate::duration::parse_duration;
+use crate::error::CliError;
+use crate::output;
+use crate::surroundings;
+
+/// The variable by which whoever starts the agent sets the budget.
+const VARIABLE: &str = "CUEME_WAIT";
+/// The least time left between the end of a wait and the runtime's ceiling.
+const MARGIN_MIN: Duration = Duration::from_secs(2);
+/// The most time left there.
+const MARGIN_MAX: Duration = Duration::from_secs(10);
+
+/// Returns the budget set in the environment; the outer `None` means that none is set, the inner that there is no limit.
+pub(super) fn from_environment() -> Result<Option<Option<Duration>>, CliError> {
+    let Some(text) = surroundings::variable(VARIABLE) else {
+        return Ok(None);
+    };
+    match parse_duration(&text) {
+        Ok(budget) => Ok(Some(limit(budget))),
+        Err(_) => Err(
+            CliError::usage(format!("{VARIABLE} is {text:?}, which is not a length of time"))
+                .with_hint(format!("set {VARIABLE} to 90s, 5m or 1h; 0 means no limit")),
+        ),
+    }
+}
+
+/// Returns the budget of an agent in the runtime `tag`, where the environment sets none.
+pub(super) fn of_runtime(places: &Places, tag: &RuntimeTag) -> Option<Duration> {
+    match configured(places, tag) {
+        Some(budget) => limit(budget),
+        None => wait_ceiling(tag.as_str()).map(below),
+    }
+}
+
+fn configured(places: &Places, tag: &RuntimeTag) -> Option<Duration> {
+    match Config::load(&places.config) {
+        Ok(config) => config.runtime.get(tag.as_str()).and_then(|runtime| runtime.wait),
+        Err(error) => {
+            output::tell(&format!(
+                "warning: {error}; waiting as if there were no configuration"
+            ));
+            None
+        }
+    }
+}
+
+/// Zero stands for no limit.
+fn limit(budget: Duration) -> Option<Duration> {
+    (budget > Duration::ZERO).then_some(budget)
+}
+
+/// Returns a wait that ends a little below `ceiling`.
+fn below(ceiling: Duration) -> Duration {
+    let margin = (ceiling / 10).clamp(MARGIN_MIN, MARGIN_MAX);
+    ceiling.saturating_sub(margin).max(ceiling / 2)
+}
+
+/// Returns the runtime's own limit for a command, where one is known.
+fn wait_ceiling(_tag: &str) -> Option<Duration> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_a_little_below_the_ceiling() {
+        for (ceiling, budget) in [(10, 8), (30, 27), (120, 110), (600, 590), (3, 1)] {
+            let found = below(Duration::from_secs(ceiling));
+            assert_eq!(found.as_secs(), budget, "{ceiling}");
+        }
+    }
+
+    #[test]
+    fn zero_means_no_limit() {
+        assert_eq!(limit(Duration::ZERO), None);
+        assert_eq!(limit(Duration::from_secs(5)), Some(Duration::from_secs(5)));
+    }
+}

@@ -1,0 +1,184 @@
+//! Calls that are answered at once.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{End, ErrorCode, EventView, Failure, Reply, Request, Watch};
+
+use super::connect::connect;
+use super::session::{Lost, Session, encode_call, mint};
+use super::start::connect_or_start;
+use crate::error::CliError;
+
+/// How long a broker may take for an answer.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(60);
+/// How long it may take where all of the database is read or copied.
+const LONG_ANSWER_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
+/// How often a call is sent again to the broker's successor. The request id makes that safe.
+const SENDS_MAX: u32 = 4;
+/// How long to leave a successor alone before the call is sent again.
+const SEND_PAUSE: Duration = Duration::from_millis(50);
+
+/// Makes a call with one reply, starting the broker if needed.
+pub(crate) fn call(places: &Places, request: &Request) -> Result<Reply, CliError> {
+    let mut only = None;
+    exchange(places, request, |reply| {
+        only = Some(reply);
+        Ok(Flow::Done)
+    })?;
+    only.ok_or_else(nothing_came)
+}
+
+/// Makes a call that is answered with a list, starting the broker if needed.
+pub(crate) fn list(
+    places: &Places,
+    request: &Request,
+    mut each: impl FnMut(Reply) -> Result<(), CliError>,
+) -> Result<End, CliError> {
+    let mut end = End::default();
+    exchange(places, request, |reply| match reply {
+        Reply::End(found) => {
+            end = found;
+            Ok(Flow::Done)
+        }
+        entry => each(entry).map(|()| Flow::More),
+    })?;
+    Ok(end)
+}
+
+/// Makes a call with one reply to a broker that is running; returns `None` when none is.
+pub(crate) fn call_running(places: &Places, request: &Request) -> Result<Option<Reply>, CliError> {
+    let Some(stream) = connect(places)? else {
+        return Ok(None);
+    };
+    let mut session = Session::open(stream, &encode_call(mint(), request)?);
+    match session.reply(Instant::now() + wait_max(request)) {
+        Ok(Reply::Error(failure)) => Err(failure.into()),
+        Ok(reply) => Ok(Some(reply)),
+        // A socket whose broker is just ending accepts and says nothing.
+        Err(Lost::Gone(_)) => Ok(None),
+        Err(lost) => Err(lost.into_error()),
+    }
+}
+
+/// Follows what happens for as long as the broker lives; `each` is told of every event, and of events it missed.
+pub(crate) fn watch(
+    places: &Places,
+    mut each: impl FnMut(Option<EventView>) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let stream = connect_or_start(places)?;
+    let mut session = Session::open(stream, &encode_call(mint(), &Request::Watch(Watch::default()))?);
+    // What happened before the connection stood is unknown, so the state is read once at the beginning.
+    each(None)?;
+    loop {
+        match session.hear(None, None) {
+            Ok(super::session::Heard::Reply(reply)) => match *reply {
+                Reply::Event(event) => each(Some(event))?,
+                Reply::Lagged(_) => each(None)?,
+                Reply::Error(failure) => return Err(failure.into()),
+                _ => {}
+            },
+            Ok(_) => {}
+            Err(Lost::Gone(_)) => return Ok(()),
+            Err(lost) => return Err(lost.into_error()),
+        }
+    }
+}
+
+/// Whether more lines belong to the answer.
+enum Flow {
+    More,
+    Done,
+}
+
+/// How one attempt ended.
+enum Attempt {
+    Done(Session),
+    /// Nothing was told to the caller yet, so the call may be sent again.
+    Again(Lost),
+    Outdated(Session, Failure),
+}
+
+fn exchange(
+    places: &Places,
+    request: &Request,
+    mut each: impl FnMut(Reply) -> Result<Flow, CliError>,
+) -> Result<(), CliError> {
+    let id = mint();
+    for _ in 1..SENDS_MAX {
+        match attempt(connect_or_start(places)?, id, request, &mut each)? {
+            Attempt::Done(session) => {
+                leave(session);
+                return Ok(());
+            }
+            Attempt::Again(Lost::Gone(error)) if error.kind() != ErrorKind::TimedOut => {
+                std::thread::sleep(SEND_PAUSE);
+            }
+            Attempt::Again(lost) => return Err(lost.into_error()),
+            // An operation that an older broker does not know is asked of the newer one.
+            Attempt::Outdated(session, failure) => session.retire().map_err(|_| CliError::from(failure))?,
+        }
+    }
+    match attempt(connect_or_start(places)?, id, request, &mut each)? {
+        Attempt::Done(_) => Ok(()),
+        Attempt::Again(lost) => Err(lost.into_error()),
+        Attempt::Outdated(_, failure) => Err(failure.into()),
+    }
+}
+
+/// Replaces an outdated broker once the call is answered. Failing at that spoils nothing.
+fn leave(session: Session) {
+    if session.is_outdated() {
+        let _ = session.retire();
+    }
+}
+
+fn attempt(
+    stream: UnixStream,
+    id: RequestId,
+    request: &Request,
+    each: &mut impl FnMut(Reply) -> Result<Flow, CliError>,
+) -> Result<Attempt, CliError> {
+    let mut session = Session::open(stream, &encode_call(id, request)?);
+    let deadline = Instant::now() + wait_max(request);
+    let mut told = false;
+    loop {
+        match session.reply(deadline) {
+            Ok(Reply::Error(failure)) if failure.code == ErrorCode::Unsupported && session.is_outdated() => {
+                return Ok(Attempt::Outdated(session, failure));
+            }
+            Ok(Reply::Error(failure)) => return Err(failure.into()),
+            Ok(reply) => match each(reply)? {
+                Flow::Done => return Ok(Attempt::Done(session)),
+                Flow::More => told = true,
+            },
+            Err(lost) if told => return Err(lost.into_error()),
+            Err(lost) => return Ok(Attempt::Again(lost)),
+        }
+    }
+}
+
+fn wait_max(request: &Request) -> Duration {
+    match request {
+        Request::Check(_) | Request::Backup(_) | Request::Purge(_) => LONG_ANSWER_WAIT_MAX,
+        _ => ANSWER_WAIT_MAX,
+    }
+}
+
+fn nothing_came() -> CliError {
+    CliError::no_broker("the broker did not answer").with_hint("run `cueme doctor` to see what is wrong")
+}
+
+/// Takes the reply that was asked for out of whatever came.
+macro_rules! expect_reply {
+    ($reply:expr, $variant:ident) => {
+        match $reply {
+            protocol_spec::message::Reply::$variant(body) => Ok(body),
+            other => Err($crate::client::unexpected_reply(&other)),
+        }
+    };
+}
+pub(crate) use expect_reply;

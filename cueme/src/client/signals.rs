@@ -1,0 +1,67 @@
+//! Being asked to stop while waiting.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use protocol_spec::exit::Exit;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// A request to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    Interrupt,
+    Terminate,
+}
+
+impl Signal {
+    /// Returns how a call ends that was asked to stop like this.
+    pub(super) fn exit(self) -> Exit {
+        match self {
+            Self::Interrupt => Exit::Interrupted,
+            Self::Terminate => Exit::Terminated,
+        }
+    }
+}
+
+/// Notes signals, and wakes whoever polls for them: no thread, no timer.
+#[derive(Debug)]
+pub(super) struct Signals {
+    caught: Arc<AtomicUsize>,
+    wake: UnixStream,
+}
+
+const NONE: usize = 0;
+const INTERRUPT: usize = 1;
+const TERMINATE: usize = 2;
+
+impl Signals {
+    /// Catches SIGINT and SIGTERM from here on.
+    pub(super) fn catch() -> io::Result<Self> {
+        let caught = Arc::new(AtomicUsize::new(NONE));
+        let (wake, write) = UnixStream::pair()?;
+        for (signal, mark) in [(SIGINT, INTERRUPT), (SIGTERM, TERMINATE)] {
+            // The mark is set before the pipe is written: handlers run in the order they were registered.
+            signal_hook::flag::register_usize(signal, Arc::clone(&caught), mark)?;
+            signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+        }
+        Ok(Self { caught, wake })
+    }
+
+    /// Returns the signal that was caught, if one was.
+    pub(super) fn caught(&self) -> Option<Signal> {
+        match self.caught.load(Ordering::SeqCst) {
+            INTERRUPT => Some(Signal::Interrupt),
+            TERMINATE => Some(Signal::Terminate),
+            _ => None,
+        }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}

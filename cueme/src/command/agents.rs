@@ -1,0 +1,90 @@
+//! `cueme agents`: who has joined, and who waits.
+
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{AgentView, Nothing, Request};
+use protocol_spec::time::Timestamp;
+
+use crate::cli::AgentsArgs;
+use crate::client::{expect_reply, list};
+use crate::display::{Paint, ago, now, pad, shorten, visible_line};
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &AgentsArgs) -> Result<Exit, CliError> {
+    let mut agents: Vec<AgentView> = Vec::new();
+    list(&surroundings::places()?, &Request::Agents(Nothing {}), |reply| {
+        agents.push(*expect_reply!(reply, Agent)?);
+        Ok(())
+    })?;
+    if args.json {
+        output::print_line(&serde_json::to_string(&agents).unwrap_or_default())?;
+    } else if agents.is_empty() {
+        output::print_line("no agent has joined yet; an agent does so with `cueme join <agent_runtime>`")?;
+    } else {
+        output::print(&table(&agents, now(), output::columns(), Paint::for_stdout()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn table(agents: &[AgentView], now: Timestamp, columns: usize, paint: Paint) -> String {
+    let mut text = String::new();
+    for agent in agents {
+        let line = format!(
+            "{}  {}",
+            pad(agent.agent_id.as_str(), 10),
+            pad(agent.agent_runtime.as_str(), 12)
+        );
+        let state = state_words(agent, now);
+        let state = if agent.waiting > 0 {
+            paint.green(&state)
+        } else {
+            state
+        };
+        text.push_str(&format!("{}  {state}\n", paint.cyan(&line)));
+        let place = match &agent.name {
+            Some(name) => format!("{}, {}", visible_line(name), visible_line(&agent.project_dir)),
+            None => visible_line(&agent.project_dir),
+        };
+        text.push_str(&paint.dim(&format!("  {}\n", shorten(&place, columns - 2))));
+    }
+    text
+}
+
+fn state_words(agent: &AgentView, now: Timestamp) -> String {
+    let mut parts = Vec::new();
+    if agent.open_cues > 0 {
+        parts.push(format!("{} open", agent.open_cues));
+    }
+    if agent.waiting > 0 {
+        parts.push("waiting".to_owned());
+    }
+    if agent.queued > 0 {
+        parts.push(format!("{} of your messages not read yet", agent.queued));
+    }
+    parts.push(format!("seen {} ago", ago(now, agent.seen_at)));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_listed_with_what_is_true_about_it() {
+        let agent = AgentView {
+            agent_id: "bako-nefi".parse().unwrap(),
+            agent_runtime: "cursor".parse().unwrap(),
+            project_dir: "/srv/\u{1b}[31mshop".into(),
+            agent_terminal: "zsh".into(),
+            name: None,
+            joined_at: Timestamp::from_millis(0),
+            seen_at: Timestamp::from_millis(0),
+            open_cues: 2,
+            waiting: 1,
+            queued: 0,
+        };
+        let text = table(&[agent], Timestamp::from_millis(120_000), 80, Paint::off());
+        assert!(text.contains("2 open, waiting, seen 2 min ago"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}

@@ -1,0 +1,252 @@
+//! `cueme answer`: a human answers, with arguments or by being asked.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use protocol_spec::answer::{Answer, Attachment, FieldAnswer, Reply};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{CueView, GiveAnswer, Request};
+
+use super::{decided, inbox, show};
+use crate::cli::AnswerArgs;
+use crate::dialogue::Dialogue;
+use crate::display::{Paint, full, now};
+use crate::error::CliError;
+use crate::input::text_of;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
+    let places = surroundings::places()?;
+    let (cue, answer) = match (&args.cue_id, has_answer(args)) {
+        (Some(cue), true) => (cue.clone(), answer_of(args)?),
+        (_, false) => match ask_person(&places, args.cue_id.as_deref())? {
+            Some(given) => given,
+            None => return Ok(Exit::NotFound),
+        },
+        (None, true) => {
+            return Err(CliError::usage("the question's id is missing").with_hint("`cueme inbox` shows it"));
+        }
+    };
+    let request = GiveAnswer {
+        cue,
+        answer,
+        by: surroundings::user(),
+        hold_ms: 0,
+    };
+    decided::send(&places, &Request::Answer(request))
+}
+
+fn has_answer(args: &AnswerArgs) -> bool {
+    let has_choice = !args.select.is_empty() || args.other.is_some() || args.confirm || args.cancel;
+    has_choice || !args.text.is_empty() || !args.field.is_empty() || !args.attach.is_empty()
+}
+
+fn answer_of(args: &AnswerArgs) -> Result<Answer, CliError> {
+    Ok(Answer {
+        text: text_of(&args.text, "the answer")?,
+        reply: reply_of(args)?,
+        attachments: args
+            .attach
+            .iter()
+            .map(|path| attachment(path))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn reply_of(args: &AnswerArgs) -> Result<Option<Reply>, CliError> {
+    let is_choice = !args.select.is_empty() || args.other.is_some();
+    let is_confirm = args.confirm || args.cancel;
+    let is_form = !args.field.is_empty();
+    if [is_choice, is_confirm, is_form]
+        .into_iter()
+        .filter(|given| *given)
+        .count()
+        > 1
+    {
+        return Err(
+            CliError::usage("--select, --field and --confirm answer different kinds of questions")
+                .with_hint("`cueme show <cue_id>` shows which kind it is"),
+        );
+    }
+    Ok(if is_choice {
+        Some(Reply::Choice {
+            selected: args.select.clone(),
+            other: args.other.clone(),
+        })
+    } else if is_confirm {
+        Some(Reply::Confirm {
+            confirmed: args.confirm,
+        })
+    } else if is_form {
+        Some(Reply::Form {
+            fields: fields_of(&args.field)?,
+        })
+    } else {
+        None
+    })
+}
+
+/// Collects `LABEL=VALUE` pairs; a label given twice has two values.
+fn fields_of(pairs: &[String]) -> Result<Vec<FieldAnswer>, CliError> {
+    let mut fields: Vec<FieldAnswer> = Vec::new();
+    for pair in pairs {
+        let Some((label, value)) = pair.split_once('=') else {
+            return Err(CliError::usage(format!("{pair:?} is not LABEL=VALUE"))
+                .with_hint(format!("write --field {:?}", format!("{pair}=value"))));
+        };
+        match fields.iter_mut().find(|field| field.label == label.trim()) {
+            Some(field) => field.values.push(value.to_owned()),
+            None => fields.push(FieldAnswer {
+                label: label.trim().to_owned(),
+                values: vec![value.to_owned()],
+                other: None,
+            }),
+        }
+    }
+    Ok(fields)
+}
+
+/// Names a file by its absolute path, so that the agent finds it from any directory.
+fn attachment(path: &Path) -> Result<Attachment, CliError> {
+    let wrong = |why: String| {
+        CliError::usage(format!("could not attach {}: {why}", path.display()))
+            .with_hint("give the path of a file that exists")
+    };
+    let absolute = std::fs::canonicalize(path).map_err(|error| wrong(error.to_string()))?;
+    if !absolute.is_file() {
+        return Err(wrong("it is not a file".to_owned()));
+    }
+    let text = absolute
+        .to_str()
+        .ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
+    Ok(Attachment {
+        path: text.to_owned(),
+        name: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        media_type: media_type(&absolute).map(str::to_owned),
+    })
+}
+
+fn media_type(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "png" => Some("image/png"),
+        "jpg" | "jpeg" => Some("image/jpeg"),
+        "gif" => Some("image/gif"),
+        "webp" => Some("image/webp"),
+        "svg" => Some("image/svg+xml"),
+        "pdf" => Some("application/pdf"),
+        "json" => Some("application/json"),
+        "txt" | "log" => Some("text/plain"),
+        "md" => Some("text/markdown"),
+        "csv" => Some("text/csv"),
+        _ => None,
+    }
+}
+
+/// Shows a question and asks for the answer; `None` when there is nothing to answer.
+fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answer)>, CliError> {
+    if !io::stdin().is_terminal() {
+        return Err(
+            CliError::usage("no answer was given, and there is no terminal to ask in").with_hint(
+                "run `cueme answer <cue_id> \"your answer\"`, or `cueme help answer` for all forms",
+            ),
+        );
+    }
+    let mut dialogue = Dialogue::with_terminal();
+    let cue = match cue {
+        Some(cue) => show::find(places, cue)?,
+        None => match pick(inbox::open_cues(places)?, &mut dialogue)? {
+            Some(cue) => cue,
+            None => return Ok(None),
+        },
+    };
+    if !cue.outcome.is_answerable() {
+        return Err(CliError::new(
+            Exit::NotFound,
+            format!("question {} is decided already", cue.cue_id),
+        )
+        .with_hint(format!("`cueme show {}` shows it", cue.cue_id)));
+    }
+    output::print_line(&full(&cue, now(), output::columns(), Paint::for_stdout()))?;
+    let answer = dialogue.answer(&cue)?;
+    Ok(Some((cue.cue_id.to_string(), answer)))
+}
+
+fn pick(
+    mut cues: Vec<CueView>,
+    dialogue: &mut Dialogue<impl io::BufRead, impl io::Write>,
+) -> Result<Option<CueView>, CliError> {
+    match cues.len() {
+        0 => {
+            output::print_line("no agent is waiting for you")?;
+            Ok(None)
+        }
+        1 => Ok(cues.pop()),
+        _ => dialogue.pick_cue(cues).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_given_twice_has_two_values_and_a_value_may_hold_an_equals_sign() {
+        let pairs = ["Env=prod", "Tags=a", "Tags=b=c", "Empty="].map(str::to_owned);
+        let fields = fields_of(&pairs).unwrap();
+        let found: Vec<(&str, Vec<&str>)> = fields
+            .iter()
+            .map(|field| {
+                (
+                    field.label.as_str(),
+                    field.values.iter().map(String::as_str).collect(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Env", vec!["prod"]),
+                ("Tags", vec!["a", "b=c"]),
+                ("Empty", vec![""])
+            ]
+        );
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_refused_with_the_right_form() {
+        let error = fields_of(&["Env".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("--field \"Env=value\""), "{error}");
+    }
+
+    #[test]
+    fn answers_of_two_kinds_at_once_are_refused() {
+        let args = AnswerArgs {
+            select: vec!["A".into()],
+            confirm: true,
+            ..AnswerArgs::default()
+        };
+        assert!(reply_of(&args).is_err());
+        let args = AnswerArgs {
+            cancel: true,
+            ..AnswerArgs::default()
+        };
+        assert_eq!(
+            reply_of(&args).unwrap(),
+            Some(Reply::Confirm { confirmed: false })
+        );
+    }
+
+    #[test]
+    fn an_attachment_is_named_by_its_absolute_path_and_must_be_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("shot.PNG");
+        std::fs::write(&file, "x").unwrap();
+        let found = attachment(&file).unwrap();
+        assert!(Path::new(&found.path).is_absolute());
+        assert_eq!(found.media_type.as_deref(), Some("image/png"));
+        assert!(attachment(home.path()).is_err());
+        assert!(attachment(&home.path().join("missing")).is_err());
+    }
+}

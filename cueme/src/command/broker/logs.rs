@@ -1,0 +1,75 @@
+//! `cueme broker logs`: what the broker says about itself.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+
+use crate::display::visible;
+use crate::error::CliError;
+use crate::output;
+
+/// The most lines that are printed.
+const LINES_MAX: u32 = 100_000;
+
+pub(super) fn run(places: &Places, lines: u32, follow: bool) -> Result<Exit, CliError> {
+    let path = places.log();
+    let lines = lines.min(LINES_MAX);
+    if follow {
+        return Err(follow_with_tail(&path, lines));
+    }
+    let tail = read_tail(&path, lines as usize)?;
+    output::print(&tail)?;
+    Ok(Exit::Done)
+}
+
+/// Becomes `tail`, which follows a file that is rotated without looking at it all the time.
+fn follow_with_tail(path: &Path, lines: u32) -> CliError {
+    let error = Command::new("tail")
+        .args(["-n", &lines.to_string(), "-F"])
+        .arg(path)
+        .exec();
+    CliError::new(Exit::Io, format!("could not run `tail`: {error}"))
+        .with_hint(format!("follow {} with a program of your own", path.display()))
+}
+
+fn read_tail(path: &Path, lines: usize) -> Result<String, CliError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(
+                CliError::new(Exit::NotFound, format!("there is no log at {}", path.display()))
+                    .with_hint("a broker writes it as soon as one is started"),
+            );
+        }
+        Err(error) => return Err(CliError::io("read", path, &error)),
+    };
+    let mut tail: VecDeque<String> = VecDeque::new();
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(|error| CliError::io("read", path, &error))?;
+        tail.push_back(visible(&String::from_utf8_lossy(&line)));
+        if tail.len() > lines {
+            tail.pop_front();
+        }
+    }
+    Ok(tail.iter().map(|line| format!("{line}\n")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_lines_are_printed_and_none_acts_on_the_terminal() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("broker.log");
+        std::fs::write(&path, "one\ntwo\nthr\u{1b}ee\n").unwrap();
+        assert_eq!(read_tail(&path, 2).unwrap(), "two\nthr␛ee\n");
+        assert!(read_tail(&home.path().join("missing"), 2).is_err());
+    }
+}

@@ -1,0 +1,15 @@
+//! `cueme broker`: run, look at or stop the broker.
+
+mod run;
+
+mod restart;
+mod status;
+mod stop;
+
+mod install;
+mod logs;
+
+mod dispatch;
+
+pub(super) use dispatch::run;
+pub(super) use stop::stop;

@@ -1,0 +1,23 @@
+//! `cueme broker run`: be the broker.
+
+use cueme_broker::{ServeOptions, serve};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+
+use crate::error::CliError;
+
+pub(super) fn run(places: Places, is_background: bool) -> Result<Exit, CliError> {
+    match serve(&ServeOptions {
+        places,
+        is_background,
+    }) {
+        Ok(()) => Ok(Exit::Done),
+        Err(error) => {
+            let failed = CliError::no_broker(error.to_string());
+            Err(match error.hint() {
+                Some(hint) => failed.with_hint(hint),
+                None => failed,
+            })
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `cueme cancel`: a question is closed without an answer, and its agent is told.
+
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{Cancel, Request};
+
+use super::decided;
+use crate::cli::CancelArgs;
+use crate::error::CliError;
+use crate::input::text_of;
+use crate::surroundings;
+
+pub(super) fn run(args: &CancelArgs) -> Result<Exit, CliError> {
+    let cancel = Cancel {
+        cue: args.cue_id.clone(),
+        reason: text_of(&args.reason, "the reason")?,
+        by: surroundings::user(),
+    };
+    decided::send(&surroundings::places()?, &Request::Cancel(cancel))
+}

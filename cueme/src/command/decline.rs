@@ -1,0 +1,19 @@
+//! `cueme decline`: a human refuses to answer, which is a word too.
+
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{Decline, Request};
+
+use super::decided;
+use crate::cli::DeclineArgs;
+use crate::error::CliError;
+use crate::input::text_of;
+use crate::surroundings;
+
+pub(super) fn run(args: &DeclineArgs) -> Result<Exit, CliError> {
+    let decline = Decline {
+        cue: args.cue_id.clone(),
+        reason: text_of(&args.reason, "the reason")?,
+        by: surroundings::user(),
+    };
+    decided::send(&surroundings::places()?, &Request::Decline(decline))
+}

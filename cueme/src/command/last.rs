@@ -1,0 +1,36 @@
+//! `cueme last`: the last answer an agent was given, once more.
+
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{Last, Request};
+
+use crate::cli::LastArgs;
+use crate::client::{call, expect_reply};
+use crate::display::visible;
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &LastArgs) -> Result<Exit, CliError> {
+    let request = Request::Last(Last {
+        agent: args.agent_id.clone(),
+    });
+    let cue = expect_reply!(call(&surroundings::places()?, &request)?, Cue)?;
+    if args.json {
+        output::print_line(&serde_json::to_string(&cue).unwrap_or_default())?;
+        return Ok(Exit::Done);
+    }
+    let Some(text) = &cue.text else {
+        return Err(CliError::new(
+            Exit::NotFound,
+            format!("agent {} was not answered yet", cue.agent_id),
+        )
+        .with_hint("`cueme inbox` lists what it asks"));
+    };
+    // Programs get the text as it is; a terminal gets it without what could act there.
+    let text = if output::is_terminal() {
+        visible(text)
+    } else {
+        text.clone()
+    };
+    output::print_line(text.strip_suffix('\n').unwrap_or(&text))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,32 @@
+//! One file per verb. Each takes its arguments and returns how the call ends.
+
+mod cue;
+mod join;
+mod pause;
+mod recall;
+
+mod agents;
+mod answer;
+mod cancel;
+mod decline;
+mod history;
+mod inbox;
+mod last;
+mod say;
+mod show;
+
+mod backup;
+mod broker;
+mod completions;
+mod demo;
+mod doctor;
+mod purge;
+mod restore;
+
+mod decided;
+mod sandbox;
+mod terminal;
+
+mod run;
+
+pub(crate) use run::run;

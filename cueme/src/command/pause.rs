@@ -1,0 +1,71 @@
+//! `cueme pause`: an agent stops until the human lets it continue.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use protocol_spec::envelope::{self, Envelope};
+use protocol_spec::exit::Exit;
+use protocol_spec::outcome::Kind;
+
+use super::cue::{form, normalised, parse_agent};
+use crate::cli::PauseArgs;
+use crate::client::{Question, ask_and_wait};
+use crate::error::CliError;
+use crate::input::read_stdin;
+use crate::{output, surroundings};
+
+/// What the human reads when the agent gives no words.
+const DEFAULT_PROMPT: &str = "The agent has paused and waits for you to let it continue.";
+
+pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> {
+    let prompt = prompt_of(&args.prompt)?;
+    if args.check {
+        let envelope = Envelope {
+            prompt: Cow::Borrowed(&prompt),
+            payload: None,
+        };
+        output::print_line(&normalised(&envelope))?;
+        return Ok(Exit::Done);
+    }
+    let question = Question {
+        agent_id: parse_agent(&args.agent_id)?,
+        kind: Kind::Pause,
+        prompt,
+        payload: None,
+    };
+    ask_and_wait(
+        &surroundings::places()?,
+        question.encode()?,
+        form(args.json),
+        started,
+    )
+}
+
+/// Returns what to tell the human: the words given, the envelope on stdin, or the default.
+fn prompt_of(words: &[String]) -> Result<String, CliError> {
+    match words {
+        [dash] if dash == "-" => {
+            let bytes = read_stdin("the <cueme_prompt> envelope")?;
+            let text = envelope::decode(&bytes)?;
+            Ok(envelope::parse_pause(&text)?.prompt.into_owned())
+        }
+        words => match words.join(" ").trim() {
+            "" => Ok(DEFAULT_PROMPT.to_owned()),
+            prompt => Ok(prompt.to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_needs_no_words_and_takes_those_it_is_given() {
+        assert_eq!(prompt_of(&[]).unwrap(), DEFAULT_PROMPT);
+        assert_eq!(
+            prompt_of(&["Build is".into(), "green ".into()]).unwrap(),
+            "Build is green"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! `cueme recall`: an agent that forgot its id finds it by what it remembers.
+
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{Match, Recall, Request};
+
+use super::join::project_dir;
+use crate::cli::RecallArgs;
+use crate::client::{call, expect_reply};
+use crate::display::visible_line;
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
+    let hints = args.hints.join(" ");
+    let recall = Recall {
+        hints: hints.clone(),
+        project_dir: project_dir().ok(),
+    };
+    let reply = call(&surroundings::places()?, &Request::Recall(recall))?;
+    let matches = expect_reply!(reply, Recalled)?.matches;
+    if args.json {
+        let json = serde_json::to_string(&matches).unwrap_or_default();
+        output::print_line(&json)?;
+        return Ok(if matches.is_empty() {
+            Exit::NotFound
+        } else {
+            Exit::Done
+        });
+    }
+    if matches.is_empty() {
+        let message = format!("no agent fits {hints:?}");
+        return Err(CliError::new(Exit::NotFound, message)
+            .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id"));
+    }
+    output::print(&message(&matches))?;
+    Ok(Exit::Done)
+}
+
+fn message(matches: &[Match]) -> String {
+    let mut text = String::new();
+    for (place, found) in matches.iter().enumerate() {
+        match place {
+            0 => text.push_str(&format!("agent_id={}\n", found.agent.agent_id)),
+            1 => text.push_str("\nothers that fit less well:\n"),
+            _ => {}
+        }
+        text.push_str(&described(found, place > 0));
+    }
+    text
+}
+
+/// Describes one agent: where it works, and why it fits.
+fn described(found: &Match, with_id: bool) -> String {
+    let agent = &found.agent;
+    let id = if with_id {
+        format!("{}  ", agent.agent_id)
+    } else {
+        String::new()
+    };
+    let why = found
+        .why
+        .iter()
+        .map(|why| visible_line(why))
+        .collect::<Vec<_>>()
+        .join("; ");
+    let why = if why.is_empty() {
+        String::new()
+    } else {
+        format!(": {why}")
+    };
+    format!(
+        "  {id}{} in {}{why}\n",
+        agent.agent_runtime,
+        visible_line(&agent.project_dir)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol_spec::message::AgentView;
+    use protocol_spec::time::Timestamp;
+
+    fn found(id: &str, why: &str) -> Match {
+        let agent = AgentView {
+            agent_id: id.parse().unwrap(),
+            agent_runtime: "cursor".parse().unwrap(),
+            project_dir: "/srv/shop".into(),
+            agent_terminal: "zsh".into(),
+            name: None,
+            joined_at: Timestamp::from_millis(0),
+            seen_at: Timestamp::from_millis(0),
+            open_cues: 0,
+            waiting: 0,
+            queued: 0,
+        };
+        Match {
+            agent,
+            why: vec![why.into()],
+        }
+    }
+
+    #[test]
+    fn the_best_match_is_on_the_first_line_and_the_others_say_why() {
+        let text = message(&[
+            found("bako-nefi", "asked about refunds"),
+            found("dozi-lami", "same project"),
+        ]);
+        assert!(text.starts_with("agent_id=bako-nefi\n"), "{text}");
+        assert!(
+            text.contains("dozi-lami  cursor in /srv/shop: same project"),
+            "{text}"
+        );
+        assert_eq!(text.matches("agent_id=").count(), 1);
+    }
+}

@@ -1,0 +1,208 @@
+//! `cueme restore`: put a backup in the place of the database.
+//!
+//! The file is checked before anything is touched. While the swap happens this process holds both locks, so that no
+//! client can start a broker in between; the database that was there is kept beside the new one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use cueme_broker::lifecycle::Lock;
+use cueme_broker::store::{CheckReport, Store, StoreError, Synchronous};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{Nothing, Request};
+
+use super::broker::stop;
+use crate::cli::RestoreArgs;
+use crate::client::{call, expect_reply, lock_start};
+use crate::display::now;
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
+    let places = surroundings::places()?;
+    let report = verify(&args.file)?;
+    let kept = {
+        let _start = lock_start(&places)?;
+        stop(&places)?;
+        let _broker = Lock::take(&places).map_err(|error| CliError::no_broker(error.to_string()))?;
+        swap(&args.file, &places)?
+    };
+    let status = expect_reply!(call(&places, &Request::Status(Nothing {}))?, Status)?;
+    output::print_line(&format!(
+        "restored {} questions from {}; the broker runs again (pid {})",
+        report.cues,
+        args.file.display(),
+        status.pid
+    ))?;
+    if let Some(kept) = kept {
+        output::print_line(&format!(
+            "the database that was there is kept as {}",
+            kept.display()
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Makes sure that the file is a whole database of ours, of a schema we know.
+fn verify(file: &Path) -> Result<CheckReport, CliError> {
+    if !file.is_file() {
+        return Err(CliError::usage(format!("there is no file {}", file.display()))
+            .with_hint("give a file that `cueme backup` wrote"));
+    }
+    let report = CheckReport::of_file(file).map_err(|error| refused(&error))?;
+    match report.problems.first() {
+        None => Ok(report),
+        Some(problem) => Err(
+            CliError::usage(format!("{} is damaged: {problem}", file.display()))
+                .with_hint("nothing was changed; restore another backup"),
+        ),
+    }
+}
+
+fn refused(error: &StoreError) -> CliError {
+    let hint = match error {
+        StoreError::Newer { .. } => "update cueme to the version that wrote it; nothing was changed",
+        _ => "nothing was changed; give a file that `cueme backup` wrote",
+    };
+    CliError::usage(error.to_string()).with_hint(hint)
+}
+
+/// Puts a copy of `file` in the place of the database; returns where the old one is kept.
+fn swap(file: &Path, places: &Places) -> Result<Option<PathBuf>, CliError> {
+    let database = places.database();
+    let fresh = beside(&database, "restoring");
+    copy_private(file, &fresh).map_err(|error| CliError::io("copy the backup to", &fresh, &error))?;
+    let kept = keep_old(&database)?;
+    fs::rename(&fresh, &database)
+        .map_err(|error| CliError::io("put the backup in place of", &database, &error))?;
+    // The swap is final once the directory is on disk.
+    if let Some(directory) = database.parent() {
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    }
+    Ok(kept)
+}
+
+/// Gives the old database a second name, so that at every moment there is a whole one in its place.
+fn keep_old(database: &Path) -> Result<Option<PathBuf>, CliError> {
+    if !database.exists() {
+        return Ok(None);
+    }
+    // A database that is too broken for this is kept together with its log.
+    let is_folded = Store::open(database, Synchronous::Full, true)
+        .and_then(|store| store.checkpoint())
+        .is_ok();
+    let kept = beside(database, &format!("before-restore-{}", now().as_millis()));
+    fs::hard_link(database, &kept)
+        .map_err(|error| CliError::io("keep the old database as", &kept, &error))?;
+    for suffix in ["-wal", "-shm"] {
+        let log = with_suffix(database, suffix);
+        let moved = if is_folded {
+            fs::remove_file(&log)
+        } else {
+            fs::rename(&log, with_suffix(&kept, suffix))
+        };
+        if let Err(error) = moved
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(CliError::io("move aside", &log, &error));
+        }
+    }
+    Ok(Some(kept))
+}
+
+fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.sync_all()
+}
+
+fn beside(database: &Path, what: &str) -> PathBuf {
+    with_suffix(database, &format!(".{what}"))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(home: &Path) -> Places {
+        Places {
+            data_dir: home.to_owned(),
+            socket_dir: home.to_owned(),
+            config: home.join("config.toml"),
+            log_dir: home.join("logs"),
+        }
+    }
+
+    fn database(path: &Path) {
+        Store::open(path, Synchronous::Full, true)
+            .unwrap()
+            .checkpoint()
+            .unwrap();
+    }
+
+    #[test]
+    fn what_is_not_a_database_of_ours_is_refused_before_anything_is_touched() {
+        let home = tempfile::tempdir().unwrap();
+        let text = home.path().join("notes.txt");
+        fs::write(
+            &text,
+            "hello, this is not a database at all, but it is long enough to look at",
+        )
+        .unwrap();
+        let empty = home.path().join("empty.db");
+        fs::write(&empty, "").unwrap();
+        for file in [&text, &empty, &home.path().join("missing")] {
+            assert_eq!(
+                verify(file).unwrap_err().report(),
+                Exit::Usage,
+                "{}",
+                file.display()
+            );
+        }
+        let good = home.path().join("good.db");
+        database(&good);
+        assert_eq!(verify(&good).unwrap().cues, 0);
+    }
+
+    #[test]
+    fn a_damaged_backup_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("good.db");
+        database(&file);
+        let mut bytes = fs::read(&file).unwrap();
+        for byte in bytes.iter_mut().skip(4096).take(8192) {
+            *byte ^= 0x5a;
+        }
+        fs::write(&file, bytes).unwrap();
+        assert!(verify(&file).is_err());
+    }
+
+    #[test]
+    fn the_swap_keeps_the_old_database_and_leaves_no_log_of_it() {
+        let home = tempfile::tempdir().unwrap();
+        let places = places(home.path());
+        database(&places.database());
+        let before = fs::read(places.database()).unwrap();
+        let backup = home.path().join("backup.db");
+        fs::write(&backup, "the backup").unwrap();
+        let kept = swap(&backup, &places).unwrap().unwrap();
+        assert_eq!(fs::read(&kept).unwrap(), before);
+        assert_eq!(fs::read(places.database()).unwrap(), b"the backup");
+        assert!(!with_suffix(&places.database(), "-wal").exists());
+    }
+}

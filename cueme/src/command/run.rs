@@ -1,0 +1,38 @@
+//! From a verb to its file.
+
+use std::time::Instant;
+
+use protocol_spec::exit::Exit;
+
+use super::{
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, inbox, join,
+    last, pause, purge, recall, restore, say, show,
+};
+use crate::cli::Verb;
+use crate::error::CliError;
+
+/// Does what was asked; `started` is when the process began.
+pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
+    match verb {
+        Verb::Join(args) => join::run(&args),
+        Verb::Recall(args) => recall::run(&args),
+        Verb::Cue(args) => cue::run(&args, started),
+        Verb::Pause(args) => pause::run(&args, started),
+        Verb::Inbox(args) => inbox::run(&args),
+        Verb::Show(args) => show::run(&args),
+        Verb::Answer(args) => answer::run(&args),
+        Verb::Decline(args) => decline::run(&args),
+        Verb::Cancel(args) => cancel::run(&args),
+        Verb::Say(args) => say::run(&args),
+        Verb::Last(args) => last::run(&args),
+        Verb::Agents(args) => agents::run(&args),
+        Verb::History(args) => history::run(&args),
+        Verb::Broker(args) => broker::run(&args),
+        Verb::Backup(args) => backup::run(&args),
+        Verb::Restore(args) => restore::run(&args),
+        Verb::Purge(args) => purge::run(&args),
+        Verb::Doctor(args) => doctor::run(&args),
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Completions(args) => completions::run(&args),
+    }
+}

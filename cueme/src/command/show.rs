@@ -1,0 +1,28 @@
+//! `cueme show`: one question whole.
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{CueView, Request, Show};
+
+use crate::cli::ShowArgs;
+use crate::client::{call, expect_reply};
+use crate::display::{Paint, full, now};
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+pub(super) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
+    let cue = find(&surroundings::places()?, &args.cue_id)?;
+    let text = if args.json {
+        serde_json::to_string(&cue).unwrap_or_default()
+    } else {
+        full(&cue, now(), output::columns(), Paint::for_stdout())
+    };
+    output::print_line(&text)?;
+    Ok(Exit::Done)
+}
+
+/// Returns the question with this id, or the one whose id begins so.
+pub(super) fn find(places: &Places, cue: &str) -> Result<CueView, CliError> {
+    let request = Request::Show(Show { cue: cue.to_owned() });
+    Ok(*expect_reply!(call(places, &request)?, Cue)?)
+}

@@ -1,0 +1,264 @@
+//! A question as a person reads it.
+
+use protocol_spec::message::CueView;
+use protocol_spec::outcome::{Delivery, Kind, Outcome};
+use protocol_spec::payload::{Field, Payload, Shape};
+use protocol_spec::time::Timestamp;
+
+use super::paint::Paint;
+use super::visible::{visible, visible_line};
+use super::when::{ago, at};
+use super::width::{shorten, wrap};
+
+/// How many lines of a prompt a list shows.
+const CARD_LINES_MAX: usize = 6;
+
+/// Returns a question as an entry of a list.
+pub(crate) fn card(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) -> String {
+    let head = format!(
+        "{}  {}  {}  {}",
+        paint.bold(cue.cue_id.as_str()),
+        paint.cyan(cue.agent_id.as_str()),
+        cue.agent_runtime,
+        state_words(cue, now, paint)
+    );
+    let mut lines = vec![
+        head,
+        paint.dim(&format!(
+            "  {}",
+            shorten(&visible_line(&cue.project_dir), columns - 2)
+        )),
+    ];
+    let prompt = wrap(&visible(&cue.prompt), columns - 2);
+    let is_cut = prompt.len() > CARD_LINES_MAX;
+    lines.extend(
+        prompt
+            .into_iter()
+            .take(CARD_LINES_MAX)
+            .map(|line| format!("  {line}")),
+    );
+    if is_cut {
+        lines.push(paint.dim(&format!("  … `cueme show {}` shows all of it", cue.cue_id)));
+    }
+    lines.extend(
+        payload_lines(cue, columns - 2)
+            .into_iter()
+            .map(|line| format!("  {line}")),
+    );
+    lines.join("\n")
+}
+
+/// Returns everything about a question.
+pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) -> String {
+    let verb = match cue.kind {
+        Kind::Cue => "cue",
+        Kind::Pause => "pause",
+    };
+    let mut lines = vec![
+        format!(
+            "{}  {}",
+            paint.bold(cue.cue_id.as_str()),
+            state_words(cue, now, paint)
+        ),
+        paint.dim(&format!(
+            "{verb} of {} ({}) in {}, asked {}",
+            cue.agent_id,
+            cue.agent_runtime,
+            visible_line(&cue.project_dir),
+            at(cue.asked_at)
+        )),
+        String::new(),
+    ];
+    lines.extend(wrap(&visible(&cue.prompt), columns));
+    let payload = payload_lines(cue, columns);
+    if !payload.is_empty() {
+        lines.push(String::new());
+        lines.extend(payload);
+    }
+    if let Some(text) = &cue.text {
+        let by = cue
+            .by
+            .as_deref()
+            .map(|by| format!(" by {}", visible_line(by)))
+            .unwrap_or_default();
+        let when = cue
+            .decided_at
+            .map(|time| format!(", {}", at(time)))
+            .unwrap_or_default();
+        lines.push(String::new());
+        lines.push(paint.bold(&format!("{}{by}{when}:", outcome_word(cue.outcome))));
+        lines.extend(wrap(&visible(text), columns));
+        lines.push(paint.dim(&delivery_words(cue)));
+    }
+    lines.join("\n")
+}
+
+/// Says how far the outcome has come, and only what is known.
+fn delivery_words(cue: &CueView) -> String {
+    match (cue.delivery, cue.acknowledged_at) {
+        (Delivery::Acknowledged, Some(time)) => format!("received by the agent, {}", at(time)),
+        (Delivery::Acknowledged, None) => "received by the agent".to_owned(),
+        (Delivery::Handed, _) => {
+            "handed to a client that has not confirmed it; the agent gets it again".to_owned()
+        }
+        (Delivery::None, _) => "not received yet; the agent gets it when it asks again".to_owned(),
+    }
+}
+
+/// Returns what is offered, one line each.
+fn payload_lines(cue: &CueView, columns: usize) -> Vec<String> {
+    let Some(raw) = &cue.payload else {
+        return Vec::new();
+    };
+    let lines = match Payload::parse(raw.get()) {
+        Ok(payload) => shape_lines(payload.shape()),
+        Err(_) => vec![format!("payload: {}", raw.get())],
+    };
+    lines
+        .iter()
+        .flat_map(|line| wrap(&visible_line(line), columns))
+        .collect()
+}
+
+fn shape_lines(shape: &Shape) -> Vec<String> {
+    match shape {
+        Shape::Choice(choice) => {
+            let mark = if choice.allow_multiple { "[ ]" } else { "( )" };
+            choice
+                .options
+                .iter()
+                .map(|option| format!("{mark} {option}"))
+                .collect()
+        }
+        Shape::Confirm(confirm) => {
+            let buttons = format!("[{}]  [{}]", confirm.confirm_label, confirm.cancel_label);
+            confirm.text.iter().cloned().chain([buttons]).collect()
+        }
+        Shape::Form(form) => form.fields.iter().map(field_line).collect(),
+    }
+}
+
+fn field_line(field: &Field) -> String {
+    let required = if field.required { " (required)" } else { "" };
+    if field.options.is_empty() {
+        format!("{}{required}: <{}>", field.label, field.kind.name())
+    } else {
+        format!("{}{required}: {}", field.label, field.options.join(" | "))
+    }
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Open => "open",
+        Outcome::Answered => "answered",
+        Outcome::Declined => "declined",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Superseded => "left behind",
+    }
+}
+
+/// Says what is true about a question right now.
+fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
+    if !cue.outcome.is_answerable() {
+        return outcome_word(cue.outcome).to_owned();
+    }
+    let since = ago(now, cue.asked_at);
+    match (cue.waiting, cue.detached_at) {
+        (0, Some(detached)) => paint.yellow(&format!(
+            "asked {since} ago; the agent stopped listening {} ago and gets this when it asks again",
+            ago(now, detached)
+        )),
+        (0, None) => paint.yellow(&format!(
+            "asked {since} ago; the agent gets this when it asks again"
+        )),
+        (1, _) => paint.green(&format!("waiting {since}")),
+        (clients, _) => paint.green(&format!("waiting {since} ({clients} clients)")),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use protocol_spec::id::CueId;
+    use protocol_spec::outcome::Origin;
+
+    /// A question that is open and waited for.
+    pub(crate) fn question(prompt: &str, payload: Option<&str>) -> CueView {
+        CueView {
+            cue_id: CueId::from_random(77),
+            seq: 1,
+            agent_id: "bako-nefi".parse().unwrap(),
+            agent_runtime: "cursor".parse().unwrap(),
+            project_dir: "/srv/shop".into(),
+            kind: Kind::Cue,
+            origin: Origin::Agent,
+            prompt: prompt.into(),
+            payload: payload.map(|json| serde_json::value::RawValue::from_string(json.into()).unwrap()),
+            outcome: Outcome::Open,
+            delivery: Delivery::None,
+            asked_at: Timestamp::from_millis(0),
+            waiting: 1,
+            detached_at: None,
+            decided_at: None,
+            released_at: None,
+            acknowledged_at: None,
+            by: None,
+            text: None,
+            answer: None,
+        }
+    }
+
+    fn shown(cue: &CueView) -> String {
+        card(cue, Timestamp::from_millis(180_000), 80, Paint::off())
+    }
+
+    #[test]
+    fn a_card_says_who_waits_since_when_and_what_is_offered() {
+        let text = shown(&question(
+            "用哪个数据库?",
+            Some(r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#),
+        ));
+        for part in [
+            "bako-nefi",
+            "cursor",
+            "waiting 3 min",
+            "用哪个数据库?",
+            "( ) SQLite",
+            "( ) PostgreSQL",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_nobody_listens_for_says_so() {
+        let cue = CueView {
+            waiting: 0,
+            detached_at: Some(Timestamp::from_millis(60_000)),
+            ..question("A?", None)
+        };
+        assert!(shown(&cue).contains("stopped listening 2 min ago"));
+    }
+
+    #[test]
+    fn a_hostile_prompt_or_option_cannot_act_on_the_terminal() {
+        let payload = r#"{"type":"choice","options":["\u001b[31mred"]}"#;
+        let text = shown(&question("a\u{1b}]0;title\u{7}", Some(payload)));
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text:?}");
+        assert!(text.contains("␛[31mred"), "{text}");
+    }
+
+    #[test]
+    fn delivery_claims_only_what_was_confirmed() {
+        let handed = CueView {
+            delivery: Delivery::Handed,
+            ..question("A?", None)
+        };
+        assert!(delivery_words(&handed).contains("not confirmed"));
+        let acknowledged = CueView {
+            delivery: Delivery::Acknowledged,
+            ..question("A?", None)
+        };
+        assert!(delivery_words(&acknowledged).starts_with("received"));
+    }
+}

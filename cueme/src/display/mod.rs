@@ -1,0 +1,20 @@
+//! How things look to a person at a terminal.
+//!
+//! Whatever an agent wrote passes through [`visible`] or [`visible_line`] before it reaches the terminal, so that it
+//! cannot move the cursor, hide text or turn its direction.
+
+mod visible;
+mod when;
+mod width;
+
+mod paint;
+
+mod cue;
+
+#[cfg(test)]
+pub(crate) use cue::tests::question;
+pub(crate) use cue::{card, full};
+pub(crate) use paint::Paint;
+pub(crate) use visible::{visible, visible_line};
+pub(crate) use when::{ago, at, now};
+pub(crate) use width::{pad, shorten};

@@ -1,0 +1,64 @@
+//! Colours, for terminals whose owner wants them.
+
+use crate::output;
+use crate::surroundings::variable;
+
+/// Paints text, or leaves it alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    is_on: bool,
+}
+
+impl Paint {
+    /// Paints only what a person sees on a terminal, and not when NO_COLOR says otherwise.
+    pub(crate) fn for_stdout() -> Self {
+        let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            is_on: output::is_terminal() && variable("NO_COLOR").is_none() && !is_dumb,
+        }
+    }
+
+    /// Never paints.
+    #[cfg(test)]
+    pub(crate) fn off() -> Self {
+        Self { is_on: false }
+    }
+
+    /// What matters most.
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// What matters less.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What is well.
+    pub(crate) fn green(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    /// What wants attention.
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    /// What is wrong.
+    pub(crate) fn red(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    /// What can be typed.
+    pub(crate) fn cyan(self, text: &str) -> String {
+        self.with("36", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.is_on {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

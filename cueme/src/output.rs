@@ -1,0 +1,87 @@
+//! The two ways out: stdout carries what was asked for and nothing else, stderr carries the rest.
+
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+
+use protocol_spec::exit::Exit;
+use rustix::fs::{FileType, OFlags};
+
+use crate::error::CliError;
+
+/// Writes to stdout for a person or a program that may close the pipe when it has seen enough.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    match write_out(text) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CliError::silent(Exit::Done)),
+        Err(error) => Err(CliError::new(
+            Exit::Io,
+            format!("could not write to stdout: {error}"),
+        )),
+    }
+}
+
+/// Writes one line to stdout, as [`print`] does.
+pub(crate) fn print_line(line: &str) -> Result<(), CliError> {
+    print(&format!("{line}\n"))
+}
+
+/// Writes to stdout what an agent must read. A closed pipe is a failure here: nobody has read it.
+pub(crate) fn deliver(text: &str) -> Result<(), CliError> {
+    let failed = |why: String| {
+        CliError::new(Exit::Io, format!("could not write the outcome to stdout: {why}"))
+            .with_hint("nothing was acknowledged; run the same command again with stdout open to get it")
+    };
+    if is_closed() {
+        return Err(failed("stdout is closed".to_owned()));
+    }
+    write_out(text).map_err(|error| failed(error.to_string()))
+}
+
+/// Writes to stderr. Whether anyone reads it changes nothing, so a failure is ignored.
+pub(crate) fn tell(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{text}");
+}
+
+/// Says whether stdout is a terminal that a person looks at.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Returns how many columns a person sees.
+pub(crate) fn columns() -> usize {
+    /// Wider lines are hard to read.
+    const COLUMNS_MAX: usize = 100;
+    const COLUMNS_MIN: usize = 20;
+    const COLUMNS_DEFAULT: usize = 80;
+    let seen = rustix::termios::tcgetwinsize(io::stdout())
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0);
+    seen.unwrap_or(COLUMNS_DEFAULT).clamp(COLUMNS_MIN, COLUMNS_MAX)
+}
+
+fn write_out(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Says whether the caller started us without a stdout.
+///
+/// The Rust runtime opens the null device, for reading and writing, in place of a closed descriptor. Every write would
+/// then succeed and reach nobody. A caller that wants no output redirects it, for writing only.
+fn is_closed() -> bool {
+    let stdout = io::stdout();
+    let Ok(flags) = rustix::fs::fcntl_getfl(stdout.as_fd()) else {
+        return true;
+    };
+    flags & OFlags::ACCMODE == OFlags::RDWR && is_null_device(stdout.as_fd())
+}
+
+fn is_null_device(descriptor: impl AsFd) -> bool {
+    let (Ok(ours), Ok(null)) = (rustix::fs::fstat(descriptor), rustix::fs::stat("/dev/null")) else {
+        return false;
+    };
+    FileType::from_raw_mode(ours.st_mode) == FileType::CharacterDevice && ours.st_rdev == null.st_rdev
+}

@@ -1,0 +1,48 @@
+//! What the operating system knows about this call: the environment, the user, the executable.
+
+use std::io;
+use std::path::PathBuf;
+
+use protocol_spec::endpoint::{Places, Surroundings};
+
+use crate::error::CliError;
+
+/// Returns where everything of this user lives.
+pub(crate) fn places() -> Result<Places, CliError> {
+    let surroundings = Surroundings {
+        variable: |name: &str| std::env::var_os(name),
+        uid: uid(),
+        is_macos: cfg!(target_os = "macos"),
+    };
+    Ok(Places::find(&surroundings)?)
+}
+
+/// Returns the user this process runs as.
+pub(crate) fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Returns the text of an environment variable that is set and not empty.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the name under which this person's decisions are recorded.
+pub(crate) fn user() -> Option<String> {
+    variable("USER").or_else(|| variable("LOGNAME"))
+}
+
+/// Returns the file this program runs from.
+///
+/// Linux marks a file that was replaced while it ran; what stands there now is the newer program, and that is the one
+/// to start.
+pub(crate) fn executable() -> io::Result<PathBuf> {
+    const REPLACED: &str = " (deleted)";
+    let path = std::env::current_exe()?;
+    let replaced = path
+        .to_str()
+        .and_then(|text| text.strip_suffix(REPLACED))
+        .map(PathBuf::from)
+        .filter(|original| !path.exists() && original.exists());
+    Ok(replaced.unwrap_or(path))
+}

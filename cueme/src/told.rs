@@ -1,0 +1,252 @@
+//! What an agent reads on stdout at the end of a wait: an outcome, earlier outcomes, or what to do next.
+//!
+//! The text of an outcome was rendered when the human decided and is printed byte for byte; only a header line may
+//! stand above it and a reminder below it.
+
+use protocol_spec::id::CueId;
+use protocol_spec::message::{Mailbox, Told};
+use serde::Serialize;
+
+/// How the end of a wait is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Plain text.
+    Text,
+    /// One JSON object on one line.
+    Json,
+}
+
+/// A wait that ended because the runtime allows no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rested {
+    /// The question, which is still open.
+    pub(crate) cue: Option<CueId>,
+    /// How many waits ended like this, if the broker could say.
+    pub(crate) rounds: Option<u32>,
+    /// Whether the agent should end its turn.
+    pub(crate) give_up: bool,
+}
+
+impl Rested {
+    /// A wait that ended before the question had a name.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            cue: None,
+            rounds: None,
+            give_up: false,
+        }
+    }
+}
+
+const NEW_QUESTION_OPEN: &str = "[your new question is open and nobody has answered it yet: run the same command again to wait for its answer]";
+const RUN_AGAIN: &str = "still open: the human has not answered yet. Run exactly the same command again now to go on \
+                         waiting. This is not an answer and not a refusal.";
+const END_TURN: &str = "still open: the human has been away for a long time. End your turn now and do not decide in \
+                        their place. The question stays open, and the answer reaches you by a hook or with your next cue.";
+
+impl Form {
+    /// Writes what became of the question.
+    pub(crate) fn outcome(self, told: &Told) -> String {
+        match self {
+            Self::Text => outcome_text(told),
+            Self::Json => json(&Object::Outcome { told }),
+        }
+    }
+
+    /// Writes the outcomes of earlier questions.
+    pub(crate) fn mailbox(self, mailbox: &Mailbox) -> String {
+        match self {
+            Self::Text => mailbox_text(mailbox),
+            Self::Json => json(&Object::Mailbox {
+                mailbox,
+                next: NEW_QUESTION_OPEN,
+            }),
+        }
+    }
+
+    /// Writes what to do when the wait had to end.
+    pub(crate) fn rested(self, rested: &Rested) -> String {
+        let next = if rested.give_up { END_TURN } else { RUN_AGAIN };
+        match self {
+            Self::Text => format!("{next}\n"),
+            Self::Json => json(&Object::Open {
+                cue_id: rested.cue,
+                rounds: rested.rounds,
+                give_up: rested.give_up,
+                next,
+            }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+enum Object<'a> {
+    Outcome {
+        #[serde(flatten)]
+        told: &'a Told,
+    },
+    Mailbox {
+        #[serde(flatten)]
+        mailbox: &'a Mailbox,
+        next: &'a str,
+    },
+    Open {
+        cue_id: Option<CueId>,
+        rounds: Option<u32>,
+        give_up: bool,
+        next: &'a str,
+    },
+}
+
+fn json(object: &Object<'_>) -> String {
+    // These types hold nothing that JSON cannot say.
+    let mut line = serde_json::to_string(object).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+fn outcome_text(told: &Told) -> String {
+    let mut text = String::with_capacity(told.text.len() + 256);
+    if let Some(at) = told.repeat_of {
+        let question = &told.question;
+        text.push_str(&format!(
+            "[repeat: this was already handed over at {at} for your question \"{question}\"]\n"
+        ));
+    }
+    push_lines(&mut text, &told.text);
+    if let Some(reminder) = &told.reminder {
+        text.push('\n');
+        push_lines(&mut text, reminder);
+    }
+    text
+}
+
+fn mailbox_text(mailbox: &Mailbox) -> String {
+    let mut text = String::new();
+    for told in &mailbox.earlier {
+        let question = &told.question;
+        let before = match told.repeat_of {
+            Some(at) => format!(", already handed over at {at}"),
+            None => String::new(),
+        };
+        text.push_str(&format!(
+            "[outcome of your earlier question \"{question}\"{before}]\n"
+        ));
+        push_lines(&mut text, &told.text);
+        text.push('\n');
+    }
+    push_lines(&mut text, NEW_QUESTION_OPEN);
+    text
+}
+
+fn push_lines(text: &mut String, lines: &str) {
+    text.push_str(lines);
+    if !lines.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol_spec::outcome::{Kind, Outcome};
+    use protocol_spec::time::Timestamp;
+
+    fn told() -> Told {
+        Told {
+            cue_id: CueId::from_random(7),
+            kind: Kind::Cue,
+            outcome: Outcome::Answered,
+            text: "Use SQLite.".into(),
+            reminder: None,
+            answer: None,
+            decided_at: Timestamp::from_millis(1_790_000_000_000),
+            by: None,
+            question: "Which database?".into(),
+            repeat_of: None,
+        }
+    }
+
+    #[test]
+    fn an_answer_is_its_text_and_then_the_reminder() {
+        let mut told = told();
+        assert_eq!(Form::Text.outcome(&told), "Use SQLite.\n");
+        told.reminder = Some("Cue again before you finish.".into());
+        assert_eq!(
+            Form::Text.outcome(&told),
+            "Use SQLite.\n\nCue again before you finish.\n"
+        );
+    }
+
+    #[test]
+    fn a_repeat_has_one_header_line_and_the_same_text_below() {
+        let repeat = Told {
+            repeat_of: Some(Timestamp::from_millis(1_790_000_000_120)),
+            ..told()
+        };
+        let text = Form::Text.outcome(&repeat);
+        let (header, rest) = text.split_once('\n').unwrap();
+        assert_eq!(rest, Form::Text.outcome(&told()));
+        assert_eq!(
+            header,
+            "[repeat: this was already handed over at 2026-09-21T14:13:20.120Z for your question \"Which database?\"]"
+        );
+    }
+
+    #[test]
+    fn a_mailbox_names_each_question_and_says_that_the_new_one_is_open() {
+        let mailbox = Mailbox {
+            cue_id: CueId::from_random(9),
+            earlier: vec![told()],
+        };
+        let text = Form::Text.mailbox(&mailbox);
+        assert!(
+            text.starts_with("[outcome of your earlier question \"Which database?\"]\nUse SQLite.\n\n["),
+            "{text}"
+        );
+        assert!(text.contains("run the same command again"), "{text}");
+    }
+
+    #[test]
+    fn a_wait_that_ends_is_neither_an_answer_nor_a_refusal() {
+        let rested = Rested {
+            cue: Some(CueId::from_random(1)),
+            rounds: Some(1),
+            give_up: false,
+        };
+        assert!(Form::Text.rested(&rested).contains("same command again"));
+        let rested = Rested {
+            give_up: true,
+            ..rested
+        };
+        let text = Form::Text.rested(&rested);
+        assert!(
+            text.contains("End your turn") && !text.contains("command again"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn json_is_one_object_on_one_line_that_says_which_case_it_is() {
+        let rested = Rested {
+            cue: Some(CueId::from_random(1)),
+            rounds: Some(3),
+            give_up: false,
+        };
+        let mailbox = Mailbox {
+            cue_id: CueId::from_random(9),
+            earlier: vec![told()],
+        };
+        for (line, result) in [
+            (Form::Json.outcome(&told()), "outcome"),
+            (Form::Json.mailbox(&mailbox), "mailbox"),
+            (Form::Json.rested(&rested), "open"),
+        ] {
+            assert_eq!(line.matches('\n').count(), 1);
+            let object: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(object["result"], result);
+            assert!(object["cue_id"].is_string());
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Every message there is, as it stands on the wire. A change of the format by accident fails here.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p protocol-spec --test golden` writes the files anew, on purpose.
+
+use std::path::PathBuf;
+
+use protocol_spec::answer::{Answer, FieldAnswer, Reply as Replied};
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::*;
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+fn id() -> RequestId {
+    RequestId(Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0001))
+}
+
+fn cue() -> CueId {
+    "0123456789ab".parse().unwrap()
+}
+
+fn agent() -> AgentId {
+    "bako-nefi".parse().unwrap()
+}
+
+fn runtime() -> RuntimeTag {
+    "claude_code".parse().unwrap()
+}
+
+fn time(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_790_000_000_000 + seconds * 1000)
+}
+
+fn payload() -> Box<RawValue> {
+    RawValue::from_string(r#"{"type":"choice","options":["SQLite","Postgres"],"weight":1.50}"#.into())
+        .unwrap()
+}
+
+fn answer() -> Answer {
+    let fields = vec![FieldAnswer {
+        label: "Env".into(),
+        values: vec!["prod".into()],
+        other: None,
+    }];
+    Answer {
+        text: Some("carefully".into()),
+        reply: Some(Replied::Form { fields }),
+        attachments: Vec::new(),
+    }
+}
+
+fn requests() -> Vec<Request> {
+    vec![
+        Request::Hello(Hello {
+            version: "0.1.0".into(),
+        }),
+        Request::Join(Join {
+            runtime: runtime(),
+            project_dir: "/home/ada/engine".into(),
+            terminal: "zsh".into(),
+            session: Some("s-1".into()),
+        }),
+        Request::Recall(Recall {
+            hints: "the migration".into(),
+            project_dir: Some("/home/ada/engine".into()),
+        }),
+        Request::Ask(Ask {
+            agent_id: agent(),
+            kind: Kind::Cue,
+            prompt: "用哪个数据库？\nWhich database?".into(),
+            payload: Some(payload()),
+            origin: Origin::Agent,
+            nonce: Some("turn-1".into()),
+        }),
+        Request::Attach(Attach {
+            cue_id: cue(),
+            nonce: None,
+        }),
+        Request::Ack(Ack {
+            cue_ids: vec![cue()],
+            nonce: Some("turn-1".into()),
+        }),
+        Request::Rest(Rest { cue_id: cue() }),
+        Request::Receipts(Receipts {
+            nonce: "turn-1".into(),
+        }),
+        Request::Inbox(Nothing {}),
+        Request::Show(Show { cue: "0123".into() }),
+        Request::Answer(GiveAnswer {
+            cue: "0123".into(),
+            answer: answer(),
+            by: Some("ada".into()),
+            hold_ms: 5000,
+        }),
+        Request::Decline(Decline {
+            cue: "0123".into(),
+            reason: Some("not now".into()),
+            by: None,
+        }),
+        Request::Cancel(Cancel {
+            cue: "0123".into(),
+            reason: None,
+            by: None,
+        }),
+        Request::Undo(Undo { cue: "0123".into() }),
+        Request::Say(Say {
+            agent: "bako".into(),
+            text: "use the staging key".into(),
+            by: None,
+        }),
+        Request::Agents(Nothing {}),
+        Request::Last(Last { agent: "bako".into() }),
+        Request::History(History {
+            agent: Some("bako".into()),
+            search: Some("数据".into()),
+            limit: Some(20),
+            before: Some(42),
+        }),
+        Request::Watch(Watch { after: Some(7) }),
+        Request::Status(Nothing {}),
+        Request::Stop(Nothing {}),
+        Request::Retire(Retire {
+            version: "0.2.0".into(),
+            executable: "/usr/local/bin/cueme".into(),
+        }),
+        Request::Check(Nothing {}),
+        Request::Backup(Backup {
+            path: "/tmp/copy.db".into(),
+        }),
+        Request::Purge(Purge {
+            older_than_ms: 86_400_000,
+            dry_run: true,
+        }),
+    ]
+}
+
+fn told() -> Told {
+    Told {
+        cue_id: cue(),
+        kind: Kind::Cue,
+        outcome: Outcome::Answered,
+        text: "Env: prod\n\ncarefully".into(),
+        reminder: Some("(cue again)".into()),
+        answer: Some(answer()),
+        decided_at: time(60),
+        by: Some("ada".into()),
+        question: "Which environment?".into(),
+        repeat_of: Some(time(61)),
+    }
+}
+
+fn agent_view() -> AgentView {
+    AgentView {
+        agent_id: agent(),
+        agent_runtime: runtime(),
+        project_dir: "/home/ada/engine".into(),
+        agent_terminal: "zsh".into(),
+        name: Some("engine".into()),
+        joined_at: time(0),
+        seen_at: time(30),
+        open_cues: 1,
+        waiting: 1,
+        queued: 2,
+    }
+}
+
+fn cue_view() -> CueView {
+    CueView {
+        cue_id: cue(),
+        seq: 42,
+        agent_id: agent(),
+        agent_runtime: runtime(),
+        project_dir: "/home/ada/engine".into(),
+        kind: Kind::Cue,
+        origin: Origin::Hook,
+        prompt: "Which database?".into(),
+        payload: Some(payload()),
+        outcome: Outcome::Answered,
+        delivery: Delivery::Acknowledged,
+        asked_at: time(0),
+        waiting: 0,
+        detached_at: Some(time(40)),
+        decided_at: Some(time(60)),
+        released_at: Some(time(65)),
+        acknowledged_at: Some(time(66)),
+        by: Some("ada".into()),
+        text: Some("SQLite".into()),
+        answer: Some(answer()),
+    }
+}
+
+fn replies() -> Vec<Reply> {
+    vec![
+        Reply::Welcome(Welcome {
+            version: "0.1.0".into(),
+            protocol: 1,
+            pid: 4711,
+        }),
+        Reply::Joined(Joined {
+            agent_id: agent(),
+            again: false,
+        }),
+        Reply::Recalled(Recalled {
+            matches: vec![Match {
+                agent: agent_view(),
+                why: vec!["asked \"Which database?\"".into()],
+            }],
+        }),
+        Reply::Asked(Asked {
+            cue_id: cue(),
+            agent_runtime: runtime(),
+            again: true,
+        }),
+        Reply::Outcome(told()),
+        Reply::Mailbox(Mailbox {
+            cue_id: cue(),
+            earlier: vec![told()],
+        }),
+        Reply::Acked(Acked { cue_ids: vec![cue()] }),
+        Reply::Rested(Rested {
+            cue_id: cue(),
+            rounds: 3,
+            give_up: false,
+        }),
+        Reply::Receipts(ReceiptList {
+            receipts: vec![Receipt {
+                cue_id: cue(),
+                agent_id: agent(),
+                kind: Kind::Pause,
+                outcome: Outcome::Answered,
+                acknowledged_at: time(66),
+            }],
+        }),
+        Reply::Cue(Box::new(cue_view())),
+        Reply::Agent(Box::new(agent_view())),
+        Reply::End(End { more: true }),
+        Reply::Decided(Decided {
+            cue_id: cue(),
+            agent_id: agent(),
+            outcome: Outcome::Declined,
+            handed_to: 1,
+            released_at: Some(time(65)),
+        }),
+        Reply::Undone(Undone {
+            cue_id: cue(),
+            answer: Some(answer()),
+        }),
+        Reply::Said(Said {
+            agent_id: agent(),
+            queued: 1,
+            open_cue: Some(cue()),
+        }),
+        Reply::Event(EventView {
+            id: Some(9),
+            at: time(60),
+            what: EventKind::Answered,
+            agent_id: agent(),
+            cue_id: Some(cue()),
+        }),
+        Reply::Lagged(Lagged { newest: 99 }),
+        Reply::Status(Status {
+            running: true,
+            pid: 4711,
+            version: "0.1.0".into(),
+            protocol: 1,
+            socket: "/run/user/7/cueme/broker.sock".into(),
+            database: "/home/ada/.local/share/cueme/cueme.db".into(),
+            executable: "/usr/local/bin/cueme".into(),
+            started_at: time(0),
+            open_cues: 1,
+            waiting: 1,
+            undelivered: 0,
+            agents: 1,
+            storage_error: Some("the disk is full".into()),
+            config_error: None,
+        }),
+        Reply::Stopping(Stopping { pid: 4711 }),
+        Reply::Checked(Checked {
+            problems: vec!["a page is missing".into()],
+            schema: 1,
+            bytes: 4096,
+            cues: 42,
+        }),
+        Reply::BackedUp(BackedUp {
+            path: "/tmp/copy.db".into(),
+            bytes: 4096,
+            cues: 42,
+        }),
+        Reply::Purged(Purged { cues: 3 }),
+        Reply::Error(
+            Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here")
+                .with_hint("`cueme join`"),
+        ),
+    ]
+}
+
+/// Compares a line with its file, or writes the file when told to.
+fn compare(kind: &str, name: &str, line: &[u8]) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("golden/{kind}_{name}.json"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, line).unwrap();
+    }
+    let golden = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert_eq!(
+        String::from_utf8_lossy(line),
+        String::from_utf8_lossy(&golden),
+        "{}",
+        path.display()
+    );
+}
+
+#[test]
+fn every_request_stands_on_the_wire_as_recorded_and_reads_back_the_same() {
+    let requests = requests();
+    let names: Vec<_> = requests.iter().map(Request::name).collect();
+    assert_eq!(names, Request::NAMES, "every operation has a golden file");
+    for request in &requests {
+        let line = encode_request(id(), request).unwrap();
+        compare("request", request.name(), &line);
+        let (read_id, read) = decode_request(line.trim_ascii_end()).unwrap();
+        assert_eq!(read_id, id());
+        assert_eq!(encode_request(id(), &read).unwrap(), line);
+    }
+}
+
+#[test]
+fn every_reply_stands_on_the_wire_as_recorded_and_reads_back_the_same() {
+    let replies = replies();
+    let names: Vec<_> = replies.iter().map(Reply::name).collect();
+    assert_eq!(names, Reply::NAMES, "every reply has a golden file");
+    for reply in &replies {
+        let line = encode_reply(id(), reply).unwrap();
+        compare("reply", reply.name(), &line);
+        let (read_id, read) = decode_reply(line.trim_ascii_end()).unwrap();
+        assert_eq!(read_id, id());
+        assert_eq!(encode_reply(id(), &read).unwrap(), line);
+    }
+}
+
+#[test]
+fn no_golden_file_is_left_over() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_known =
+            |kind: &str, names: &[&str]| names.iter().any(|known| name == format!("{kind}_{known}.json"));
+        assert!(
+            is_known("request", Request::NAMES) || is_known("reply", Reply::NAMES),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn an_operation_from_the_future_is_named_with_its_id() {
+    let line = format!(r#"{{"v":1,"id":"{}","op":"telepathy","body":{{"x":1}}}}"#, id());
+    let error = decode_request(line.as_bytes()).unwrap_err();
+    assert_eq!(
+        error,
+        LineError::Unknown {
+            name: "telepathy".into(),
+            id: id()
+        }
+    );
+    let line = format!(r#"{{"v":9,"id":"{}","op":"hello"}}"#, id());
+    assert_eq!(
+        decode_request(line.as_bytes()).unwrap_err(),
+        LineError::Version { found: 9, id: id() }
+    );
+}
+
+#[test]
+fn an_unknown_key_of_a_newer_peer_is_no_error() {
+    let line = format!(
+        r#"{{"v":1,"id":"{}","op":"status","body":{{"new":[1]}},"trace":"t"}}"#,
+        id()
+    );
+    assert!(matches!(
+        decode_request(line.as_bytes()),
+        Ok((_, Request::Status(_)))
+    ));
+}
+
+#[test]
+fn what_is_not_a_message_is_refused_without_a_panic() {
+    for line in [
+        &b""[..],
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"{\"v\":1}",
+        b"{\"v\":1,\"id\":7,\"op\":\"hello\"}",
+    ] {
+        assert!(
+            matches!(decode_request(line), Err(LineError::Malformed(_))),
+            "{line:?}"
+        );
+    }
+    let line = format!(
+        r#"{{"v":1,"id":"{}","op":"ask","body":{{"agent_id":"A B"}}}}"#,
+        id()
+    );
+    assert!(matches!(
+        decode_request(line.as_bytes()),
+        Err(LineError::Body { .. })
+    ));
+}

@@ -1,0 +1,87 @@
+//! A double of the Cursor agent CLI for tests.
+//!
+//! It takes the real one's commands and flags, fails before the turn in the real one's order, keeps its chats in
+//! the same places, and then plays the scenario named by `FAKE_CURSOR_SCENARIO`. What it was called with goes to
+//! the file named by `FAKE_CURSOR_LOG`, one JSON object a line.
+
+mod args;
+mod chats;
+mod scenario;
+mod stream;
+
+use std::io::{Read, Write};
+use std::process::ExitCode;
+
+use args::{Args, Command};
+
+const VERSION: &str = "2026.10.01-fake000";
+
+fn main() -> ExitCode {
+    match Args::parse(std::env::args().skip(1)) {
+        Ok(args) => run(args),
+        Err(message) => fail(&message),
+    }
+}
+
+fn run(mut args: Args) -> ExitCode {
+    match args.command {
+        Command::Version => answer(VERSION),
+        Command::Status if scenario::logged_out() => fail("Not logged in"),
+        Command::Status => answer("✓ Logged in as user@example.com"),
+        Command::About => answer(&format!(
+            "CLI Version {VERSION}\nModel Auto\nUser Email user@example.com"
+        )),
+        Command::Models => answer("Available models\n\nauto - Auto (default)\ngpt-5 - GPT-5"),
+        Command::CreateChat => answer(&chats::create(&args)),
+        Command::List => fail("Error: ls requires an interactive terminal"),
+        Command::Login | Command::Mcp => answer("ok"),
+        Command::Turn => {
+            if args.prompt.is_empty() && !scenario::waits_for_nothing() {
+                let _ = std::io::stdin().read_to_string(&mut args.prompt);
+            }
+            log(&args);
+            match scenario::preflight(&args) {
+                Some(message) => fail(&message),
+                None => scenario::play(&args),
+            }
+        }
+    }
+}
+
+fn answer(text: &str) -> ExitCode {
+    println!("{text}");
+    ExitCode::SUCCESS
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("{message}");
+    ExitCode::FAILURE
+}
+
+/// Records the call for the test to look at.
+fn log(args: &Args) {
+    let Some(path) = std::env::var_os("FAKE_CURSOR_LOG") else {
+        return;
+    };
+    let env = ["CUEME_TURN", "CURSOR_API_KEY", "FAKE_CURSOR_MARK"]
+        .iter()
+        .filter_map(|name| {
+            Some((
+                (*name).to_owned(),
+                serde_json::Value::String(std::env::var(name).ok()?),
+            ))
+        })
+        .collect::<serde_json::Map<_, _>>();
+    let line = serde_json::json!({
+        "pid": std::process::id(),
+        "argv": std::env::args().skip(1).collect::<Vec<_>>(),
+        "prompt": args.prompt,
+        "resume": args.resume,
+        "model": args.model,
+        "env": env,
+    });
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    if let Ok(mut file) = file {
+        let _ = writeln!(file, "{line}");
+    }
+}

@@ -1,0 +1,189 @@
+//! What the stand-in does, and where it breaks down.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The course of one agent's runs and of the requests about them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Script {
+    /// The statuses of a run with the time, in milliseconds after its start, when each begins.
+    pub timeline: Vec<(u64, String)>,
+    /// Statuses that the next reads show, whatever the time.
+    pub reads: VecDeque<String>,
+    /// How many reads after a follow-up still show the old status.
+    pub stale_reads: usize,
+    /// What the agent answers to each prompt, in order; the last answer repeats.
+    pub answers: Vec<String>,
+    /// How long reading the conversation takes, in milliseconds.
+    pub conversation_delay_ms: u64,
+    /// How many reads of the conversation after the end do not show the last answer yet.
+    pub conversation_lag: usize,
+    /// What becomes of webhooks.
+    pub webhooks: Webhooks,
+    /// Requests that fail. Each fails the first request that fits it.
+    pub failures: Vec<Failure>,
+    /// How each connection to a stream goes; connections beyond the list go well.
+    pub streams: VecDeque<StreamScript>,
+    /// Extra events of a stream before the answer, as name and data.
+    pub stream_events: Vec<(String, Value)>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script {
+            timeline: vec![
+                (0, "CREATING".into()),
+                (30, "RUNNING".into()),
+                (120, "FINISHED".into()),
+            ],
+            reads: VecDeque::new(),
+            stale_reads: 0,
+            answers: vec!["All done.".into()],
+            conversation_delay_ms: 0,
+            conversation_lag: 0,
+            webhooks: Webhooks::Normal,
+            failures: Vec::new(),
+            streams: VecDeque::new(),
+            stream_events: vec![
+                ("thinking".into(), json!({"text": "hm"})),
+                (
+                    "tool_call".into(),
+                    json!({"callId": "call-1", "name": "read_file", "status": "running", "args": {}}),
+                ),
+                (
+                    "tool_call".into(),
+                    json!({"callId": "call-1", "name": "read_file", "status": "completed", "args": {}}),
+                ),
+            ],
+        }
+    }
+}
+
+impl Script {
+    /// A run that takes this course.
+    pub fn timeline(steps: &[(u64, &str)]) -> Self {
+        let timeline = steps
+            .iter()
+            .map(|(at, status)| (*at, (*status).to_owned()))
+            .collect();
+        Script {
+            timeline,
+            ..Script::default()
+        }
+    }
+
+    /// A run that never ends by itself.
+    pub fn endless() -> Self {
+        Script::timeline(&[(0, "CREATING"), (20, "RUNNING")])
+    }
+
+    /// Adds a failure.
+    pub fn fail(mut self, method: &str, path_part: &str, times: usize, reply: Reply) -> Self {
+        let (method, path_part) = (method.to_owned(), path_part.to_owned());
+        self.failures.push(Failure {
+            method,
+            path_part,
+            times,
+            reply,
+        });
+        self
+    }
+}
+
+/// What becomes of webhooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Webhooks {
+    /// Sent once, signed.
+    Normal,
+    /// Never sent.
+    Lost,
+    /// Sent twice under one id.
+    Duplicated,
+    /// Sent with a signature of another key.
+    Forged,
+}
+
+/// Requests that fail.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Failure {
+    /// The method.
+    pub method: String,
+    /// A part of the path.
+    pub path_part: String,
+    /// How often.
+    pub times: usize,
+    /// What is answered.
+    pub reply: Reply,
+}
+
+/// A failing answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// An error of the API.
+    Status {
+        /// The status.
+        status: u16,
+        /// The code in the body.
+        code: String,
+        /// The seconds in `Retry-After`.
+        retry_after: Option<String>,
+    },
+    /// An error that repeats the request's body, as careless servers do.
+    Echo {
+        /// The status.
+        status: u16,
+    },
+    /// No answer: the connection is closed. What was asked is done nevertheless.
+    Drop,
+    /// An answer that is not what was promised.
+    Garbage,
+}
+
+impl Reply {
+    /// An error of the API.
+    pub fn status(status: u16, code: &str) -> Self {
+        Reply::Status {
+            status,
+            code: code.to_owned(),
+            retry_after: None,
+        }
+    }
+
+    /// An error that asks to wait.
+    pub fn wait(seconds: &str) -> Self {
+        let code = "rate_limit_exceeded".to_owned();
+        Reply::Status {
+            status: 429,
+            code,
+            retry_after: Some(seconds.to_owned()),
+        }
+    }
+}
+
+/// How one connection to a stream goes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct StreamScript {
+    /// How many events are sent before its end.
+    pub events: usize,
+    /// How it ends.
+    pub end: StreamEnd,
+}
+
+/// How a connection to a stream ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamEnd {
+    /// In the middle of the air.
+    Break,
+    /// Properly, but too early.
+    Close,
+    /// Before it starts: the events are no longer kept.
+    Expired,
+    /// Before it starts: the id to resume after is unknown.
+    BadEventId,
+}

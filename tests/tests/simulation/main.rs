@@ -1,0 +1,583 @@
+//! Random interleavings of agents, humans, crashes and restarts over machine and store, against a naive model.
+//!
+//! Every reply is compared with the model's prediction; at the end everything undelivered is fetched, and nothing may
+//! be missing. A failure prints its seed; `CUEME_SIM_SEED=<seed>` repeats it, `CUEME_SIM_STEPS` sets the length.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod model;
+
+use std::collections::HashMap;
+
+use cueme_broker::engine::{Core, Order, Spoken, Work};
+use cueme_broker::machine::{Now, Ticket};
+use cueme_broker::store::Synchronous;
+use model::{Call, Expected, Model};
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{ErrorCode, Reply, Told};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use uuid::Uuid;
+
+const STEPS_DEFAULT: u64 = 100_000;
+const STEPS_PER_RUN: u64 = 5_000;
+const AGENTS: usize = 4;
+const CONTENTS: u64 = 6;
+const CHOICE: &str = r#"{"type":"choice","options":["a","b"]}"#;
+
+#[test]
+fn no_answer_is_lost_or_mixed_up_whatever_happens_in_between() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    if let Some(seed) = number("CUEME_SIM_SEED") {
+        return Simulation::run(seed, number("CUEME_SIM_STEPS").unwrap_or(STEPS_PER_RUN));
+    }
+    let runs = number("CUEME_SIM_STEPS")
+        .unwrap_or(STEPS_DEFAULT)
+        .div_ceil(STEPS_PER_RUN);
+    let first = Uuid::new_v4().as_u64_pair().0;
+    for seed in (0..runs).map(|run| first.wrapping_add(run)) {
+        println!("seed {seed}, {STEPS_PER_RUN} steps");
+        Simulation::run(seed, STEPS_PER_RUN);
+    }
+}
+
+/// SplitMix64: small, and the same everywhere.
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        (!items.is_empty()).then(|| &items[self.below(items.len() as u64) as usize])
+    }
+}
+
+struct Simulation {
+    random: Random,
+    directory: tempfile::TempDir,
+    core: Option<Core>,
+    model: Model,
+    agents: Vec<AgentId>,
+    now: u64,
+    tickets: u64,
+    answers: u64,
+    /// Calls whose reply was lost, which their caller will make again.
+    unanswered: Vec<Call>,
+    /// The text each question's outcome was first told with.
+    told: HashMap<CueId, String>,
+}
+
+impl Simulation {
+    fn run(seed: u64, steps: u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut simulation = Self {
+            random: Random(seed),
+            directory,
+            core: None,
+            model: Model::default(),
+            agents: Vec::new(),
+            now: 0,
+            tickets: 0,
+            answers: 0,
+            unanswered: Vec::new(),
+            told: HashMap::new(),
+        };
+        simulation.reopen();
+        for _ in 0..AGENTS {
+            simulation.join();
+        }
+        for step in 0..steps {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| simulation.step()));
+            if let Err(panic) = result {
+                eprintln!("failed at step {step}; repeat with CUEME_SIM_SEED={seed} CUEME_SIM_STEPS={steps}");
+                std::panic::resume_unwind(panic);
+            }
+        }
+        simulation.drain();
+    }
+
+    fn step(&mut self) {
+        self.now += 1 + self.random.below(50);
+        match self.random.below(100) {
+            0..=29 => self.ask(),
+            30..=54 => self.decide(),
+            55..=69 => self.acknowledge(),
+            70..=79 => self.leave(),
+            80..=84 => self.say(),
+            85..=88 => self.undo(),
+            89..=93 => self.let_time_pass(),
+            94..=96 => self.ask_and_lose_the_reply(),
+            97 => self.crash_before_commit(),
+            _ => self.crash(),
+        }
+    }
+
+    fn reopen(&mut self) {
+        self.core = None;
+        let mut random = self.random.clone();
+        random.0 ^= 0x5555;
+        let path = self.directory.path().join("cueme.db");
+        let core = Core::open(
+            path,
+            Synchronous::Normal,
+            true,
+            self.at(),
+            Box::new(move || random.next()),
+        );
+        self.core = Some(core.expect("the database opens"));
+        self.random.next();
+    }
+
+    fn at(&self) -> Now {
+        Now {
+            wall: Timestamp::from_millis(1_800_000_000_000 + self.now as i64),
+            steady: self.now,
+        }
+    }
+
+    fn request(&mut self) -> RequestId {
+        RequestId(Uuid::from_u64_pair(self.random.next(), self.random.next()))
+    }
+
+    fn order(&mut self, request: RequestId, work: Work) -> (Ticket, Spoken) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let now = self.at();
+        let core = self.core.as_mut().expect("a broker");
+        let spoken = core.carry_out(
+            now,
+            &[Order {
+                ticket,
+                request,
+                work,
+            }],
+        );
+        assert_eq!(spoken.failed, None);
+        (ticket, spoken)
+    }
+
+    fn join(&mut self) {
+        let request = self.request();
+        let work = Work::Join {
+            runtime: "terminal".parse().unwrap(),
+            project_dir: "/p".into(),
+            terminal: "bash".into(),
+            session: None,
+        };
+        let (_, spoken) = self.order(request, work);
+        let [(_, reply)] = &spoken.replies[..] else {
+            panic!("{spoken:?}")
+        };
+        let Reply::Joined(joined) = &**reply else {
+            panic!("{reply:?}")
+        };
+        self.agents.push(joined.agent_id.clone());
+    }
+
+    fn any_call(&mut self) -> Call {
+        if !self.unanswered.is_empty() && self.random.below(2) == 0 {
+            let index = self.random.below(self.unanswered.len() as u64) as usize;
+            return self.unanswered.swap_remove(index);
+        }
+        let request = self.request();
+        let agent = self.random.below(AGENTS as u64) as usize;
+        Call {
+            request,
+            agent: self.agents[agent].clone(),
+            content: self.random.below(CONTENTS),
+            has_payload: self.random.below(3) == 0,
+        }
+    }
+
+    fn ask_work(call: &Call) -> Work {
+        let payload = call.has_payload.then(|| CHOICE.to_owned());
+        Work::ask(
+            call.agent.clone(),
+            Kind::Cue,
+            format!("question {}", call.content),
+            payload,
+            Origin::Agent,
+        )
+    }
+
+    fn ask(&mut self) {
+        let call = self.any_call();
+        let expected = self.model.expect_ask(&call);
+        let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
+        let replies: Vec<&Reply> = spoken
+            .replies
+            .iter()
+            .filter(|(to, _)| *to == ticket)
+            .map(|(_, reply)| &**reply)
+            .collect();
+        let id = match (&expected, &replies[..]) {
+            (Expected::Waits { known }, [Reply::Asked(asked)]) => {
+                self.check_id(*known, asked.cue_id, asked.again);
+                asked.cue_id
+            }
+            (Expected::Outcome { known, is_repeat }, [Reply::Asked(asked), Reply::Outcome(told)]) => {
+                self.check_id(*known, asked.cue_id, asked.again);
+                assert_eq!(told.cue_id, asked.cue_id);
+                assert_eq!(
+                    told.repeat_of.is_some(),
+                    *is_repeat,
+                    "an unmarked duplicate, or a marked original: {told:?}"
+                );
+                asked.cue_id
+            }
+            (Expected::Mailbox { earlier }, [Reply::Mailbox(mailbox)]) => {
+                let got: Vec<_> = mailbox
+                    .earlier
+                    .iter()
+                    .map(|told| (told.cue_id, told.repeat_of.is_some()))
+                    .collect();
+                assert_eq!(got, *earlier);
+                mailbox.cue_id
+            }
+            other => panic!("the model expects another reply: {other:?}"),
+        };
+        self.model.ask(self.now, &call, id, ticket.0);
+        for reply in replies {
+            match reply {
+                Reply::Outcome(told) => self.check_told(told),
+                Reply::Mailbox(mailbox) => mailbox.earlier.iter().for_each(|told| self.check_told(told)),
+                _ => {}
+            }
+        }
+    }
+
+    fn check_id(&self, known: Option<CueId>, got: CueId, again: bool) {
+        match known {
+            Some(known) => assert_eq!((known, true), (got, again)),
+            None => {
+                assert!(!again);
+                assert!(
+                    self.model.find(got).is_none(),
+                    "a new question got the id of an old one"
+                );
+            }
+        }
+    }
+
+    /// Checks that a text is the one this question was decided with, and always the same.
+    fn check_told(&mut self, told: &Told) {
+        let decision = self.model.find(told.cue_id).and_then(|cue| cue.decision.as_ref());
+        let decision = decision.unwrap_or_else(|| panic!("an outcome nobody decided: {told:?}"));
+        assert_eq!(told.outcome, decision.outcome);
+        let mut rest = told.text.as_str();
+        for word in &decision.words {
+            let place = rest
+                .find(word.as_str())
+                .unwrap_or_else(|| panic!("{word:?} is missing in {told:?}"));
+            rest = &rest[place + word.len()..];
+        }
+        let first = self.told.entry(told.cue_id).or_insert_with(|| told.text.clone());
+        assert_eq!(*first, told.text, "the text changed");
+    }
+
+    fn decide(&mut self) {
+        let ids: Vec<CueId> = self.model.cues.iter().rev().take(40).map(|cue| cue.id).collect();
+        let Some(&id) = self.random.pick(&ids) else { return };
+        self.answers += 1;
+        let word = format!("word-{}-for-{id}", self.answers);
+        let (outcome, work, hold_ms) = match self.random.below(8) {
+            0 => (
+                Outcome::Declined,
+                Work::Decline {
+                    cue: id,
+                    reason: Some(word.clone()),
+                    by: None,
+                },
+                0,
+            ),
+            1 => (
+                Outcome::Cancelled,
+                Work::Cancel {
+                    cue: id,
+                    reason: Some(word.clone()),
+                    by: None,
+                },
+                0,
+            ),
+            other => {
+                let hold_ms = if other == 2 { 5_000 } else { 0 };
+                let answer = Answer {
+                    text: Some(word.clone()),
+                    ..Answer::default()
+                };
+                (
+                    Outcome::Answered,
+                    Work::Answer {
+                        cue: id,
+                        answer,
+                        by: None,
+                        hold_ms,
+                    },
+                    hold_ms,
+                )
+            }
+        };
+        let request = self.request();
+        let waiters = self
+            .model
+            .find(id)
+            .map(|cue| cue.waiters.clone())
+            .unwrap_or_default();
+        let held_until = (hold_ms > 0).then_some(self.now + hold_ms);
+        let should_succeed = self.model.decide(id, request, outcome, &word, held_until);
+        let (ticket, spoken) = self.order(request, work);
+        let mut heard = Vec::new();
+        for (to, reply) in &spoken.replies {
+            match &**reply {
+                Reply::Decided(decided) => {
+                    assert!(should_succeed && *to == ticket, "decided twice: {decided:?}");
+                    assert_eq!(decided.handed_to as usize, waiters.len());
+                }
+                Reply::Error(failure) => {
+                    assert!(!should_succeed && *to == ticket, "{failure:?}");
+                    assert_eq!(failure.code, ErrorCode::AlreadyDecided);
+                }
+                Reply::Outcome(told) => {
+                    heard.push(to.0);
+                    assert_eq!(told.repeat_of, None);
+                    self.check_told(told);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        let expected = if should_succeed && held_until.is_none() {
+            waiters
+        } else {
+            Vec::new()
+        };
+        assert_eq!(heard, expected, "everyone who waits hears it, and nobody else");
+    }
+
+    fn acknowledge(&mut self) {
+        let handed: Vec<CueId> = self
+            .model
+            .cues
+            .iter()
+            .filter(|cue| cue.was_handed)
+            .map(|cue| cue.id)
+            .collect();
+        let recent: Vec<CueId> = handed.into_iter().rev().take(10).collect();
+        let Some(&id) = self.random.pick(&recent) else {
+            return;
+        };
+        self.acknowledge_one(id);
+    }
+
+    fn acknowledge_one(&mut self, id: CueId) {
+        let is_first = !self.model.find(id).expect("known").is_acknowledged;
+        let request = self.request();
+        let (_, spoken) = self.order(
+            request,
+            Work::Ack {
+                cues: vec![id],
+                nonce: None,
+            },
+        );
+        let [(_, reply)] = &spoken.replies[..] else {
+            panic!("{spoken:?}")
+        };
+        let Reply::Acked(acked) = &**reply else {
+            panic!("{reply:?}")
+        };
+        assert_eq!(acked.cue_ids, if is_first { vec![id] } else { vec![] });
+        self.model.acknowledge(id);
+    }
+
+    fn leave(&mut self) {
+        let waiting: Vec<u64> = self
+            .model
+            .cues
+            .iter()
+            .flat_map(|cue| cue.waiters.iter().copied())
+            .collect();
+        let Some(&ticket) = self.random.pick(&waiting) else {
+            return;
+        };
+        let now = self.at();
+        let order = Order {
+            ticket: Ticket(ticket),
+            request: RequestId(Uuid::nil()),
+            work: Work::Gone,
+        };
+        self.core.as_mut().expect("a broker").carry_out(now, &[order]);
+        self.model.leave(self.now, ticket);
+    }
+
+    fn say(&mut self) {
+        let index = self.random.below(AGENTS as u64) as usize;
+        let agent = self.agents[index].clone();
+        self.answers += 1;
+        let text = format!("message-{}", self.answers);
+        let request = self.request();
+        let (_, spoken) = self.order(
+            request,
+            Work::Say {
+                agent: agent.clone(),
+                text: text.clone(),
+                by: None,
+            },
+        );
+        let [(_, reply)] = &spoken.replies[..] else {
+            panic!("{spoken:?}")
+        };
+        assert!(matches!(**reply, Reply::Said(_)), "{reply:?}");
+        self.model.messages.push((agent, request, text));
+    }
+
+    fn undo(&mut self) {
+        let held: Vec<CueId> = self
+            .model
+            .cues
+            .iter()
+            .filter(|cue| {
+                cue.decision
+                    .as_ref()
+                    .is_some_and(|decision| decision.held_until.is_some())
+            })
+            .map(|cue| cue.id)
+            .collect();
+        let Some(&id) = self.random.pick(&held) else {
+            return;
+        };
+        let request = self.request();
+        let (_, spoken) = self.order(request, Work::Undo(id));
+        let [(_, reply)] = &spoken.replies[..] else {
+            panic!("{spoken:?}")
+        };
+        assert_eq!(
+            matches!(**reply, Reply::Undone(_)),
+            self.model.undo(self.now, id),
+            "{reply:?}"
+        );
+    }
+
+    fn let_time_pass(&mut self) {
+        let due = self.core.as_ref().expect("a broker").machine().next_due();
+        self.now = match due {
+            Some(due) if self.random.below(2) == 0 => self.now.max(due),
+            _ => self.now + self.random.below(20 * 60 * 1000),
+        };
+        let now = self.at();
+        let order = Order {
+            ticket: Ticket(0),
+            request: RequestId(Uuid::nil()),
+            work: Work::Tick,
+        };
+        let spoken = self.core.as_mut().expect("a broker").carry_out(now, &[order]);
+        self.model.tick(self.now);
+        for (_, reply) in &spoken.replies {
+            let Reply::Outcome(told) = &**reply else {
+                panic!("{reply:?}")
+            };
+            self.check_told(told);
+        }
+        let core = self.core.as_ref().expect("a broker");
+        assert!(
+            core.machine().next_due().is_none_or(|due| due > self.now),
+            "something due was not done"
+        );
+    }
+
+    /// The commit happens, the caller never hears of it, and later makes the same call again.
+    fn ask_and_lose_the_reply(&mut self) {
+        let call = self.any_call();
+        let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
+        let id = spoken.replies.iter().find_map(|(_, reply)| match &**reply {
+            Reply::Asked(asked) => Some(asked.cue_id),
+            Reply::Mailbox(mailbox) => Some(mailbox.cue_id),
+            _ => None,
+        });
+        self.model.ask(self.now, &call, id.expect("an id"), ticket.0);
+        self.unanswered.push(call);
+        self.crash();
+    }
+
+    /// Orders that were never committed never happened.
+    fn crash_before_commit(&mut self) {
+        let call = self.any_call();
+        self.unanswered.push(call);
+        self.crash();
+    }
+
+    fn crash(&mut self) {
+        self.reopen();
+        self.model.restart(self.now);
+    }
+
+    /// Fetches everything undelivered, as agents do that ask again; afterwards nothing may be left.
+    fn drain(&mut self) {
+        self.now += 60 * 60 * 1000;
+        self.crash();
+        self.let_time_pass();
+        for _ in 0..3 {
+            for agent in self.agents.clone() {
+                let call = Call {
+                    request: self.request(),
+                    agent,
+                    content: 1_000 + self.tickets,
+                    has_payload: false,
+                };
+                let before = self.model.expect_ask(&call);
+                let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
+                for (_, reply) in &spoken.replies {
+                    match &**reply {
+                        Reply::Mailbox(mailbox) => {
+                            self.model.ask(self.now, &call, mailbox.cue_id, ticket.0);
+                            for told in &mailbox.earlier {
+                                self.check_told(told);
+                                self.acknowledge_one(told.cue_id);
+                            }
+                        }
+                        Reply::Asked(asked) => {
+                            self.model.ask(self.now, &call, asked.cue_id, ticket.0);
+                        }
+                        Reply::Outcome(told) => {
+                            self.check_told(told);
+                            self.acknowledge_one(told.cue_id);
+                        }
+                        other => panic!("{other:?} instead of {before:?}"),
+                    }
+                }
+                let now = self.at();
+                let gone = Order {
+                    ticket,
+                    request: call.request,
+                    work: Work::Gone,
+                };
+                self.core.as_mut().expect("a broker").carry_out(now, &[gone]);
+                self.model.leave(self.now, ticket.0);
+            }
+        }
+        let lost: Vec<_> = self
+            .model
+            .cues
+            .iter()
+            .filter(|cue| cue.decision.is_some() && !cue.is_acknowledged)
+            .collect();
+        assert!(lost.is_empty(), "lost answers: {lost:#?}");
+        assert!(
+            self.model.messages.is_empty(),
+            "lost messages: {:?}",
+            self.model.messages
+        );
+        let counts = self.core.as_ref().expect("a broker").machine().counts();
+        assert_eq!(counts.undelivered, 0);
+    }
+}

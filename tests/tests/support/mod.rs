@@ -1,0 +1,219 @@
+//! Runs the real binary in a home of its own.
+
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(clippy::unwrap_used, reason = "a harness that cannot go on fails its test")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long anything may take before a test gives up on it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A home with whatever the binary puts into it; its broker ends with it.
+#[derive(Debug)]
+pub(crate) struct Home {
+    directory: TempDir,
+}
+
+/// What a call printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: Option<i32>,
+}
+
+impl Ended {
+    /// Makes sure that the call ended with `code`.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Parses what was printed.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: tempfile::Builder::new().prefix("cueme-test-").tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Prepares a call.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(words)
+            .env("CUEME_HOME", self.path())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        for variable in ["CUEME_WAIT", "CUEME_TURN_NONCE", "CUEME_LOG"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs a call to its end.
+    pub(crate) fn run(&self, words: &[&str]) -> Ended {
+        ended(&self.command(words).output().unwrap())
+    }
+
+    /// Runs a call to its end, with something on stdin.
+    pub(crate) fn run_with(&self, words: &[&str], stdin: &str) -> Ended {
+        self.start_with(words, stdin).finish()
+    }
+
+    /// Starts a call, with something on stdin.
+    pub(crate) fn start_with(&self, words: &[&str], stdin: &str) -> Running {
+        let mut command = self.command(words);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A call that refuses early may not read all of it.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        Running { child: Some(child) }
+    }
+
+    /// Joins as an agent and returns its id.
+    pub(crate) fn join(&self) -> String {
+        let joined = self.run(&["join", "terminal"]).expect(0).stdout;
+        joined
+            .lines()
+            .find_map(|line| line.strip_prefix("agent_id="))
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Asks as an agent and returns once a client waits for the answer, with the question's id.
+    pub(crate) fn ask(&self, agent: &str, prompt: &str, payload: Option<&str>) -> (Running, String) {
+        let running = self.start_with(&["cue", agent, "-"], &envelope(prompt, payload));
+        (running, self.waited_for(prompt))
+    }
+
+    /// Waits until a client waits for the question with this prompt, and returns its id.
+    pub(crate) fn waited_for(&self, prompt: &str) -> String {
+        eventually(|| {
+            let cue = self.open(prompt)?;
+            (cue["waiting"].as_u64()? > 0).then(|| cue["cue_id"].as_str().unwrap().to_owned())
+        })
+    }
+
+    /// Returns the open question with this prompt.
+    pub(crate) fn open(&self, prompt: &str) -> Option<Value> {
+        let inbox = self.run(&["inbox", "--json"]).expect(0).json();
+        inbox
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|cue| cue["prompt"] == prompt)
+            .cloned()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = self.command(&["broker", "stop"]).output();
+    }
+}
+
+/// A call that is under way.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Option<Child>,
+}
+
+impl Running {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// Waits for the end of the call.
+    pub(crate) fn finish(mut self) -> Ended {
+        ended(&self.child.take().unwrap().wait_with_output().unwrap())
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.child.as_mut().unwrap().try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Writes an envelope.
+pub(crate) fn envelope(prompt: &str, payload: Option<&str>) -> String {
+    protocol_spec::envelope::render(prompt, payload).unwrap()
+}
+
+/// Waits until `look` finds something.
+#[track_caller]
+pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn ended(output: &Output) -> Ended {
+    Ended {
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        code: output.status.code(),
+    }
+}
+
+/// Returns the binary under test, built from what is checked out unless `CUEME_BIN` names one.
+pub(crate) fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(path) = std::env::var_os("CUEME_BIN") {
+            return path.into();
+        }
+        // This test runs from <target>/<profile>/deps.
+        let test = std::env::current_exe().unwrap();
+        let profile = test.ancestors().nth(2).unwrap().to_owned();
+        let mut build = Command::new(env!("CARGO"));
+        build
+            .args(["build", "--quiet", "--package", "cueme"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "the binary does not build");
+        profile.join("cueme")
+    })
+}
