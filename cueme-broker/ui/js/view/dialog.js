@@ -12,7 +12,7 @@ import { t } from "../i18n/index.js";
  */
 export function openDialog(title, body, { wide = false, onclose } = {}) {
   const id = freshId("dialog");
-  const dialog = h("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id });
+  const dialog = h("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id, tabindex: "-1" });
   const close = () => dialog.close();
   dialog.append(
     h("header", { class: "dialog-head" }, h("h2", { id }, title), h("button", { type: "button", class: "icon-button", "aria-label": t("close"), title: t("close"), onclick: close }, icon("close"))),
@@ -26,6 +26,7 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
   dialog.addEventListener("pointerdown", (event) => event.target === dialog && close());
   document.body.append(dialog);
   dialog.showModal();
+  dialog.focus();
   return close;
 }
 
