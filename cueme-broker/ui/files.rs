@@ -1,0 +1,2 @@
+// The files of the page that are embedded in the broker; see `src/web/assets.rs`.
+&[asset!("index.html")]
