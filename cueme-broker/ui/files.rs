@@ -37,6 +37,7 @@
     asset!("js/view/attachments.js"),
     asset!("js/view/banner.js"),
     asset!("js/view/broadcast.js"),
+    asset!("js/view/buttons.js"),
     asset!("js/view/choice.js"),
     asset!("js/view/composer.js"),
     asset!("js/view/confirm.js"),

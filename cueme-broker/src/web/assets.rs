@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
+use super::shrink::shrink;
 
 /// A file of the page.
 struct Asset {
@@ -30,7 +31,7 @@ macro_rules! asset {
 const ASSETS: &[Asset] = include!("../../ui/files.rs");
 
 struct Served {
-    bytes: &'static [u8],
+    bytes: Bytes,
     kind: &'static str,
     etag: HeaderValue,
 }
@@ -43,10 +44,14 @@ static SERVED: LazyLock<HashMap<String, Served>> = LazyLock::new(|| {
                 "index.html" => "/".to_owned(),
                 name => format!("/{name}"),
             };
+            let bytes = match std::str::from_utf8(asset.bytes) {
+                Ok(source) => Bytes::from(shrink(asset.name, source)),
+                Err(_) => Bytes::from_static(asset.bytes),
+            };
             let served = Served {
-                bytes: asset.bytes,
                 kind: content_type(asset.name),
-                etag: etag(asset.bytes),
+                etag: etag(&bytes),
+                bytes,
             };
             (path, served)
         })
@@ -65,7 +70,7 @@ pub(super) async fn asset(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     let body = if is_known {
         Body::empty()
     } else {
-        Body::from(file.bytes)
+        Body::from(file.bytes.clone())
     };
     let mut response = Response::new(body);
     if is_known {

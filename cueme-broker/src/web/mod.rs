@@ -28,6 +28,7 @@ mod policies;
 mod preview;
 mod qr;
 mod settings;
+mod shrink;
 mod snapshot;
 mod sniff;
 mod uploads;

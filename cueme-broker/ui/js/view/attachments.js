@@ -4,6 +4,7 @@ import { h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
+import { iconButton } from "./buttons.js";
 import { picture } from "./entry.js";
 import { size } from "./fold.js";
 
@@ -21,7 +22,7 @@ export function createAttachments(onchange) {
   let made = 0;
   const list = h("ul", { class: "attachments", "aria-label": t("attachments") });
   const input = h("input", { type: "file", multiple: true, hidden: true, "aria-hidden": "true", tabindex: "-1", onchange: () => (add(input.files ?? []), (input.value = "")) });
-  const button = h("button", { type: "button", class: "icon-button", title: t("attach"), "aria-label": t("attach"), onclick: () => input.click() }, icon("attach"));
+  const button = iconButton("attach", t("attach"), () => input.click());
 
   const draw = () => {
     keyed(list, items, (item) => `${item.key}${item.file ? "" : item.error}`, drawItem, () => {});
@@ -36,7 +37,7 @@ export function createAttachments(onchange) {
       { class: item.error ? "attachment failed" : "attachment" },
       item.file ? picture(item.file) : h("span", { class: "file" }, icon("file"), h("bdi", null, item.name)),
       h("span", { class: "muted small" }, state),
-      h("button", { type: "button", class: "icon-button", "aria-label": t("attach.remove", { name: item.name }), title: t("attach.remove", { name: item.name }), onclick: () => remove(item) }, icon("close")),
+      iconButton("close", t("attach.remove", { name: item.name }), () => remove(item)),
     );
   }
 

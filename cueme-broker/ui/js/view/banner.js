@@ -4,6 +4,7 @@ import { fill, h } from "../lib/dom.js";
 import { connect } from "../live.js";
 import { on, state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 
 /** Builds the banner. */
 export function createBanner() {
@@ -12,7 +13,7 @@ export function createBanner() {
     el.hidden = state.connection === "live" || state.connection === "loading" ? !state.trouble : false;
     el.dataset.state = state.connection;
     if (state.connection === "signed-out") fill(el, t("banner.signed-out"), " ", h("code", null, "cueme ui"));
-    else if (state.connection === "lost") fill(el, h("span", { class: "spinner", "aria-hidden": "true" }), t("banner.lost"), h("button", { type: "button", class: "text-button strong", onclick: connect }, t("banner.retry")));
+    else if (state.connection === "lost") fill(el, h("span", { class: "spinner", "aria-hidden": "true" }), t("banner.lost"), textButton(t("banner.retry"), connect, "strong"));
     else fill(el, state.trouble);
   };
   on("connection", draw);

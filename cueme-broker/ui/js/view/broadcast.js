@@ -6,6 +6,7 @@ import { uuid7 } from "../lib/uuid.js";
 import { api } from "../api.js";
 import { changeSettings, nameOf, state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { askText, openDialog } from "./dialog.js";
 import { toast } from "./toast.js";
 
@@ -46,7 +47,7 @@ export function openBroadcast() {
       groups,
       h("button", { type: "button", class: "chip", onclick: () => choose(chosen.size === agents.length ? [] : agents.map((agent) => agent.agent_id)) }, t("broadcast.everyone")),
       state.settings.groups.map((group) => h("span", { class: "chip-pair" }, h("button", { type: "button", class: "chip", onclick: () => choose(group.agents) }, h("bdi", null, group.name), h("span", { class: "chip-count" }, group.agents.length)), h("button", { type: "button", class: "chip-x", "aria-label": t("broadcast.forget", { name: group.name }), title: t("broadcast.forget", { name: group.name }), onclick: () => void saveGroups(state.settings.groups.filter((one) => one !== group)) }, "×"))),
-      h("button", { type: "button", class: "text-button", onclick: () => askGroup() }, t("broadcast.save")),
+      textButton(t("broadcast.save"), () => askGroup()),
     );
   const saveGroups = async (/** @type {T.Settings["groups"]} */ all) => {
     await changeSettings({ groups: all });

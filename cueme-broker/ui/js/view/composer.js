@@ -11,6 +11,7 @@ import { keepDraft } from "../draft.js";
 import { api, ApiError } from "../api.js";
 import { state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { iconButton, textButton } from "./buttons.js";
 import { createAttachments } from "./attachments.js";
 import { createChoice } from "./choice.js";
 import { createConfirm, createContinue } from "./confirm.js";
@@ -54,7 +55,7 @@ export function createComposer(target, outcomes) {
   const error = h("p", { class: "composer-error", role: "alert" });
   const quick = h("div", { class: "quick", role: "group", "aria-label": t("quick") });
   const sendButton = h("button", { type: "submit", class: "button primary send" }, icon("arrow"), h("span", null, t(cue ? "send" : "leave")));
-  const previewButton = h("button", { type: "button", class: "icon-button", "aria-pressed": "false", title: t("preview"), "aria-label": t("preview"), onclick: () => void togglePreview() }, icon("eye"));
+  const previewButton = iconButton("eye", t("preview"), togglePreview);
   const direct = cue ? directFor(cue, (reply) => void submit(reply)) : null;
 
   const el = h(
@@ -98,7 +99,7 @@ export function createComposer(target, outcomes) {
     fill(
       quick,
       state.settings.quick_replies.map((reply) => h("button", { type: "button", class: "chip", dir: "auto", onclick: () => insert(reply) }, reply)),
-      h("button", { type: "button", class: "icon-button small", title: t("quick.edit"), "aria-label": t("quick.edit"), onclick: () => openSettings("quick") }, icon("edit")),
+      iconButton("edit", t("quick.edit"), () => openSettings("quick"), "small"),
     );
     quick.hidden = cue?.type !== "text";
   }
@@ -106,7 +107,7 @@ export function createComposer(target, outcomes) {
   function declineButton() {
     const decline = (/** @type {string} */ reason) => run((id) => api.decline(/** @type {T.Cue} */ (cue).cue_id, id, reason), { declined: reason });
     const ask = () => askText({ title: t("decline.title"), text: t("decline.text"), label: t("decline.reason"), confirm: t("decline"), lines: 3, optional: true, value: text.value, run: decline });
-    return h("button", { type: "button", class: "text-button decline", onclick: ask }, t("decline"));
+    return textButton(t("decline"), ask, "decline");
   }
 
   function acceptFiles() {

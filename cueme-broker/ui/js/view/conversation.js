@@ -6,6 +6,7 @@ import { runtimeName } from "../lib/runtimes.js";
 import { api, ApiError } from "../api.js";
 import { nameOf, on, readAgent, refresh, state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { iconButton } from "./buttons.js";
 import { askText } from "./dialog.js";
 import { createDock } from "./dock.js";
 import { setSince } from "./live-time.js";
@@ -85,10 +86,9 @@ function createHead(agentId) {
   const since = h("time", { class: "" });
   const word = h("span");
   badge.append(h("span", { class: "dot", "aria-hidden": "true" }), word, " ", since);
-  const tool = (/** @type {import("../lib/icons.js").IconName} */ kind, /** @type {() => void} */ run) => h("button", { type: "button", class: "icon-button", onclick: run }, icon(kind));
-  const pin = tool("pin", () => change({ pinned: !agent()?.pinned }));
-  const standingButton = tool("tag", () => askStanding());
-  const archive = tool("archive", () => toggleArchive());
+  const pin = iconButton("pin", t("pin"), () => togglePin());
+  const standingButton = iconButton("tag", t("standing"), () => askStanding());
+  const archive = iconButton("archive", t("archive"), () => toggleArchive());
   const standing = h("button", { type: "button", class: "standing", hidden: true, onclick: () => askStanding() });
   const el = h(
     "header",
@@ -108,6 +108,7 @@ function createHead(agentId) {
       .changeAgent(agentId, what)
       .then(() => readAgent(agentId))
       .catch(() => toast(t("error.try-again"), "bad"));
+  const togglePin = () => change({ pinned: !agent()?.pinned });
   const askName = () => askText({ title: t("rename"), label: t("rename.label"), value: agent()?.name ?? "", confirm: t("save"), optional: true, run: (text) => change({ name: text || null }) });
   const askStanding = () => askText({ title: t("standing"), text: t("standing.text"), label: t("standing.label"), value: agent()?.standing ?? "", confirm: t("save"), lines: 4, optional: true, run: (text) => change({ standing: text || null }) });
   const toggleArchive = () => {
@@ -123,7 +124,7 @@ function createHead(agentId) {
 
   return {
     el,
-    togglePin: () => void change({ pinned: !agent()?.pinned }),
+    togglePin,
     toggleArchive,
     askName,
     /** @param {T.Agent} fresh */

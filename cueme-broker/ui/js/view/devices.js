@@ -6,6 +6,7 @@ import { clock } from "../lib/time.js";
 import { api } from "../api.js";
 import { on } from "../store.js";
 import { t } from "../i18n/index.js";
+import { iconButton, textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
 import { askText } from "./dialog.js";
 import { section } from "./settings.js";
@@ -37,7 +38,7 @@ export function devicesSection(offs) {
       "li",
       { class: "card line" },
       h("span", null, h("bdi", { class: "strong" }, device.name), device.current && h("span", { class: "pill" }, t("devices.this")), h("br"), h("span", { class: "muted small" }, t("devices.seen", { at: clock(device.seen_at) }))),
-      h("span", { class: "pair" }, h("button", { type: "button", class: "icon-button", "aria-label": t("rename"), title: t("rename"), onclick: rename }, icon("edit")), h("button", { type: "button", class: "text-button bad", onclick: () => void act(api.dropDevice(device.device_id)) }, t(device.current ? "devices.leave" : "devices.revoke"))),
+      h("span", { class: "pair" }, iconButton("edit", t("rename"), rename), textButton(t(device.current ? "devices.leave" : "devices.revoke"), () => act(api.dropDevice(device.device_id)), "bad")),
     );
   }
 }

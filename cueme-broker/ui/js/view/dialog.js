@@ -1,8 +1,8 @@
 /** Modal dialogs. The browser keeps the focus inside and gives it back. */
 
 import { freshId, h } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
 import { t } from "../i18n/index.js";
+import { iconButton } from "./buttons.js";
 
 /**
  * Opens a dialog; the returned function closes it.
@@ -15,7 +15,7 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
   const dialog = h("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id, tabindex: "-1" });
   const close = () => dialog.close();
   dialog.append(
-    h("header", { class: "dialog-head" }, h("h2", { id }, title), h("button", { type: "button", class: "icon-button", "aria-label": t("close"), title: t("close"), onclick: close }, icon("close"))),
+    h("header", { class: "dialog-head" }, h("h2", { id }, title), iconButton("close", t("close"), close)),
     h("div", { class: "dialog-body" }, body(close)),
   );
   dialog.addEventListener("close", () => {

@@ -7,6 +7,7 @@ import { fill, h } from "../lib/dom.js";
 import { api, ApiError } from "../api.js";
 import { nameOf, on, readAgent, refresh, state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { createComposer } from "./composer.js";
 import { isAnswerable } from "./delivery.js";
 import { goToNextWaiting } from "./inbox.js";
@@ -111,7 +112,7 @@ export function createDock(agentId) {
 
   /** @param {string} cueId */
   function announce(cueId) {
-    announceText(t("dock.new-question"), h("button", { type: "button", class: "text-button strong", onclick: () => void show(cueId) }, t("dock.show")));
+    announceText(t("dock.new-question"), textButton(t("dock.show"), () => show(cueId), "strong"));
   }
 
   /**
@@ -151,8 +152,8 @@ export function createDock(agentId) {
     const who = details.by || t("someone");
     announceText(
       t(details.outcome === "cancelled" ? "dock.cancelled" : "dock.decided", { who }) + (details.text ? ` “${details.text.slice(0, 160)}”` : ""),
-      words.trim() ? h("button", { type: "button", class: "text-button strong", onclick: () => void leave() }, t("dock.keep-as-message")) : null,
-      h("button", { type: "button", class: "text-button", onclick: drop }, t("dock.discard")),
+      words.trim() ? textButton(t("dock.keep-as-message"), leave, "strong") : null,
+      textButton(t("dock.discard"), drop),
     );
   }
 

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { clock, full } from "../lib/time.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
 import { deliveryWords, isAnswerable } from "./delivery.js";
 import { foldable } from "./fold.js";
@@ -89,7 +90,7 @@ function offeredOf(payload) {
 function openFoot(cue, actions) {
   return [
     cue.waiting === 0 && h("p", { class: "delivery", data: { tone: "warn" } }, icon("clock"), t(cue.outcome === "superseded" ? "entry.superseded-note" : "entry.detached-note")),
-    h("button", { type: "button", class: "text-button answer-this", onclick: () => actions.reply(cue.cue_id) }, t("entry.answer-this")),
+    textButton(t("entry.answer-this"), () => actions.reply(cue.cue_id), "answer-this"),
   ];
 }
 
@@ -120,15 +121,9 @@ function decisionOf(cue) {
  * @param {string} name
  */
 function policyLine(name) {
-  const off = h("button", { type: "button", class: "text-button" }, t("policy.turn-off"));
-  off.addEventListener("click", async () => {
-    off.disabled = true;
-    try {
-      await api.changePolicy(name, false);
-      off.replaceWith(h("span", { class: "muted" }, t("policy.is-off")));
-    } catch {
-      off.disabled = false;
-    }
+  const off = textButton(t("policy.turn-off"), async () => {
+    await api.changePolicy(name, false);
+    off.replaceWith(h("span", { class: "muted" }, t("policy.is-off")));
   });
   return h("p", { class: "badge plain auto" }, icon("gear"), t("entry.policy", { name }), off);
 }

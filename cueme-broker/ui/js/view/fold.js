@@ -4,6 +4,7 @@ import { h } from "../lib/dom.js";
 import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 
 /** @import * as T from "../types.js" */
 
@@ -28,13 +29,13 @@ export function foldable(cue, part, unfolded) {
 /** @param {HTMLElement} el */
 function foldButton(el) {
   el.classList.add("folded");
-  const button = h("button", { type: "button", class: "text-button fold-button", "aria-expanded": "false" }, t("fold.more"));
-  button.addEventListener("click", () => {
+  const button = textButton(t("fold.more"), () => {
     const isFolded = el.classList.toggle("folded");
     button.setAttribute("aria-expanded", String(!isFolded));
     button.textContent = isFolded ? t("fold.more") : t("fold.less");
     if (isFolded) el.scrollIntoView({ block: "nearest" });
   });
+  button.setAttribute("aria-expanded", "false");
   return button;
 }
 
@@ -48,10 +49,10 @@ function foldButton(el) {
 function rest(cueId, part, markup, body) {
   let next = markup.next;
   const progress = h("span", { class: "muted small" });
-  const more = h("button", { type: "button", class: "text-button" }, t("rest.more"));
+  const more = textButton(t("rest.more"), readOn);
   const el = h("div", { class: "rest" }, more, h("a", { class: "text-button", href: api.sourceUrl(cueId, part), target: "_blank", rel: "noopener" }, t("rest.all")), progress);
   const say = () => (progress.textContent = t("rest.of", { shown: size(next ?? markup.bytes), all: size(markup.bytes) }));
-  more.addEventListener("click", async () => {
+  async function readOn() {
     if (next === null) return;
     more.disabled = true;
     try {
@@ -66,7 +67,7 @@ function rest(cueId, part, markup, body) {
     }
     say();
     if (next === null) el.remove();
-  });
+  }
   say();
   return el;
 }

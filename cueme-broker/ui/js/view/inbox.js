@@ -6,6 +6,7 @@ import { runtimeName } from "../lib/runtimes.js";
 import { changeSettings, on, state, waitingAgents } from "../store.js";
 import { go, onRoute, route } from "../route.js";
 import { t } from "../i18n/index.js";
+import { iconButton, textButton } from "./buttons.js";
 import { createAgentRow, updateAgentRow } from "./agent-row.js";
 import { openBroadcast, openSettings, openShortcuts } from "./open.js";
 import { searchResults } from "./search.js";
@@ -55,15 +56,13 @@ export function createInbox() {
 
 /** @param {HTMLElement} summary */
 function header(summary) {
-  const tool = (/** @type {import("../lib/icons.js").IconName} */ name, /** @type {string} */ label, /** @type {() => void} */ run) =>
-    h("button", { type: "button", class: "icon-button", title: label, "aria-label": label, onclick: run }, icon(name));
   return h(
     "header",
     { class: "inbox-head" },
     h("div", { class: "brand" }, h("h1", { class: "wordmark" }, "cueme"), summary),
-    tool("users", t("broadcast"), () => openBroadcast()),
-    tool("help", t("shortcuts"), openShortcuts),
-    tool("gear", t("settings"), () => openSettings()),
+    iconButton("users", t("broadcast"), openBroadcast),
+    iconButton("help", t("shortcuts"), openShortcuts),
+    iconButton("gear", t("settings"), () => openSettings()),
   );
 }
 
@@ -119,18 +118,8 @@ function renderChips(el, render) {
       name !== "all" && counts[name] > 0 && h("span", { class: "chip-count" }, counts[name]),
     );
   const newest = Boolean(state.settings.page.newest_first);
-  const label = newest ? t("sort.newest") : t("sort.longest");
-  const sort = h(
-    "button",
-    {
-      type: "button",
-      class: "icon-button sort",
-      title: label,
-      "aria-label": label,
-      onclick: () => void changeSettings({ page: { ...state.settings.page, newest_first: !newest } }).catch(() => {}),
-    },
-    icon("sort"),
-  );
+  const turn = () => changeSettings({ page: { ...state.settings.page, newest_first: !newest } }).catch(() => {});
+  const sort = iconButton("sort", t(newest ? "sort.newest" : "sort.longest"), turn, "sort");
   const focused = [...el.children].indexOf(/** @type {Element} */ (document.activeElement));
   const key = JSON.stringify([filter, counts, newest]);
   if (el.dataset.drawn === key) return;
@@ -216,7 +205,7 @@ function updateGroup(section, agents, render) {
     showsAllQuiet = true;
     render();
   };
-  section.append(h("button", { type: "button", class: "text-button group-more", onclick: showAll }, t("group.more", { n: agents.length - QUIET_SHOWN })));
+  section.append(textButton(t("group.more", { n: agents.length - QUIET_SHOWN }), showAll, "group-more"));
 }
 
 /**

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { api } from "../api.js";
 import { readAgent } from "../store.js";
 import { t } from "../i18n/index.js";
+import { iconButton } from "./buttons.js";
 import { askText } from "./dialog.js";
 import { toast } from "./toast.js";
 
@@ -40,8 +41,11 @@ export function createQueue(agentId) {
    * @param {T.Message[]} all
    */
   function line(message, at, all) {
-    const tool = (/** @type {import("../lib/icons.js").IconName} */ name, /** @type {string} */ label, /** @type {() => void} */ run, disabled = false) =>
-      h("button", { type: "button", class: "icon-button small", title: label, "aria-label": label, onclick: run, disabled }, icon(name));
+    const tool = (/** @type {import("../lib/icons.js").IconName} */ name, /** @type {string} */ label, /** @type {() => unknown} */ run, disabled = false) => {
+      const button = iconButton(name, label, run, "small");
+      button.disabled = disabled;
+      return button;
+    };
     const move = (/** @type {number} */ to) => {
       const ids = all.map((one) => one.message_id);
       ids.splice(to, 0, ...ids.splice(at, 1));

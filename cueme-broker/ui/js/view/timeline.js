@@ -4,6 +4,7 @@ import { h, keyed } from "../lib/dom.js";
 import { day } from "../lib/time.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { isAnswerable } from "./delivery.js";
 import { createEntry, updateEntry } from "./entry.js";
 
@@ -32,9 +33,9 @@ export function createTimeline(agentId, actions) {
   let followsEnd = true;
 
   const list = h("div", { class: "entries" });
-  const older = h("button", { type: "button", class: "text-button older", hidden: true, onclick: () => void loadOlder() }, t("timeline.older"));
+  const older = textButton(t("timeline.older"), loadOlder, "older");
   const note = h("p", { class: "muted timeline-note", hidden: true });
-  const newer = h("button", { type: "button", class: "text-button older", hidden: true, onclick: () => void loadNewest().then(jumpToOpen) }, t("timeline.newest"));
+  const newer = textButton(t("timeline.newest"), () => loadNewest().then(jumpToOpen), "older");
   const el = h("div", { class: "timeline", role: "log", "aria-label": t("timeline"), tabindex: "0" }, h("div", { class: "timeline-in" }, older, note, list, newer));
   const jump = h("button", { type: "button", class: "jump", hidden: true, onclick: () => jumpToOpen() }, t("timeline.jump"));
 
@@ -42,6 +43,7 @@ export function createTimeline(agentId, actions) {
     keyed(list, withDays(cues), keyOf, (item) => ("cue_id" in item ? createEntry(item, actions) : dayLine(item.day)), (entry, item) => {
       if ("cue_id" in item) updateEntry(entry, item, actions);
     });
+    list.classList.toggle("many", cues.filter(isAnswerable).length > 1);
     older.hidden = !hasOlder;
     newer.hidden = !isBehind;
     note.hidden = cues.length > 0 || isLoading;
@@ -180,10 +182,6 @@ export function createTimeline(agentId, actions) {
     refreshCue,
     jumpToOpen,
     tellSeen,
-    /** @param {string} cueId */
-    knows: (cueId) => cues.find((cue) => cue.cue_id === cueId),
-    /** The answerable questions that were read. */
-    answerable: () => cues.filter(isAnswerable),
     /**
      * Shows a question that may be far back.
      * @param {string} cueId

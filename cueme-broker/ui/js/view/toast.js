@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { now, toMs } from "../lib/time.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { waitingAgents } from "../store.js";
 import { go } from "../route.js";
 
@@ -55,7 +56,7 @@ export function sentToast(decided, name, reopened) {
     h("span", null, t(decided.outcome === "declined" ? "toast.declining" : "toast.sending", { name })),
     undoButton,
     left,
-    next && h("button", { type: "button", class: "text-button", onclick: () => go(next.agent_id) }, t("toast.next")),
+    next && textButton(t("toast.next"), () => go(next.agent_id)),
     bar,
   );
 
