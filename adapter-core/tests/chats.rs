@@ -1,4 +1,5 @@
 //! Chats read from stores written as Cursor writes them.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod chat_store;
 
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use adapter_core::cursor::chats::{
     Change, Chat, ChatEvent, ChatsError, ChatsRoot, Role, Source, chat_json, chat_markdown, load_chat,
-    project_id, watch_chats,
+    mark_chat, project_id, watch_chats,
 };
 use chat_store::{StoreBuilder, assistant, field, shell, thinking, tool, user, varint_field};
 use serde_json::{Value, json};
@@ -688,6 +689,41 @@ fn markdown_cannot_be_broken_out_of_and_holds_no_terminal_codes() {
     );
     assert!(!markdown.contains('\u{1b}') && !markdown.contains('\u{7}'));
     assert!(markdown.contains("`````\n```\n# escaped?"), "{markdown}");
+}
+
+#[test]
+fn a_chat_that_was_continued_is_told_from_one_that_began_anew() {
+    let dir = TempDir::new().unwrap();
+    let mark = |name: &str, builder: &StoreBuilder| {
+        let path = dir.path().join(name);
+        drop(builder.write(&path));
+        mark_chat(&path).unwrap()
+    };
+    let before = mark("before", &two_turns());
+    assert_eq!(before.turns(), 2);
+    let mut longer = two_turns();
+    longer.turn(user("third", "m3"), vec![assistant("three")]);
+    assert!(before.is_continued_by(&mark("longer", &longer)));
+
+    let mut anew = StoreBuilder::new(CHAT_ID);
+    for words in ["third", "fourth", "fifth"] {
+        anew.turn(user(words, "m"), vec![]);
+    }
+    assert!(!before.is_continued_by(&mark("anew", &anew)));
+    assert!(!before.is_continued_by(&before), "nothing was added");
+
+    // The agent's last turn is rewritten as it goes on; what the user said is not.
+    let mut rewritten = StoreBuilder::new(CHAT_ID);
+    rewritten.turn(user("first", "m1"), vec![assistant("one")]);
+    rewritten.turn(user("second", "m2"), vec![assistant("two, and a half")]);
+    rewritten.shell_turn("git status", "clean", "", 0);
+    assert!(before.is_continued_by(&mark("rewritten", &rewritten)));
+
+    let fresh = mark("fresh", &StoreBuilder::new(CHAT_ID));
+    assert!(
+        fresh.is_continued_by(&before),
+        "a chat that was only created is continued by its first words"
+    );
 }
 
 /// A chats directory with one chat in each of two projects.

@@ -1,4 +1,5 @@
 //! The environment checks of the cloud adapter.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod cloud_support;
 

@@ -1,4 +1,5 @@
 //! Cloud runs over the first generation of the API: webhooks, polling, and what goes wrong with both.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod cloud_support;
 
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use adapter_core::cursor::cloud::{
     ApiGeneration, Callback, CallbackIssuer, CloudApi, CloudError, CloudEvent, EXIT_CANCELLED, GateFuture,
-    HumanGate, HumanWord, RunRef, RunRequest, Secret, Session, V0Client,
+    HumanGate, HumanWord, RunRef, RunRequest, Secret, Session, V0Client, WebhookTarget,
 };
 use cloud_support::{
     Parts, REPOSITORY, WEBHOOK_SECRET, WebhookReceiver, fast_retry, new_run, resumed_run, run, say, settings,
@@ -463,13 +464,17 @@ async fn the_old_status_right_after_a_follow_up_is_not_taken_for_the_end() {
     let mut settings = settings(&fake, V0);
     settings.grace = Duration::from_secs(5);
     let first = say(&settings, "one").await;
+    let timeline = Script::timeline(&[(0, "CREATING"), (30, "RUNNING"), (800, "FINISHED")]).timeline;
     fake.set_script(Script {
         stale_reads: 2,
+        timeline,
         ..script
     });
     let request = resumed_run("two", first.result.session.as_ref().unwrap());
     let second = run(&settings, &request, Parts::default()).await;
     assert_eq!(second.assistant_texts(), ["Second."]);
+    assert!(second.statuses().contains(&"RUNNING"), "{:?}", second.statuses());
+    assert_eq!(second.statuses().last(), Some(&"FINISHED"));
 }
 
 #[tokio::test]
@@ -743,6 +748,30 @@ async fn secrets_are_in_no_event_no_error_and_no_result() {
         "the prompt is told back, redacted"
     );
     assert!(!format!("{settings:?}").contains(API_KEY));
+}
+
+#[tokio::test]
+async fn an_error_that_repeats_the_request_does_not_repeat_its_secrets() {
+    let fake =
+        FakeCloud::start(Script::default().fail("POST", "/v0/agents", 1, Reply::Echo { status: 400 })).await;
+    let mut launch = launch();
+    launch.prompt.text.push_str(" cmb_one-time-token");
+    launch.prompt.secrets.push(Secret::new("cmb_one-time-token"));
+    let secret = Secret::new(WEBHOOK_SECRET);
+    launch.webhook = Some(WebhookTarget {
+        url: "https://broker.example/hook".to_owned(),
+        secret,
+    });
+    let error = client(&fake, API_KEY).launch(&launch).await.unwrap_err();
+    let shown = format!("{error} {error:?}");
+    assert!(
+        shown.contains("https://broker.example/hook"),
+        "the rest of the body is kept: {shown}"
+    );
+    assert!(
+        !shown.contains(WEBHOOK_SECRET) && !shown.contains("cmb_one-time-token"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

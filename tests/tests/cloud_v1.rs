@@ -1,4 +1,5 @@
 //! Cloud runs over the second generation of the API: streams, and what goes wrong with them.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod cloud_support;
 

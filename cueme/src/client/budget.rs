@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use adapter_core::runtime::wait_ceiling;
 use cueme_broker::config::Config;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::RuntimeTag;
@@ -63,11 +64,6 @@ fn limit(budget: Duration) -> Option<Duration> {
 fn below(ceiling: Duration) -> Duration {
     let margin = (ceiling / 10).clamp(MARGIN_MIN, MARGIN_MAX);
     ceiling.saturating_sub(margin).max(ceiling / 2)
-}
-
-/// Returns the runtime's own limit for a command, where one is known.
-fn wait_ceiling(_tag: &str) -> Option<Duration> {
-    None
 }
 
 #[cfg(test)]

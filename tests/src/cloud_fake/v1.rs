@@ -56,7 +56,7 @@ async fn create(Extract(shared): Extract<Shared>, Json(body): Json<Value>) -> Re
     let run = state.start_run(&id, &prompt);
     let answer = json!({
         "agent": describe_agent(&id, None),
-        "run": run.map(|run| describe_run(&id, &run, "CREATING".to_owned())),
+        "run": run.map(|run| describe_run(&id, &run, "CREATING")),
     });
     (StatusCode::CREATED, Json(answer)).into_response()
 }
@@ -83,7 +83,7 @@ async fn create_run(
     }
     let prompt = body["prompt"]["text"].as_str().unwrap_or_default().to_owned();
     let run = state.start_run(&id, &prompt);
-    let run = run.map(|run| describe_run(&id, &run, "CREATING".to_owned()));
+    let run = run.map(|run| describe_run(&id, &run, "CREATING"));
     (StatusCode::CREATED, Json(json!({ "run": run }))).into_response()
 }
 
@@ -93,7 +93,7 @@ async fn run(Extract(shared): Extract<Shared>, Path((id, run_id)): Path<(String,
     match find_run(&state.agents, &id, &run_id) {
         Some(run) => {
             let status = forced_read.unwrap_or_else(|| run.status());
-            Json(describe_run(&id, run, status)).into_response()
+            Json(describe_run(&id, run, &status)).into_response()
         }
         None => error(404, "run_not_found", "no such run"),
     }
@@ -264,12 +264,12 @@ fn describe_agent(id: &str, latest: Option<&Run>) -> Value {
     })
 }
 
-fn describe_run(agent_id: &str, run: &Run, status: String) -> Value {
+fn describe_run(agent_id: &str, run: &Run, status: &str) -> Value {
     let mut description = json!({
         "id": run.id, "agentId": agent_id, "status": status,
         "createdAt": "2026-10-01T12:00:00Z", "updatedAt": "2026-10-01T12:00:00Z",
     });
-    if !is_active(&status) {
+    if !is_active(status) {
         description["result"] = json!(run.answer);
         description["durationMs"] = json!(10);
         description["git"] = git();

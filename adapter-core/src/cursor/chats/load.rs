@@ -50,6 +50,15 @@ pub fn load_chat(path: &Path) -> Result<Chat, ChatsError> {
     })
 }
 
+/// Opens a store and reads its root, ready to look blobs up.
+pub(super) fn load_root(path: &Path) -> Result<(ChatStore, Root), ChatsError> {
+    let store = ChatStore::open(path)?;
+    let mut warnings = Vec::new();
+    let meta = read_meta(&store, &mut warnings)?;
+    let root = meta.root_blob_id.map(|id| read_root(&store, &id, &mut warnings));
+    Ok((store, root.unwrap_or_default()))
+}
+
 /// Reads only what a store says about its chat.
 ///
 /// # Errors

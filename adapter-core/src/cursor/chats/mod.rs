@@ -9,6 +9,7 @@
 mod blob_id;
 mod catalog;
 mod load;
+mod mark;
 mod message;
 mod meta;
 mod prompt;
@@ -29,6 +30,7 @@ pub use blob_id::BlobId;
 pub use catalog::{ChatSummary, ChatsRoot, Listing, Project, STORE_FILE, project_id};
 pub use error::ChatsError;
 pub use load::{load_chat, load_meta};
+pub use mark::{ChatMark, mark_chat};
 pub use message::{Chat, ChatMessage, Original, Role, Source, ToolDetail, ToolUse, Warning};
 pub use meta::ChatMeta;
 pub use render::{chat_json, chat_markdown, listing_text};

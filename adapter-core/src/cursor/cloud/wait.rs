@@ -185,7 +185,9 @@ impl Driver<'_> {
                 self.note_conversation(conversation);
             }
         }
-        if !is_active && !self.transcript.is_new(self.run.settings.grace) {
+        // A run of the second generation has its own status, so that cannot be an earlier one's.
+        let may_be_stale = api.generation() == ApiGeneration::V0;
+        if !is_active && may_be_stale && !self.transcript.is_new(self.run.settings.grace) {
             return Ok(Ok(None));
         }
         self.note_status(&run.agent_id, &state.status);
@@ -227,17 +229,17 @@ impl Driver<'_> {
         while breaks <= BREAKS_MAX {
             match self.guarded(api.events(run, after.as_deref())).await? {
                 Ok(None) => return Ok(None),
-                Ok(Some(mut stream)) => {
-                    let before = after.clone();
-                    if self.follow_stream(run, &mut stream, &mut after).await? {
+                Ok(Some(mut stream)) => match self.follow_stream(run, &mut stream, &mut after).await? {
+                    StreamEnding::Over => {
                         return self
                             .look(run)
                             .await?
                             .or_else(transient_is_none)
                             .map_err(Stop::from);
                     }
-                    breaks = if after == before { breaks + 1 } else { 1 };
-                }
+                    StreamEnding::Broken { had_news: true } => breaks = 1,
+                    StreamEnding::Broken { had_news: false } => breaks += 1,
+                },
                 Err(error) if has_expired(&error) => {
                     self.emit_status(&run.agent_id, "polling", Some("the stream has expired"));
                     return Ok(None);
@@ -258,42 +260,48 @@ impl Driver<'_> {
         Ok(None)
     }
 
-    /// Reads a stream until it ends. Returns whether the run is over, as far as the stream says.
+    /// Reads a stream until it ends.
     async fn follow_stream(
         &mut self,
         run: &RunRef,
         stream: &mut RunStream,
         after: &mut Option<String>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<StreamEnding, Stop> {
+        let mut had_news = false;
         loop {
             let event = match self.guarded(stream.next()).await? {
                 Ok(Some(event)) => event,
-                Ok(None) => return Ok(false),
+                Ok(None) => return Ok(StreamEnding::Broken { had_news }),
                 Err(error) => {
                     tracing::debug!(%error, "the stream broke");
-                    return Ok(false);
+                    return Ok(StreamEnding::Broken { had_news });
                 }
             };
             if let Some(id) = &event.id {
                 *after = Some(id.clone());
             }
-            if self.is_repeat(&event) {
+            if self.is_repeat(run, &event) {
                 continue;
             }
+            had_news |= event.id.is_some();
             if self.note_event(run, event.kind) {
-                return Ok(true);
+                return Ok(StreamEnding::Over);
             }
         }
     }
 
-    /// Tells whether an event came before. One id may stand for several kinds of events.
-    fn is_repeat(&mut self, event: &RunEvent) -> bool {
-        let Some(id) = &event.id else { return false };
+    /// Tells whether an event came before. One id may stand for several kinds of events, and the end counts
+    /// however often it comes.
+    fn is_repeat(&mut self, run: &RunRef, event: &RunEvent) -> bool {
+        let Some(id) = event.id.as_ref().filter(|_| event.kind != RunEventKind::Done) else {
+            return false;
+        };
         if self.transcript.told.len() >= EVENTS_MAX {
             self.transcript.told.clear();
         }
+        let run_id = run.run_id.as_deref().unwrap_or_default();
         let kind = std::mem::discriminant(&event.kind);
-        !self.transcript.told.insert(format!("{id} {kind:?}"))
+        !self.transcript.told.insert(format!("{run_id} {id} {kind:?}"))
     }
 
     /// Takes note of an event. Returns whether it is the last.
@@ -360,6 +368,17 @@ impl Driver<'_> {
         }
         self.transcript.last_word = Some(text.to_owned());
     }
+}
+
+/// How a connection to a stream ended.
+enum StreamEnding {
+    /// With the run, as far as the stream says.
+    Over,
+    /// Before the run.
+    Broken {
+        /// Whether it brought anything that was not known.
+        had_news: bool,
+    },
 }
 
 fn assistant_count(conversation: &Conversation) -> usize {
