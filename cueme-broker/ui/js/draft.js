@@ -19,6 +19,7 @@ export function keepDraft(kind, id, stored) {
   let rev = stored?.rev ?? 0;
   let saved = stored ? JSON.stringify(stored.body) : "{}";
   let isSaving = false;
+  let saving = Promise.resolve();
   let isClosed = false;
 
   /**
@@ -30,14 +31,12 @@ export function keepDraft(kind, id, stored) {
     if (isClosed || text === saved) return;
     if (isSaving && !last) return later.call(body, false);
     isSaving = true;
-    try {
-      await put(body, text, last);
-      saved = text;
-    } catch {
-      // Offline or busy: the next change tries again.
-    } finally {
-      isSaving = false;
-    }
+    saving = put(body, text, last).then(
+      () => void (saved = text),
+      () => {}, // Offline or busy: the next change tries again.
+    );
+    await saving;
+    isSaving = false;
   }
 
   /**
@@ -66,10 +65,11 @@ export function keepDraft(kind, id, stored) {
     change: (body) => later.call(body, false),
     /** Saves what is not saved yet, also when the page goes away. */
     flush: () => later.flush(),
-    /** Forgets what is not saved: the answer was sent. */
+    /** Forgets what is not saved, because the answer was sent; what is being saved comes before what follows. */
     close() {
       later.cancel();
       isClosed = true;
+      return saving;
     },
     /** @param {number | undefined} elsewhere */
     isNews: (elsewhere) => !isSaving && elsewhere !== undefined && elsewhere > rev,

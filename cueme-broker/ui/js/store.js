@@ -131,8 +131,10 @@ async function readStale() {
   const ids = [...stale];
   stale.clear();
   try {
-    if (ids.length > SINGLE_READS_MAX) await readAll();
-    else await Promise.all(ids.map(readAgent));
+    if (ids.length > SINGLE_READS_MAX) {
+      await readAll();
+      emit("reread", undefined);
+    } else await Promise.all(ids.map(readAgent));
   } catch {
     // The event stream notices a lost broker, and everything is read again when it is back.
   } finally {

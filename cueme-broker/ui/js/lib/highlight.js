@@ -15,8 +15,7 @@ const WORDS = new Set(
     "global go goto if impl implements import in int interface is lambda let local long loop match mod module move mut namespace " +
     "new nil None not null of or override package pass private protected pub public raise ref require return self Self static " +
     "struct super switch then this throw trait true True False try type typedef typeof union unless unsafe until use using var " +
-    "virtual void where while with yield select insert update create table drop alter join on group order by into values set " +
-    "SELECT INSERT UPDATE DELETE CREATE TABLE DROP ALTER FROM WHERE JOIN ON GROUP ORDER BY INTO VALUES SET AND OR NOT NULL"
+    "virtual void where while with yield SELECT INSERT UPDATE DELETE CREATE TABLE DROP ALTER FROM WHERE JOIN ON ORDER BY INTO SET"
   ).split(" "),
 );
 

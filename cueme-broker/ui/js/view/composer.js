@@ -197,13 +197,11 @@ export function createComposer(target, outcomes) {
       const decided = await request(decision.id);
       const refused = decided.results?.[0]?.error;
       if (refused) throw new ApiError(400, refused);
-      draft.close();
-      if (cue) outcomes.sent(decided);
-      else {
-        write({});
-        void api.dropDraft("agents", target.kind === "message" ? target.agentId : "").catch(() => {});
-        outcomes.said();
-      }
+      await draft.close();
+      write({});
+      if (cue) return outcomes.sent(decided);
+      await api.dropDraft("agents", target.kind === "message" ? target.agentId : "").catch(() => {});
+      outcomes.said();
     } catch (problem) {
       whenRefused(problem);
     } finally {
@@ -230,10 +228,11 @@ export function createComposer(target, outcomes) {
     /** @param {number} index */
     pick: (index) => control && "pick" in control && control.pick(index),
     drawQuick,
+    isFrozen: () => isFrozen,
     /** Stops sending: the question was decided elsewhere. What was written stays. */
     freeze() {
       isFrozen = true;
-      draft.close();
+      void draft.close();
       el.classList.add("frozen");
       updateSend();
     },

@@ -16,10 +16,9 @@ export function copyButton(text, label = t("copy")) {
   button.addEventListener("click", async () => {
     const done = await copyText(await text());
     button.classList.toggle("done", done);
-    button.classList.toggle("failed", !done);
     setText(said, done ? t("copied") : t("copy.failed"));
     setTimeout(() => {
-      button.classList.remove("done", "failed");
+      button.classList.remove("done");
       setText(said, "");
     }, SAID_MS);
   });

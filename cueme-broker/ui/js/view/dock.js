@@ -25,8 +25,9 @@ export function createDock(agentId) {
   let agent = null;
   /** Ids of questions answered here: their composer has nothing left to lose. */
   const answered = new Set();
-  let isOpening = false;
   let isGone = false;
+  /** What changes the composer happens one after the other; nothing is decided on what was true before it. */
+  let line = Promise.resolve();
 
   const queue = createQueue(agentId);
   const notice = h("div", { class: "notice", role: "status", hidden: true });
@@ -44,56 +45,63 @@ export function createDock(agentId) {
     for (const cue of fresh.open) if (cue.outcome === "open" && answered.has(cue.cue_id) && cue.decided_at === null) answered.delete(cue.cue_id);
     queue.update(fresh.messages);
     drawTabs();
-    await reconcile();
+    await then(reconcile);
   }
 
-  async function reconcile() {
-    const wanted = open()[0]?.cue_id ?? null;
-    const current = currentCue();
-    if (!composer) return show(wanted);
-    if (current === null) {
-      if (wanted === null) return;
-      return composer.isDirty() ? announce(wanted) : show(wanted);
-    }
-    if (open().some((cue) => cue.cue_id === current)) return;
-    if (answered.has(current) || !composer.isDirty()) return show(wanted);
-    await tellDecided(current);
+  /** @param {() => unknown} step */
+  function then(step) {
+    const done = line.then(() => (isGone ? undefined : step()));
+    line = done.then(
+      () => {},
+      (error) => {
+        if (!(error instanceof ApiError)) reportError(error);
+        announceText(t("error.try-again"));
+      },
+    );
+    return line;
   }
 
   /**
    * Puts the composer of a question, or of a message, on screen.
    * @param {string | null} cueId
    */
-  async function show(cueId) {
-    if (isOpening) return;
-    isOpening = true;
-    try {
-      const target = await targetOf(cueId);
-      if (isGone || !target) return;
-      const hadFocus = Boolean(composer?.hasFocus());
-      composer?.close();
-      const mine = createComposer(target, { sent: (decided) => whenSent(decided), said: whenSaid, lost: (details) => whenLost(details) });
-      composer = mine;
-      fill(place, mine.el);
-      hide();
-      drawTabs();
-      if (hadFocus) mine.text.focus();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      announceText(t("error.try-again"));
-    } finally {
-      isOpening = false;
+  const show = (cueId) => then(() => put(cueId));
+  const showNext = () => then(() => put(first()));
+  const first = () => open()[0]?.cue_id ?? null;
+
+  async function reconcile() {
+    const wanted = first();
+    const current = currentCue();
+    if (!composer) return put(wanted);
+    if (composer.isFrozen()) return;
+    if (current === null) {
+      if (wanted === null) return;
+      return composer.isDirty() ? announce(wanted) : put(wanted);
     }
-    const now = open()[0]?.cue_id ?? null;
-    if (!isGone && composer && currentCue() !== null && !open().some((cue) => cue.cue_id === currentCue()) && now !== cueId) await reconcile();
+    if (open().some((cue) => cue.cue_id === current)) return;
+    if (answered.has(current) || !composer.isDirty()) return put(wanted);
+    await tellDecided(current);
+  }
+
+  /** @param {string | null} cueId */
+  async function put(cueId) {
+    const target = await targetOf(cueId);
+    if (isGone) return;
+    const hadFocus = Boolean(composer?.hasFocus());
+    composer?.close();
+    composer = createComposer(target, { sent: whenSent, said: whenSaid, lost: whenLost });
+    fill(place, composer.el);
+    notice.hidden = true;
+    drawTabs();
+    if (hadFocus) composer.text.focus();
   }
 
   /**
    * @param {string | null} cueId
-   * @returns {Promise<import("./composer.js").Target | null>}
+   * @returns {Promise<import("./composer.js").Target>}
    */
   async function targetOf(cueId) {
-    if (cueId === null) return { kind: "message", agentId, draft: agent?.draft ?? null };
+    if (cueId === null) return { kind: "message", agentId, draft: (await api.agent(agentId)).draft };
     return { kind: "cue", cue: await api.cue(cueId) };
   }
 
@@ -123,10 +131,6 @@ export function createDock(agentId) {
     notice.hidden = false;
     fill(notice, h("span", null, text), more);
   }
-  const hide = () => {
-    notice.hidden = true;
-    fill(notice);
-  };
 
   /** @param {string} cueId */
   async function tellDecided(cueId) {
@@ -142,7 +146,7 @@ export function createDock(agentId) {
     const words = mine.text.value;
     const drop = () => {
       mine.write({});
-      void show(open()[0]?.cue_id ?? null);
+      void showNext();
     };
     const leave = async () => {
       await show(null);
@@ -166,7 +170,7 @@ export function createDock(agentId) {
       void reopen(decided.cue_id, draft);
     });
     refresh(agentId);
-    void show(open()[0]?.cue_id ?? null).then(() => {
+    void showNext().then(() => {
       if (state.settings.page.advance && open().length === 0) goToNextWaiting();
     });
   }

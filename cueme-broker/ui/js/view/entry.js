@@ -79,7 +79,7 @@ function originOf(origin) {
  */
 function offeredOf(payload) {
   if (payload?.type === "choice") return h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, payload.options.map((option) => h("li", { dir: "auto" }, option)));
-  if (payload?.type === "confirm" && payload.text) return h("p", { class: "offered-text", dir: "auto" }, payload.text);
+  if (payload?.type === "confirm" && payload.text) return h("p", { class: "muted", dir: "auto" }, payload.text);
   return null;
 }
 
