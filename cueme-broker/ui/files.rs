@@ -53,6 +53,7 @@
     asset!("js/view/form.js"),
     asset!("js/view/inbox.js"),
     asset!("js/view/live-time.js"),
+    asset!("js/view/nudge.js"),
     asset!("js/view/open.js"),
     asset!("js/view/policies.js"),
     asset!("js/view/queue.js"),

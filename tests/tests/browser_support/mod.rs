@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::prelude::*;
-use thirtyfour::{ChromiumLikeCapabilities, WindowHandle};
 use tokio::runtime::Runtime;
 
 /// How long a person would look before saying that it does not work.

@@ -8,6 +8,7 @@ import { go, onRoute, route } from "../route.js";
 import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createAgentRow, updateAgentRow } from "./agent-row.js";
+import { createNudge } from "./nudge.js";
 import { openBroadcast, openSettings, openShortcuts } from "./open.js";
 import { searchResults } from "./search.js";
 import { connectGuide } from "./welcome.js";
@@ -51,7 +52,7 @@ export function createInbox() {
   onRoute(render);
   render();
 
-  return h("nav", { class: "inbox", "aria-label": t("inbox") }, header(summary), field, chips, h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
+  return h("nav", { class: "inbox", "aria-label": t("inbox") }, header(summary), field, chips, createNudge(), h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
 }
 
 /** @param {HTMLElement} summary */
