@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol_spec::endpoint::Places;
@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::engine::{Core, EngineError, EngineHandle, storage_failure};
 use crate::lifecycle::Record;
 use crate::store::{Reader, SCHEMA, StoreError};
+use crate::web::Web;
 
 /// Why the broker stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(crate) struct Broker {
     started: Instant,
     config: Mutex<ConfigState>,
     stop: watch::Sender<Option<StopReason>>,
+    /// The page's side, once it is served.
+    web: OnceLock<Weak<Web>>,
     connections: AtomicUsize,
     /// When the last connection was closed, in milliseconds after `started`.
     last_used_ms: AtomicU64,
@@ -67,6 +70,7 @@ impl Broker {
             started: Instant::now(),
             config: Mutex::default(),
             stop: watch::channel(None).0,
+            web: OnceLock::new(),
             connections: AtomicUsize::new(0),
             last_used_ms: AtomicU64::new(0),
         }
@@ -80,6 +84,30 @@ impl Broker {
     /// Returns the reader.
     pub(crate) fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// Returns where everything is.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Makes the page's side known.
+    pub(crate) fn set_web(&self, web: &Arc<Web>) {
+        // There is one page for the life of a broker.
+        let _ = self.web.set(Arc::downgrade(web));
+    }
+
+    /// Returns the page's side, if it is served.
+    pub(crate) fn web(&self) -> Result<Arc<Web>, Failure> {
+        self.web.get().and_then(Weak::upgrade).ok_or_else(|| {
+            Failure::new(ErrorCode::NotFound, "this broker serves no page")
+                .with_hint("remove `listen = \"off\"` from the configuration, or see its log for why it could not listen")
+        })
+    }
+
+    /// Returns where humans find the page.
+    pub(crate) fn page_url(&self) -> Option<String> {
+        self.web().ok().map(|web| web.page_url())
     }
 
     /// Returns the user the broker runs as, the only one it serves.
@@ -165,6 +193,7 @@ impl Broker {
             waiting: counts.waiting,
             undelivered: counts.undelivered,
             agents: counts.agents,
+            web: self.web().ok().map(|web| web.local_url()),
             storage_error: self.engine.trouble(),
             config_error: self
                 .config
@@ -246,7 +275,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-fn wall_clock() -> Timestamp {
+pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
@@ -284,6 +313,7 @@ pub(crate) async fn forget_when_old(broker: Arc<Broker>) {
                 Err(failure) => tracing::warn!(%failure, "could not delete old questions"),
             }
         }
+        crate::web::tidy(&broker).await;
         tokio::time::sleep(EVERY).await;
     }
 }

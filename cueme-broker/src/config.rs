@@ -1,11 +1,15 @@
 //! The configuration file, and what happens when it changes.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
+
+use crate::notify::Channel;
+use crate::policy::Policy;
 
 /// What is printed below an answer unless the configuration says otherwise.
 pub const DEFAULT_REMINDER: &str =
@@ -24,8 +28,74 @@ pub struct Config {
     /// Delivered questions older than this are deleted; never, unless set.
     #[serde(deserialize_with = "optional_duration")]
     pub retention: Option<Duration>,
+    /// Where the page is served; on this machine alone unless set, nowhere when `false`.
+    #[serde(deserialize_with = "listen")]
+    pub listen: Listen,
+    /// More about the page.
+    pub web: WebConfig,
+    /// Rules that answer by themselves, in the order they are tried.
+    pub policy: Vec<Policy>,
+    /// Who is told when nobody answers.
+    pub notify: Vec<Channel>,
     /// What is known of single runtimes.
     pub runtime: BTreeMap<String, RuntimeConfig>,
+}
+
+/// Where the page is served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Listen {
+    /// On this machine alone, on the same port each time.
+    #[default]
+    Here,
+    /// Nowhere.
+    Off,
+    /// At this address.
+    At(SocketAddr),
+}
+
+impl Listen {
+    /// Reads an address such as `127.0.0.1:7000`, or `off`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "off" => Some(Self::Off),
+            text => {
+                let numeric = text
+                    .strip_prefix("localhost:")
+                    .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+                numeric.parse().ok().map(Self::At)
+            }
+        }
+    }
+}
+
+/// What a person can set for the page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WebConfig {
+    /// Further names the page is served under, as browsers write them (`cue.example.org`, `box:7000`).
+    pub hosts: Vec<String>,
+    /// The address of the page behind a proxy, such as `https://cue.example.org`.
+    pub url: Option<String>,
+}
+
+impl WebConfig {
+    /// Returns the host in `url`, with its port if it has one.
+    pub fn url_host(&self) -> Option<&str> {
+        let url = self.url.as_deref()?;
+        let (_, rest) = url.split_once("://")?;
+        rest.split('/').next().filter(|host| !host.is_empty())
+    }
+
+    /// Says whether the page is served over TLS somewhere.
+    pub fn has_https(&self) -> bool {
+        self.url.as_deref().is_some_and(|url| url.starts_with("https://"))
+    }
+
+    /// Says whether a request for this host came over TLS.
+    pub(crate) fn is_https(&self, host: Option<&axum::http::HeaderValue>) -> bool {
+        let host = host.and_then(|host| host.to_str().ok());
+        self.has_https() && host.is_some() && host == self.url_host()
+    }
 }
 
 /// What a person can set for a runtime.
@@ -64,6 +134,10 @@ impl Default for Config {
             reminder: Some(DEFAULT_REMINDER.to_owned()),
             idle_exit: None,
             retention: None,
+            listen: Listen::default(),
+            web: WebConfig::default(),
+            policy: Vec::new(),
+            notify: Vec::new(),
             runtime: BTreeMap::new(),
         }
     }
@@ -120,6 +194,18 @@ fn reminder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
         TextOr::Text(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
         TextOr::Other(true) => Ok(Some(DEFAULT_REMINDER.to_owned())),
         TextOr::Other(false) => Ok(None),
+    }
+}
+
+fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error> {
+    match TextOr::<bool>::deserialize(deserializer)? {
+        TextOr::Text(text) => Listen::parse(&text).ok_or_else(|| {
+            de::Error::custom(format!(
+                "{text:?} is not an address; write for example \"127.0.0.1:7000\" or \"off\""
+            ))
+        }),
+        TextOr::Other(true) => Ok(Listen::Here),
+        TextOr::Other(false) => Ok(Listen::Off),
     }
 }
 

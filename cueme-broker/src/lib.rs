@@ -1,7 +1,8 @@
 //! The broker: who asked, who answered, and whether they know.
 //!
 //! Reading order: the rules ([`machine`]), what is on disk ([`store`]), the one thread that joins them ([`engine`]),
-//! the socket clients speak through, and the life of the process.
+//! the socket clients speak through, the page and its API, what the broker does by itself ([`policy`], [`notify`]), and
+//! the life of the process.
 
 pub mod machine;
 pub mod store;
@@ -9,9 +10,15 @@ pub mod store;
 pub mod engine;
 
 mod broker;
+mod listening;
 mod socket;
 
+pub mod notify;
+pub mod policy;
+mod web;
+
 pub mod config;
+pub mod hours;
 pub mod lifecycle;
 mod log;
 mod serve;

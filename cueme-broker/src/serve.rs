@@ -13,12 +13,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle};
-use crate::config::Config;
+use crate::config::{Config, Listen};
 use crate::engine::Engine;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
+use crate::policy;
 use crate::socket::{self, Listener};
 use crate::store::{SCHEMA, StoreError, Synchronous};
+use crate::web::{self, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives.
 const HEARTBEAT: Duration = Duration::from_millis(500);
@@ -121,6 +123,9 @@ async fn run(
     let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
     load_config(broker, &places.config).await;
     let _watcher = watch_config(broker, &places.config);
+    let _page = serve_page(broker).await;
+    tokio::spawn(policy::watch(Arc::clone(broker)));
+    tokio::spawn(crate::notify::watch(Arc::clone(broker)));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
     tokio::spawn(forget_when_old(Arc::clone(broker)));
     tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
@@ -139,6 +144,41 @@ async fn run(
     // The reply to whoever asked is on its way; the socket goes away with the listener.
     tokio::time::sleep(Duration::from_millis(20)).await;
     Ok(reason)
+}
+
+/// Serves the page; without it the broker still does everything else.
+async fn serve_page(broker: &Arc<Broker>) -> Option<Arc<Web>> {
+    let wanted = match listen_at(broker) {
+        Listen::Off => return None,
+        Listen::Here => None,
+        Listen::At(address) => Some(address),
+    };
+    let listener = WebListener::bind(broker.places(), wanted)
+        .await
+        .inspect_err(|error| tracing::error!(%error, ?wanted, "the page cannot be served"))
+        .ok()?;
+    let web = Web::open(Arc::clone(broker), listener.address())
+        .inspect_err(|error| tracing::error!(%error, "the page cannot be served"))
+        .ok()?;
+    broker.set_web(&web);
+    tracing::info!(url = web.local_url(), "the page is served");
+    tokio::spawn(web::accept(listener, Arc::clone(&web)));
+    Some(web)
+}
+
+/// The environment comes before the configuration, so that one start can differ.
+fn listen_at(broker: &Broker) -> Listen {
+    let variable = std::env::var("CUEME_LISTEN")
+        .ok()
+        .filter(|text| !text.trim().is_empty());
+    match variable.as_deref().map(|text| (text, Listen::parse(text))) {
+        Some((_, Some(listen))) => listen,
+        Some((text, None)) => {
+            tracing::error!(text, "CUEME_LISTEN is not an address; the configuration is used");
+            broker.config().listen
+        }
+        None => broker.config().listen,
+    }
 }
 
 async fn engine_lost(engine: &Engine) {

@@ -44,6 +44,9 @@ pub(crate) enum Verb {
     )]
     Pause(PauseArgs),
 
+    /// Open the inbox in a browser
+    #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
+    Ui(UiArgs),
     /// List the open questions
     #[command(after_help = "Examples:\n  cueme inbox\n  cueme inbox --watch\n  cueme inbox --json")]
     Inbox(InboxArgs),
@@ -218,6 +221,17 @@ pub(crate) struct DeclineArgs {
     /// Why, for the agent
     #[arg(value_name = "REASON")]
     pub(crate) reason: Vec<String>,
+}
+
+/// Arguments of `ui`.
+#[derive(Debug, Args)]
+pub(crate) struct UiArgs {
+    /// Print the link alone on a line and open nothing
+    #[arg(long)]
+    pub(crate) print_url: bool,
+    /// What the browser that uses the link is called in the list of devices
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 /// Arguments of `cancel`.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Joined, Reply};
+use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Joined, Reply, Said};
 
-use super::order::{Order, Work};
+use super::order::{Closing, Order, Work};
 use crate::machine::{Ask, Decide, Effect, Input, Join, Machine, Now, Say, Ticket, Verdict};
 use crate::store::{Store, StoreError, Synchronous};
 
@@ -118,6 +118,25 @@ impl Core {
             }
         }
         self.is_behind
+    }
+
+    /// Writes what the rules do not concern, in a transaction of its own; when it fails nothing was changed.
+    pub fn write<T>(
+        &mut self,
+        now: Now,
+        write: impl FnOnce(&Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.reopen_if_failing(now)?;
+        let store = self.opened()?;
+        let written = store
+            .begin()
+            .and_then(|()| write(store))
+            .and_then(|done| store.commit().map(|()| done));
+        if let Err(error) = &written {
+            tracing::error!(%error, "a transaction failed and was undone");
+            self.recover(now, &[]);
+        }
+        written
     }
 
     fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
@@ -320,7 +339,33 @@ impl Core {
                 by.as_ref(),
                 0,
             ),
+            Work::Close {
+                cue,
+                verdict,
+                by,
+                hold_ms,
+            } => {
+                let verdict = match verdict.clone() {
+                    Closing::Decline(reason) => Verdict::Decline { reason },
+                    Closing::Cancel(reason) => Verdict::Cancel { reason },
+                };
+                self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
+            }
+            Work::EditQueue { agent, edit } => Input::EditQueue {
+                ticket,
+                agent: agent.clone(),
+                edit: edit.clone(),
+            },
+            Work::Amend { agent, amendment } => Input::Amend {
+                ticket,
+                agent: agent.clone(),
+                amendment: amendment.clone(),
+            },
             Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
+            Work::Say { agent, .. } if self.opened()?.agent_of_message(request)?.is_some() => {
+                let of = self.opened()?.agent_of_message(request)?;
+                return Ok(self.said_before(agent, of.as_ref() == Some(agent), ticket, spoken));
+            }
             Work::Say { agent, text, by } => Input::Say(Say {
                 ticket,
                 request,
@@ -351,6 +396,32 @@ impl Core {
             hold_ms,
             reminder: self.reminder.clone(),
         })
+    }
+
+    /// Confirms a message that was left before, whether the agent has it by now or not.
+    fn said_before(
+        &self,
+        agent: &AgentId,
+        is_same: bool,
+        ticket: Ticket,
+        spoken: &mut Spoken,
+    ) -> Option<Input> {
+        if !is_same {
+            let failure = Failure::new(
+                ErrorCode::BadRequest,
+                "this request id belongs to another message",
+            )
+            .with_hint("mint a new request id (UUIDv7) for each message");
+            return refuse(spoken, ticket, failure);
+        }
+        let queued = self.machine.agent(agent).map_or(0, |agent| agent.messages.len());
+        let said = Said {
+            agent_id: agent.clone(),
+            queued: u32::try_from(queued).unwrap_or(u32::MAX),
+            open_cue: None,
+        };
+        spoken.replies.push((ticket, Box::new(Reply::Said(said))));
+        None
     }
 
     fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
@@ -447,11 +518,16 @@ impl Work {
     fn cue(&self) -> Option<CueId> {
         match self {
             Self::Attach(cue) | Self::Rest(cue) | Self::Undo(cue) => Some(*cue),
-            Self::Answer { cue, .. } | Self::Decline { cue, .. } | Self::Cancel { cue, .. } => Some(*cue),
+            Self::Answer { cue, .. }
+            | Self::Decline { cue, .. }
+            | Self::Cancel { cue, .. }
+            | Self::Close { cue, .. } => Some(*cue),
             Self::Join { .. }
             | Self::Ask { .. }
             | Self::Ack { .. }
             | Self::Say { .. }
+            | Self::EditQueue { .. }
+            | Self::Amend { .. }
             | Self::Gone
             | Self::HumanSeen
             | Self::Tick => None,

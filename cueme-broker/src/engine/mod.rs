@@ -9,5 +9,5 @@ mod thread;
 
 pub(crate) use self::core::storage_failure;
 pub use self::core::{Core, Random, Spoken};
-pub use order::{Line, Order, Work};
+pub use order::{Closing, Line, Order, Work};
 pub use thread::{Engine, EngineError, EngineHandle};

@@ -8,7 +8,7 @@ use protocol_spec::message::Reply;
 use protocol_spec::outcome::{Kind, Origin};
 use sha2::{Digest, Sha256};
 
-use crate::machine::{ContentKey, Ticket};
+use crate::machine::{Amendment, ContentKey, QueueEdit, Ticket};
 
 /// A reply on its way to a caller.
 #[derive(Debug)]
@@ -99,6 +99,17 @@ pub enum Work {
         /// Who closes it.
         by: Option<String>,
     },
+    /// Refuse or close, with time to take it back.
+    Close {
+        /// The question.
+        cue: CueId,
+        /// What is decided; no answer, those have to be checked.
+        verdict: Closing,
+        /// Who decides.
+        by: Option<String>,
+        /// How long it can be taken back.
+        hold_ms: u64,
+    },
     /// Take an answer back.
     Undo(CueId),
     /// Leave a message.
@@ -110,12 +121,35 @@ pub enum Work {
         /// Who says it.
         by: Option<String>,
     },
+    /// Change the messages that wait for an agent.
+    EditQueue {
+        /// The agent.
+        agent: AgentId,
+        /// What is changed.
+        edit: QueueEdit,
+    },
+    /// Name, pin, archive or instruct an agent.
+    Amend {
+        /// The agent.
+        agent: AgentId,
+        /// What is changed.
+        amendment: Amendment,
+    },
     /// The caller is gone.
     Gone,
     /// A human is there.
     HumanSeen,
     /// Time passed.
     Tick,
+}
+
+/// A decision that is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closing {
+    /// Refused, with the reason if one was given.
+    Decline(Option<String>),
+    /// Closed without an answer, with the reason if one was given.
+    Cancel(Option<String>),
 }
 
 impl Work {

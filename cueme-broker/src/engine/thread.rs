@@ -51,7 +51,7 @@ pub struct EngineHandle {
 pub struct EngineError;
 
 type Caller = caller::UnboundedSender<Line>;
-type Look = Box<dyn FnOnce(&mut Core) + Send>;
+type Look = Box<dyn FnOnce(&mut Core, Now) + Send>;
 
 enum Message {
     Order { order: Order, caller: Option<Caller> },
@@ -161,9 +161,28 @@ impl EngineHandle {
         &self,
         look: impl FnOnce(&mut Core) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
+        self.visit(move |core, _| look(core)).await
+    }
+
+    /// Writes what the rules do not concern, in a transaction of its own.
+    ///
+    /// When it fails nothing was changed.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<Result<T, StoreError>, EngineError> {
+        self.visit(move |core, now| core.write(now, |store| write(store, now.wall)))
+            .await
+    }
+
+    async fn visit<T: Send + 'static>(
+        &self,
+        visit: impl FnOnce(&mut Core, Now) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
         let (sender, receiver) = oneshot::channel();
-        let look: Look = Box::new(move |core| {
-            let _ = sender.send(look(core));
+        let look: Look = Box::new(move |core, now| {
+            // A caller that has left needs no result.
+            let _ = sender.send(visit(core, now));
         });
         self.inbox.send(Message::Look(look)).map_err(|_| EngineError)?;
         receiver.await.map_err(|_| EngineError)
@@ -215,7 +234,7 @@ impl Desk {
             }
             self.carry_out(&mut orders);
             for look in looks {
-                look(&mut self.core);
+                look(&mut self.core, self.clock.now());
             }
             if let Some(done) = stop {
                 self.close();

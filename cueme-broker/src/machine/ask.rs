@@ -11,7 +11,7 @@ use super::attach::Again;
 use super::effect::{Change, Effect};
 use super::input::{Ask, Now, Ticket};
 use super::state::{Cue, Decision, Machine, State};
-use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose};
+use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose, with_standing};
 
 impl Machine {
     /// Finds out which question a call means, and waits for that one.
@@ -118,6 +118,7 @@ impl Machine {
             agent: ask.agent.clone(),
             cue: Some(ask.cue),
         });
+        self.surface(&ask.agent, effects);
         // Detached older questions of this agent may be superseded from now on.
         let older: Vec<CueId> = self
             .agents
@@ -140,7 +141,7 @@ impl Machine {
         };
         let request = first.request;
         let messages = std::mem::take(&mut agent.messages);
-        let text: Arc<str> = compose(&messages, None).into();
+        let text: Arc<str> = with_standing(compose(&messages, None), agent.standing.as_deref()).into();
         let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
         let answer = Arc::new(Answer {
             text: Some(written.join("\n\n")),

@@ -12,7 +12,7 @@ use super::attach::unknown_cue;
 use super::effect::{Change, Effect};
 use super::input::{Decide, Now, Ticket, Verdict};
 use super::state::{Decision, Machine, Message, State};
-use super::{HOLD_MS_MAX, compose};
+use super::{HOLD_MS_MAX, compose, with_standing};
 
 impl Machine {
     /// Decides a question exactly once. The same decision sent again is confirmed, another one is refused.
@@ -48,7 +48,7 @@ impl Machine {
             Verdict::Answer { .. } | Verdict::Decline { .. } => std::mem::take(&mut agent.messages),
             Verdict::Cancel { .. } => Vec::new(),
         };
-        let worded = Worded::from(verdict, &taken);
+        let worded = Worded::from(verdict, &taken, agent.standing.as_deref());
         let hold_ms = hold_ms.min(HOLD_MS_MAX);
         let released_at =
             (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
@@ -201,7 +201,8 @@ struct Worded {
 }
 
 impl Worded {
-    fn from(verdict: Verdict, messages: &[Message]) -> Self {
+    fn from(verdict: Verdict, messages: &[Message], standing: Option<&str>) -> Self {
+        let whole = |text: &str| with_standing(compose(messages, Some(text)), standing);
         match verdict {
             Verdict::Answer {
                 text,
@@ -210,9 +211,9 @@ impl Worded {
             } => Self {
                 outcome: Outcome::Answered,
                 event: EventKind::Answered,
-                text: compose(messages, Some(&text)).into(),
+                text: whole(&text).into(),
                 answer: Some(Arc::new(answer)),
-                redacted: redacted.map(|(text, answer)| Arc::new((compose(messages, Some(&text)), answer))),
+                redacted: redacted.map(|(text, answer)| Arc::new((whole(&text), answer))),
             },
             Verdict::Decline { reason } => Self {
                 outcome: Outcome::Declined,

@@ -8,7 +8,7 @@ use protocol_spec::message::{EventKind, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
-use super::input::Ticket;
+use super::input::{Amendment, Ticket};
 use super::state::ContentKey;
 
 /// Something to be done, in order. Changes are committed before any reply or event leaves the broker.
@@ -154,6 +154,30 @@ pub enum Change {
         messages: Vec<RequestId>,
         /// The question whose outcome carries them.
         cue: CueId,
+    },
+    /// A message was taken back.
+    DropMessage {
+        /// The message.
+        message: RequestId,
+    },
+    /// A message was written anew.
+    RewordMessage {
+        /// The message.
+        message: RequestId,
+        /// Its new text.
+        text: Arc<str>,
+    },
+    /// The messages that wait for an agent have another order.
+    ReorderMessages {
+        /// All of them, in the new order.
+        messages: Vec<RequestId>,
+    },
+    /// A human changed something about an agent.
+    AmendAgent {
+        /// The agent.
+        agent: AgentId,
+        /// What.
+        amendment: Amendment,
     },
     /// Messages wait again because the outcome that carried them was taken back.
     ReturnMessages {

@@ -75,6 +75,24 @@ pub enum Input {
     },
     /// A human leaves a message.
     Say(Say),
+    /// A human changes the messages that wait for an agent.
+    EditQueue {
+        /// The caller.
+        ticket: Ticket,
+        /// The agent.
+        agent: AgentId,
+        /// What is changed.
+        edit: QueueEdit,
+    },
+    /// A human names, pins, archives or instructs an agent.
+    Amend {
+        /// The caller.
+        ticket: Ticket,
+        /// The agent.
+        agent: AgentId,
+        /// What is changed.
+        amendment: Amendment,
+    },
     /// A human is there: they looked at something or wrote something.
     HumanSeen,
     /// Time passed; see [`Machine::next_due`](super::Machine::next_due).
@@ -181,4 +199,28 @@ pub struct Say {
     pub text: String,
     /// Who says it.
     pub by: Option<String>,
+}
+
+/// A change to the messages that wait for an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueEdit {
+    /// Takes a message back.
+    Delete(RequestId),
+    /// Writes a message anew; it keeps its place.
+    Reword(RequestId, String),
+    /// Puts the messages in this order, which names each of them.
+    Reorder(Vec<RequestId>),
+}
+
+/// What a human changes about an agent; what is absent stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Amendment {
+    /// Its name.
+    pub name: Option<Option<String>>,
+    /// Whether it stands above the others.
+    pub pinned: Option<bool>,
+    /// Whether it is out of sight, until it asks again.
+    pub archived: Option<bool>,
+    /// What is appended to each of its answers.
+    pub standing: Option<Option<Arc<str>>>,
 }

@@ -10,10 +10,12 @@ mod input;
 mod state;
 
 mod ack;
+mod amend;
 mod ask;
 mod attach;
 mod decide;
 mod join;
+mod queue;
 mod rest;
 mod say;
 mod timer;
@@ -21,10 +23,10 @@ mod timer;
 mod text;
 
 pub use effect::{Change, Effect};
-pub use input::{Ask, Decide, Input, Join, Now, Say, Ticket, Verdict};
+pub use input::{Amendment, Ask, Decide, Input, Join, Now, QueueEdit, Say, Ticket, Verdict};
 pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, State, Waiting};
 pub use text::beginning_of;
-use text::compose;
+use text::{compose, with_standing};
 
 #[cfg(test)]
 mod tests;

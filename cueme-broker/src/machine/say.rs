@@ -3,6 +3,7 @@
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Reply, Said};
 
 use super::MESSAGES_PER_AGENT_MAX;
+use super::amend::unknown_agent;
 use super::ask::refuse;
 use super::effect::{Change, Effect};
 use super::input::{Now, Say};
@@ -19,12 +20,7 @@ impl Machine {
             by,
         } = say;
         let Some(agent) = self.agents.get_mut(&agent_id) else {
-            let failure = Failure::new(
-                ErrorCode::UnknownAgent,
-                format!("no agent {agent_id} has joined here"),
-            )
-            .with_hint("`cueme agents` lists them");
-            return effects.push(refuse(ticket, failure));
+            return effects.push(refuse(ticket, unknown_agent(&agent_id)));
         };
         let is_known = agent.messages.iter().any(|message| message.request == request);
         if !is_known && agent.messages.len() >= MESSAGES_PER_AGENT_MAX {

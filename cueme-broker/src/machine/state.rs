@@ -46,6 +46,10 @@ pub struct Agent {
     pub messages: Vec<Message>,
     /// The ordinal of its newest question, settled or not.
     pub newest: u64,
+    /// Whether a human put it out of sight.
+    pub is_archived: bool,
+    /// What is appended to each of its answers.
+    pub standing: Option<Arc<str>>,
 }
 
 /// A message that waits for an agent.
@@ -179,6 +183,12 @@ impl Machine {
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
             Input::Undo { ticket, cue } => self.undo(now, ticket, cue, &mut effects),
             Input::Say(say) => self.say(now, say, &mut effects),
+            Input::EditQueue { ticket, agent, edit } => self.edit_queue(ticket, agent, edit, &mut effects),
+            Input::Amend {
+                ticket,
+                agent,
+                amendment,
+            } => self.amend(ticket, agent, amendment, &mut effects),
             Input::HumanSeen => self.human_signs += 1,
             Input::Tick => self.tick(now, &mut effects),
         }
@@ -196,8 +206,18 @@ impl Machine {
             cues: Vec::new(),
             messages: Vec::new(),
             newest,
+            is_archived: false,
+            standing: None,
         };
         self.agents.entry(id).or_insert(fresh);
+    }
+
+    /// Adds what a human wished of an agent that the store knows.
+    pub fn remember_wishes(&mut self, agent: &AgentId, is_archived: bool, standing: Option<Arc<str>>) {
+        if let Some(agent) = self.agents.get_mut(agent) {
+            agent.is_archived = is_archived;
+            agent.standing = standing;
+        }
     }
 
     /// Adds a message that the store knows. Messages come in the order they were left.

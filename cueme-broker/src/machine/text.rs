@@ -23,6 +23,14 @@ pub fn beginning_of(prompt: &str) -> String {
     short
 }
 
+/// Appends the standing instruction of an agent, labelled so that it is not taken for part of the answer.
+pub(super) fn with_standing(text: String, standing: Option<&str>) -> String {
+    match standing {
+        Some(standing) => format!("{text}\n\n[standing instruction, sent with every answer]\n{standing}"),
+        None => text,
+    }
+}
+
 /// Puts messages that were left earlier above an answer, each labelled with when it was written.
 pub(super) fn compose(messages: &[Message], answer: Option<&str>) -> String {
     let mut text = String::new();

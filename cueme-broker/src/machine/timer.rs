@@ -52,6 +52,11 @@ impl Machine {
                     handed_at: None,
                 };
                 effects.push(Effect::Store(Change::Release { cue: id }));
+                effects.push(Effect::Log {
+                    what: EventKind::Released,
+                    agent: cue.agent.clone(),
+                    cue: Some(id),
+                });
                 self.hand_to_waiters(now, id, effects);
             }
             State::Open if is_left_behind => match cue.detached {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, Purged, Recalled,
-    ReceiptList, Reply, Request, Stopping, Welcome,
+    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, MintToken, NAME_BYTES_MAX, Purged,
+    Recalled, ReceiptList, Reply, Request, Stopping, WebLink, Welcome,
 };
 use protocol_spec::payload::Payload;
 use protocol_spec::version;
@@ -206,6 +206,14 @@ pub(super) async fn dispatch(
                 Err(failure) => Err(failure),
             }
         }
+        Request::WebLink(link) => match make_link(connection, link).await {
+            Ok(reply) => connection.send(id, &reply).await.map(Ok)?,
+            Err(failure) => Err(failure),
+        },
+        Request::Token(mint) => match make_token(connection, mint).await {
+            Ok(reply) => connection.send(id, &reply).await.map(Ok)?,
+            Err(failure) => Err(failure),
+        },
     };
     match done {
         Ok(()) => Ok(()),
@@ -219,6 +227,21 @@ fn welcome() -> Reply {
         protocol: version::PROTOCOL,
         pid: std::process::id(),
     })
+}
+
+async fn make_link(connection: &Connection, link: WebLink) -> Result<Reply, Failure> {
+    let link = connection.broker.web()?.make_link(link.name).await?;
+    Ok(Reply::WebLink(link))
+}
+
+async fn make_token(connection: &Connection, mint: MintToken) -> Result<Reply, Failure> {
+    let web = connection.broker.web()?;
+    let agent = match &mint.agent {
+        Some(agent) => Some(find_agent(connection, agent).await?),
+        None => None,
+    };
+    let token = web.mint(mint.scope, agent, mint.name).await?;
+    Ok(Reply::Token(token))
 }
 
 /// Hands work to the engine, which replies.
@@ -325,7 +348,7 @@ fn unique<T: Clone>(
 }
 
 /// Checks a question once more: the socket is open to any program, not only to ours.
-fn check_ask(ask: Ask) -> Result<Work, Failure> {
+pub(crate) fn check_ask(ask: Ask) -> Result<Work, Failure> {
     if ask.prompt.len() > PROMPT_BYTES_MAX {
         let message = format!(
             "a prompt of {} bytes is longer than {PROMPT_BYTES_MAX}",
@@ -352,7 +375,7 @@ fn check_ask(ask: Ask) -> Result<Work, Failure> {
     Ok(Work::ask(ask.agent_id, ask.kind, ask.prompt, payload, ask.origin))
 }
 
-fn check_names(names: &[&String]) -> Result<(), Failure> {
+pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
     if names.iter().any(|name| name.len() > NAME_BYTES_MAX) {
         return Err(Failure::new(
             ErrorCode::TooLarge,

@@ -1,15 +1,13 @@
 //! Lists: one line per item, then `end`, so that no list is too long for a line.
 
-use std::collections::HashMap;
-
-use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::id::RequestId;
 use protocol_spec::message::{AgentView, CueView, End, ErrorCode, Failure, History, Reply};
 use tokio::sync::mpsc;
 
 use super::connection::{Connection, Ended};
 use super::dispatch::{find_agent, find_cue, read, stopping};
 use crate::broker::blocking;
-use crate::machine::Waiting;
+use crate::listening::Listening;
 use crate::store::{HistoryQuery, Reader, StoreError};
 
 /// How many items are read ahead of the caller.
@@ -59,13 +57,12 @@ pub(super) async fn agents(connection: &mut Connection, id: RequestId) -> Result
     let Some(listening) = listening(connection, id).await? else {
         return Ok(());
     };
-    let waiting = listening.agents;
     list(
         connection,
         id,
         |reader, visit: &mut dyn FnMut(AgentView) -> bool| reader.agents(visit).map(|()| false),
         move |mut agent| {
-            agent.waiting = waiting.get(&agent.agent_id).copied().unwrap_or(0);
+            agent.waiting = listening.agent(&agent.agent_id);
             Reply::Agent(Box::new(agent))
         },
     )
@@ -116,7 +113,7 @@ async fn one(
         return Ok(());
     };
     match read(connection, find).await {
-        Ok(Some(cue)) => connection.send(id, &listening.cue(cue)).await,
+        Ok(Some(cue)) => connection.send(id, &shown(&listening, cue)).await,
         Ok(None) => connection.fail(id, missing).await,
         Err(failure) => connection.fail(id, failure).await,
     }
@@ -130,7 +127,7 @@ async fn cues(
     let Some(listening) = listening(connection, id).await? else {
         return Ok(());
     };
-    list(connection, id, read, move |cue| listening.cue(cue)).await
+    list(connection, id, read, move |cue| shown(&listening, cue)).await
 }
 
 /// Reads items on a thread of its own and sends each as it comes.
@@ -160,38 +157,12 @@ async fn list<T: Send + 'static>(
     }
 }
 
-/// Who listens, by question and by agent.
-struct Listening {
-    cues: HashMap<CueId, Waiting>,
-    agents: HashMap<AgentId, u32>,
-}
-
-impl Listening {
-    fn cue(&self, mut cue: CueView) -> Reply {
-        if let Some(waiting) = self.cues.get(&cue.cue_id) {
-            cue.waiting = waiting.clients;
-            cue.detached_at = waiting.detached_at.filter(|_| cue.outcome.is_answerable());
-        }
-        Reply::Cue(Box::new(cue))
-    }
+fn shown(listening: &Listening, cue: CueView) -> Reply {
+    Reply::Cue(Box::new(listening.complete(cue)))
 }
 
 async fn listening(connection: &mut Connection, id: RequestId) -> Result<Option<Listening>, Ended> {
-    let looked = connection.broker.engine().look(|core| {
-        let machine = core.machine();
-        let mut listening = Listening {
-            cues: HashMap::new(),
-            agents: HashMap::new(),
-        };
-        for (id, cue) in machine.live_cues() {
-            if let Some(waiting) = machine.waiting(*id) {
-                *listening.agents.entry(cue.agent.clone()).or_default() += waiting.clients;
-                listening.cues.insert(*id, waiting);
-            }
-        }
-        listening
-    });
-    match looked.await {
+    match Listening::look(connection.broker.engine()).await {
         Ok(listening) => Ok(Some(listening)),
         Err(error) => connection.fail(id, stopping(&error)).await.map(|()| None),
     }

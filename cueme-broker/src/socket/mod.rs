@@ -8,6 +8,7 @@ mod list;
 mod listen;
 mod watch;
 
+pub(crate) use dispatch::{check_ask, check_names};
 pub(crate) use listen::{Listener, accept};
 
 /// How many connections are served at once.

@@ -1,6 +1,6 @@
 //! Enumerations as the small numbers they are stored as. The numbers are for ever.
 
-use protocol_spec::message::EventKind;
+use protocol_spec::message::{EventKind, TokenScope};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 
 use super::StoreError;
@@ -45,5 +45,6 @@ codes!(Outcome, "an outcome", { Open = 0, Answered = 1, Declined = 2, Cancelled 
 codes!(Delivery, "a delivery", { None = 0, Handed = 1, Acknowledged = 2 });
 codes!(EventKind, "an event", {
     Joined = 0, Asked = 1, Answered = 2, Declined = 3, Cancelled = 4, Superseded = 5, Reopened = 6,
-    Delivered = 7, Said = 8, Waiting = 9, Detached = 10,
+    Delivered = 7, Said = 8, Waiting = 9, Detached = 10, Released = 11, Queue = 12, Changed = 13,
 });
+codes!(TokenScope, "a scope", { Join = 0, Agent = 1, Human = 2 });

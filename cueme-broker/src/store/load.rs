@@ -107,21 +107,36 @@ impl Store {
         found.map(parse).transpose()
     }
 
+    /// Finds the agent a message was left for.
+    pub fn agent_of_message(&self, message: RequestId) -> Result<Option<AgentId>, StoreError> {
+        let found: Option<String> = self
+            .connection
+            .prepare_cached("SELECT agent_id FROM messages WHERE request_id = ?1")?
+            .query_row(params![message.0.as_bytes()], |row| row.get(0))
+            .optional()?;
+        found.map(parse).transpose()
+    }
+
     fn load_agents(&self, machine: &mut Machine) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT agent_id, runtime, (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) FROM agents",
+            "SELECT agent_id, runtime, (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id), archived, standing
+             FROM agents",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let newest: Option<u64> = row.get(2)?;
-            machine.remember_agent(parse(row.get(0)?)?, parse(row.get(1)?)?, newest.unwrap_or(0));
+            let agent: AgentId = parse(row.get(0)?)?;
+            machine.remember_agent(agent.clone(), parse(row.get(1)?)?, newest.unwrap_or(0));
+            let standing: Option<String> = row.get(4)?;
+            machine.remember_wishes(&agent, row.get(3)?, standing.map(Arc::from));
         }
         Ok(())
     }
 
     fn load_messages(&self, machine: &mut Machine) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL ORDER BY seq",
+            "SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL
+             ORDER BY ifnull(place, seq), seq",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -133,7 +148,7 @@ impl Store {
     /// Returns the messages that went into the decision of a question.
     fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY seq",
+            "SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq",
         )?;
         let mut rows = statement.query(params![cue.as_str()])?;
         let mut messages = Vec::new();

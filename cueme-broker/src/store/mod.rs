@@ -1,7 +1,7 @@
 //! What is on disk: one SQLite database.
 //!
-//! The engine's connection is the only one that writes. Everything it writes comes as a [`Change`](crate::machine::Change)
-//! of the machine; this module decides nothing. Reading for humans happens on connections of its own, so that a long
+//! The engine's connection is the only one that writes. What the rules concern comes as a [`Change`](crate::machine::Change)
+//! of the machine; the rest (drafts, devices, settings) is written by name. This module decides nothing. Reading for humans happens on connections of its own, so that a long
 //! list never delays a question.
 
 mod code;
@@ -15,9 +15,21 @@ mod maintain;
 mod read;
 mod search;
 
+mod automatic;
+mod cards;
+mod door;
+mod drafts;
+mod settings;
+mod uploads;
+
+pub use automatic::{Notified, POLICY_PREFIX};
+pub use cards::{AgentRow, CueRow, MessageRow};
+pub use door::{Device, Token, TokenHash};
+pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
 pub use maintain::CheckReport;
 pub use open::{SCHEMA, Store, Synchronous};
 pub use read::{HistoryQuery, Reader};
 pub use search::Recalled;
+pub use uploads::Upload;

@@ -13,7 +13,10 @@ use super::StoreError;
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 /// Each brings the schema from its index to the next number. Released ones are never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_init.sql"),
+    include_str!("../../migrations/0002_web.sql"),
+];
 
 /// How long a statement waits for another connection's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -102,6 +102,19 @@ impl Reader {
         })
     }
 
+    /// Returns the payload of a question as it was written; nothing when there is no such question.
+    pub fn payload(&self, cue: CueId) -> Result<Option<Option<String>>, StoreError> {
+        self.with(|connection| {
+            let found = connection
+                .prepare_cached(
+                    "SELECT q.payload FROM cues c JOIN questions q USING (seq) WHERE c.cue_id = ?1",
+                )?
+                .query_row(params![cue.as_str()], |row| row.get(0))
+                .optional()?;
+            Ok(found)
+        })
+    }
+
     /// Returns the last question of an agent that was answered.
     pub fn last_answered(&self, agent: &AgentId) -> Result<Option<CueView>, StoreError> {
         self.with(|connection| {
@@ -192,8 +205,23 @@ impl Reader {
 
     /// Finds agents by what they asked and were told, best first.
     pub fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Vec<Match>, StoreError> {
+        self.recall_among(hints, project_dir, |_| Ok(true))
+    }
+
+    /// Finds agents like [`recall`](Self::recall), among those that are wanted only.
+    pub fn recall_among(
+        &self,
+        hints: &str,
+        project_dir: Option<&str>,
+        is_wanted: impl Fn(&AgentId) -> Result<bool, StoreError>,
+    ) -> Result<Vec<Match>, StoreError> {
         self.with(|connection| {
-            let found = search::recall(connection, hints, project_dir, RECALLED_MAX)?;
+            let mut found = Vec::new();
+            for recalled in search::recall(connection, hints, project_dir, usize::MAX)? {
+                if found.len() < RECALLED_MAX && is_wanted(&recalled.agent)? {
+                    found.push(recalled);
+                }
+            }
             let mut statement =
                 connection.prepare_cached(&format!("SELECT {AGENT_COLUMNS} WHERE a.agent_id = ?1"))?;
             let mut matches = Vec::with_capacity(found.len());

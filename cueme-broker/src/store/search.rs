@@ -108,6 +108,32 @@ pub(super) fn find_all(
     Ok(found)
 }
 
+/// Returns the text around the first of the words, on one line.
+pub(super) fn snippet(text: &str, wanted: &str) -> String {
+    const BEFORE_CHARS: usize = 40;
+    const SNIPPET_CHARS: usize = 160;
+    let lower = text.to_lowercase();
+    let place = words(wanted)
+        .filter_map(|word| lower.find(&word.to_lowercase()))
+        .min()
+        .unwrap_or(0);
+    // Lowercasing may change lengths; counting characters keeps the cut inside the text all the same.
+    let start = lower[..place].chars().count().saturating_sub(BEFORE_CHARS);
+    let mut cut: String = text
+        .chars()
+        .skip(start)
+        .take(SNIPPET_CHARS)
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    if start > 0 {
+        cut.insert(0, '…');
+    }
+    if text.chars().nth(start + SNIPPET_CHARS).is_some() {
+        cut.push('…');
+    }
+    cut
+}
+
 /// Finds the agents that fit what is remembered of them, best first.
 pub(super) fn recall(
     connection: &Connection,

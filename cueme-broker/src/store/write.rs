@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::EventKind;
 use protocol_spec::outcome::{Delivery, Outcome};
 use protocol_spec::time::Timestamp;
@@ -11,7 +11,7 @@ use rusqlite::{ToSql, params};
 
 use super::code::Code;
 use super::{Store, StoreError};
-use crate::machine::Change;
+use crate::machine::{Amendment, Change};
 
 impl Store {
     /// Writes one change.
@@ -40,6 +40,7 @@ impl Store {
             ),
             Change::Decide { cue, outcome, request, text, reminder, answer, redacted, by, released_at } => {
                 self.set_outcome(*cue, *outcome)?;
+                self.claim_uploads(*cue, answer.as_deref())?;
                 let redacted = redacted.as_deref();
                 self.run(
                     "INSERT INTO decisions (seq, request_id, text, reminder, answer, redacted_text, redacted_answer,
@@ -66,6 +67,10 @@ impl Store {
             Change::Reopen { cue, outcome } => {
                 self.set_outcome(*cue, *outcome)?;
                 self.run(
+                    "UPDATE uploads SET cue_id = NULL WHERE cue_id = ?1",
+                    params![cue.as_str()],
+                )?;
+                self.run(
                     "DELETE FROM search WHERE rowid = (SELECT 2 * seq + 1 FROM cues WHERE cue_id = ?1)",
                     params![cue.as_str()],
                 )?;
@@ -89,10 +94,70 @@ impl Store {
                     params![message.0.as_bytes(), cue.as_str()],
                 )
             }),
+            Change::DropMessage { message } => {
+                self.run("DELETE FROM messages WHERE request_id = ?1", params![message.0.as_bytes()])
+            }
+            Change::RewordMessage { message, text } => self.run(
+                "UPDATE messages SET text = ?2 WHERE request_id = ?1",
+                params![message.0.as_bytes(), &**text],
+            ),
+            Change::ReorderMessages { messages } => self.reorder(messages),
+            Change::AmendAgent { agent, amendment } => self.amend(agent, amendment),
             Change::ReturnMessages { cue } => {
                 self.run("UPDATE messages SET cue_id = NULL WHERE cue_id = ?1", params![cue.as_str()])
             }
         }
+    }
+
+    /// Deals the places the messages have among them anew, so that messages left later still come after them.
+    fn reorder(&self, messages: &[RequestId]) -> Result<(), StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT ifnull(place, seq) FROM messages WHERE request_id = ?1")?;
+        let mut places = messages
+            .iter()
+            .map(|message| statement.query_row(params![message.0.as_bytes()], |row| row.get::<_, i64>(0)))
+            .collect::<Result<Vec<_>, _>>()?;
+        places.sort_unstable();
+        messages.iter().zip(places).try_for_each(|(message, place)| {
+            self.run(
+                "UPDATE messages SET place = ?2 WHERE request_id = ?1",
+                params![message.0.as_bytes(), place],
+            )
+        })
+    }
+
+    fn amend(&self, agent: &AgentId, amendment: &Amendment) -> Result<(), StoreError> {
+        let set = |sql: &str, value: &dyn ToSql| self.run(sql, params![agent.as_str(), value]);
+        if let Some(name) = &amendment.name {
+            set("UPDATE agents SET name = ?2 WHERE agent_id = ?1", name)?;
+        }
+        if let Some(pinned) = &amendment.pinned {
+            set("UPDATE agents SET pinned = ?2 WHERE agent_id = ?1", pinned)?;
+        }
+        if let Some(archived) = &amendment.archived {
+            set("UPDATE agents SET archived = ?2 WHERE agent_id = ?1", archived)?;
+        }
+        if let Some(standing) = &amendment.standing {
+            set(
+                "UPDATE agents SET standing = ?2 WHERE agent_id = ?1",
+                &standing.as_deref(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Ties uploaded files to the question whose answer carries them.
+    fn claim_uploads(&self, cue: CueId, answer: Option<&Answer>) -> Result<(), StoreError> {
+        let attachments = answer
+            .map(|answer| answer.attachments.as_slice())
+            .unwrap_or_default();
+        attachments.iter().try_for_each(|attachment| {
+            self.run(
+                "UPDATE uploads SET cue_id = ?1 WHERE path = ?2",
+                params![cue.as_str(), attachment.path],
+            )
+        })
     }
 
     /// Appends to the event log and returns the event's id.

@@ -14,6 +14,7 @@ mod inbox;
 mod last;
 mod say;
 mod show;
+mod ui;
 
 mod backup;
 mod broker;

@@ -6,7 +6,7 @@ use protocol_spec::exit::Exit;
 
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, inbox, join,
-    last, pause, purge, recall, restore, say, show,
+    last, pause, purge, recall, restore, say, show, ui,
 };
 use crate::cli::Verb;
 use crate::error::CliError;
@@ -18,6 +18,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Recall(args) => recall::run(&args),
         Verb::Cue(args) => cue::run(&args, started),
         Verb::Pause(args) => pause::run(&args, started),
+        Verb::Ui(args) => ui::run(&args),
         Verb::Inbox(args) => inbox::run(&args),
         Verb::Show(args) => show::run(&args),
         Verb::Answer(args) => answer::run(&args),

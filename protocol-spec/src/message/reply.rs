@@ -7,7 +7,7 @@ use super::line::operations;
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
 use crate::exit::Exit;
-use crate::id::{AgentId, CueId, RuntimeTag};
+use crate::id::{AgentId, CueId, RequestId, RuntimeTag};
 use crate::outcome::{Kind, Outcome};
 use crate::time::Timestamp;
 
@@ -58,6 +58,14 @@ operations! {
         BackedUp(BackedUp) = "backed_up",
         /// Questions were deleted.
         Purged(Purged) = "purged",
+        /// A link that signs one browser in.
+        WebLink(WebLinked) = "web_link",
+        /// A token, shown this once.
+        Token(TokenMade) = "token",
+        /// An agent is named, pinned, archived or instructed as wished.
+        Amended(Amended) = "amended",
+        /// The messages that wait for an agent.
+        Queue(Queue) = "queue",
         /// The request failed.
         Error(Failure) = "error",
     }
@@ -270,6 +278,9 @@ pub struct Status {
     pub undelivered: u32,
     /// Registered agents.
     pub agents: u32,
+    /// Where the page is, unless it is turned off or could not be served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<String>,
     /// What is wrong with the storage, if anything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_error: Option<String>,
@@ -314,6 +325,42 @@ pub struct BackedUp {
 pub struct Purged {
     /// How many.
     pub cues: u64,
+}
+
+/// A link that signs one browser in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebLinked {
+    /// The link; it works once.
+    pub url: String,
+    /// Until when it works.
+    pub expires_at: Timestamp,
+}
+
+/// A token, shown this once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenMade {
+    /// Its name for revoking it.
+    pub token_id: String,
+    /// What the program sends as `Authorization: Bearer`.
+    pub token: String,
+    /// Where the API is.
+    pub url: String,
+}
+
+/// An agent is as wished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amended {
+    /// The agent.
+    pub agent_id: AgentId,
+}
+
+/// The messages that wait for an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The messages' keys, in the order of delivery.
+    pub messages: Vec<RequestId>,
 }
 
 /// Why a request failed.
@@ -373,6 +420,10 @@ pub enum ErrorCode {
     Busy,
     /// The caller may not do this.
     Forbidden,
+    /// Nothing of that name is there.
+    NotFound,
+    /// It has changed since the caller looked.
+    Stale,
     /// The storage failed; nothing was changed.
     Storage,
     /// A defect of the broker.
@@ -387,7 +438,11 @@ impl ErrorCode {
                 Exit::Usage
             }
             Self::UnknownAgent => Exit::UnknownAgent,
-            Self::UnknownCue | Self::AlreadyDecided | Self::AlreadyReleased => Exit::NotFound,
+            Self::UnknownCue
+            | Self::AlreadyDecided
+            | Self::AlreadyReleased
+            | Self::NotFound
+            | Self::Stale => Exit::NotFound,
             Self::Busy => Exit::StillOpen,
             Self::Unsupported => Exit::NoBroker,
             Self::Storage | Self::Internal => Exit::Io,

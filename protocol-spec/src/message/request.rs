@@ -61,6 +61,10 @@ operations! {
         Backup(Backup) = "backup",
         /// Deletes old, delivered questions.
         Purge(Purge) = "purge",
+        /// Makes a link that signs one browser in.
+        WebLink(WebLink) = "web_link",
+        /// Makes a token for programs that speak over HTTP.
+        Token(MintToken) = "token",
     }
 }
 
@@ -276,6 +280,39 @@ pub struct Purge {
     /// Only count.
     #[serde(default)]
     pub dry_run: bool,
+}
+
+/// Makes a link that signs one browser in, once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebLink {
+    /// What the device is to be called; the browser's own name unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Makes a token for programs that speak over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MintToken {
+    /// What it opens.
+    pub scope: TokenScope,
+    /// The agent it is for, when it is for one (id, or unique prefix).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What it is called in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// What a token opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenScope {
+    /// Joining, and asking for the agents that joined with it.
+    Join,
+    /// Asking for one agent.
+    Agent,
+    /// Everything a human may do on the page.
+    Human,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -129,4 +129,10 @@ pub enum EventKind {
     Waiting,
     /// Nobody listens any more (live, not logged).
     Detached,
+    /// A held answer can no longer be taken back.
+    Released,
+    /// The messages that wait for an agent were reordered, reworded or deleted.
+    Queue,
+    /// An agent was named, pinned, archived or instructed.
+    Changed,
 }

@@ -1,0 +1,181 @@
+//! Where to send, as the configuration says.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::config::parse_duration;
+use crate::hours::Hours;
+
+/// How long a question waits for an answer before anyone is told, unless a channel says otherwise.
+const AFTER_DEFAULT: Duration = Duration::from_secs(30);
+
+/// A way to tell a human.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Channel {
+    /// Its name, by which it is known what was sent where.
+    pub name: String,
+    /// What it speaks.
+    pub kind: ChannelKind,
+    /// How long a question waits for an answer first.
+    pub after: Duration,
+    /// When nothing is sent.
+    pub quiet: Option<Hours>,
+    /// Whether the beginning of the question is sent along.
+    pub preview: bool,
+}
+
+/// What a channel speaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// The screen of the machine the broker runs on.
+    Desktop,
+    /// JSON to an address of one's own.
+    Webhook {
+        /// The address.
+        url: Reference,
+        /// Sent as `Authorization: Bearer`.
+        token: Option<Reference>,
+    },
+    /// ntfy.
+    Ntfy {
+        /// The address of the topic.
+        url: Reference,
+        /// An access token.
+        token: Option<Reference>,
+    },
+    /// Anything that takes Slack's incoming webhooks.
+    Slack {
+        /// The address of the webhook.
+        url: Reference,
+    },
+    /// Anything that speaks Telegram's bot API.
+    Telegram {
+        /// The address of the API.
+        url: Reference,
+        /// The bot's token.
+        token: Reference,
+        /// The chat to write to.
+        chat: String,
+    },
+}
+
+/// A value that may be a secret: written out, or the name of an environment variable as `env:NAME`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference(String);
+
+impl Reference {
+    /// Wraps what was written.
+    pub fn new(written: impl Into<String>) -> Self {
+        Self(written.into())
+    }
+
+    /// Returns the value, or the name of the variable that is not set.
+    pub fn resolve(&self) -> Result<String, String> {
+        match self.0.strip_prefix("env:") {
+            None => Ok(self.0.clone()),
+            Some(name) => std::env::var(name).map_err(|_| name.to_owned()),
+        }
+    }
+}
+
+/// A secret is named, never written into the file.
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reference>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.strip_prefix("env:").is_none_or(str::is_empty) {
+        return Err(de::Error::custom(
+            "a token is not written into the configuration; put it into a variable and write for example \"env:NTFY_TOKEN\"",
+        ));
+    }
+    Ok(Some(Reference(text)))
+}
+
+/// A channel as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    kind: String,
+    name: Option<String>,
+    url: Option<String>,
+    #[serde(default, deserialize_with = "secret")]
+    token: Option<Reference>,
+    chat: Option<String>,
+    after: Option<String>,
+    quiet: Option<Hours>,
+    preview: Option<bool>,
+}
+
+impl TryFrom<Written> for Channel {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let after = match &written.after {
+            Some(text) => parse_duration(text).ok_or_else(|| format!("{text:?} is not a length of time"))?,
+            None => AFTER_DEFAULT,
+        };
+        let (kind, url) = (written.kind.as_str(), written.url.map(Reference));
+        let url_of = |url: Option<Reference>| url.ok_or_else(|| format!("a {kind} channel needs a url"));
+        let spoken = match kind {
+            "desktop" => ChannelKind::Desktop,
+            "webhook" => ChannelKind::Webhook {
+                url: url_of(url)?,
+                token: written.token,
+            },
+            "ntfy" => ChannelKind::Ntfy {
+                url: url_of(url)?,
+                token: written.token,
+            },
+            "slack" => ChannelKind::Slack { url: url_of(url)? },
+            "telegram" => ChannelKind::Telegram {
+                url: url.unwrap_or_else(|| Reference("https://api.telegram.org".to_owned())),
+                token: written.token.ok_or("a telegram channel needs a token")?,
+                chat: written.chat.ok_or("a telegram channel needs a chat")?,
+            },
+            other => {
+                return Err(format!(
+                    "{other:?} is no kind of channel; desktop, webhook, ntfy, slack and telegram are"
+                ));
+            }
+        };
+        Ok(Self {
+            name: written.name.unwrap_or_else(|| kind.to_owned()),
+            kind: spoken,
+            after,
+            quiet: written.quiet,
+            preview: written.preview.unwrap_or(true),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_read_and_secrets_are_named() {
+        let channel: Channel = toml::from_str(
+            "kind = \"ntfy\"\nurl = \"https://ntfy.sh/x\"\ntoken = \"env:NTFY\"\nafter = \"5m\"",
+        )
+        .unwrap();
+        assert_eq!(
+            (channel.name.as_str(), channel.after),
+            ("ntfy", Duration::from_secs(300))
+        );
+        let refused = |text: &str| toml::from_str::<Channel>(text).unwrap_err().to_string();
+        assert!(refused("kind = \"ntfy\"\nurl = \"x\"\ntoken = \"tk_123\"").contains("env:NTFY_TOKEN"));
+        assert!(refused("kind = \"slack\"").contains("needs a url"));
+        assert!(refused("kind = \"pigeon\"").contains("telegram"));
+    }
+
+    #[test]
+    fn a_reference_names_the_variable_that_is_missing() {
+        assert_eq!(Reference::new("https://a.b").resolve().unwrap(), "https://a.b");
+        assert_eq!(
+            Reference::new("env:CUEME_NOT_SET_ANYWHERE")
+                .resolve()
+                .unwrap_err(),
+            "CUEME_NOT_SET_ANYWHERE"
+        );
+    }
+}

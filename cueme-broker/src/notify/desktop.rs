@@ -1,0 +1,78 @@
+//! Notifications on the screen of the machine the broker runs on, where it has one.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use super::notice::Notice;
+use super::send::SendError;
+
+/// How long the program that shows it may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Says whether there is a session to show something in.
+pub(super) fn has_session() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY")
+}
+
+/// Shows a notification; returns how the session calls it, if it can be taken back.
+pub(super) async fn show(notice: &Notice) -> Result<Option<String>, SendError> {
+    if cfg!(target_os = "macos") {
+        // The texts are arguments, so nothing in them is taken for script.
+        let script = "on run {body, title}\ndisplay notification body with title title\nend run";
+        run("osascript", &["-e", script, notice.body(), &notice.title()]).await?;
+        return Ok(None);
+    }
+    let title = notice.title();
+    let arguments = [
+        "--app-name=cueme",
+        "--print-id",
+        "--",
+        title.as_str(),
+        notice.body(),
+    ];
+    let printed = run("notify-send", &arguments).await?;
+    Ok(Some(printed.trim().to_owned())
+        .filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()) && !id.is_empty()))
+}
+
+/// Replaces a notification by one that says it is over and goes away.
+pub(super) async fn take_back(id: &str) -> Result<(), SendError> {
+    if cfg!(target_os = "macos") {
+        return Ok(());
+    }
+    let replaces = format!("--replace-id={id}");
+    run(
+        "notify-send",
+        &[
+            "--app-name=cueme",
+            &replaces,
+            "--expire-time=1500",
+            "--",
+            "cueme",
+            "answered",
+        ],
+    )
+    .await
+    .map(drop)
+}
+
+async fn run(program: &'static str, arguments: &[&str]) -> Result<String, SendError> {
+    let failed = |why: String| SendError::Failed(format!("{program}: {why}"));
+    let running = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(PATIENCE, running)
+        .await
+        .map_err(|_| failed("took too long".to_owned()))?
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(output.status.to_string()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,52 @@
+//! What is said.
+
+use serde::Serialize;
+
+/// A question that waits, as a notification tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// The question.
+    pub cue_id: String,
+    /// Its agent.
+    pub agent_id: String,
+    /// What a human calls the agent, or its id.
+    pub agent: String,
+    /// The agent's runtime.
+    pub runtime: String,
+    /// The last part of the directory it works in.
+    pub project: String,
+    /// The beginning of the question, unless it must not leave the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// When it was asked.
+    pub asked_at: String,
+    /// Where it can be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl Notice {
+    /// Returns the line above.
+    pub fn title(&self) -> String {
+        if self.project.is_empty() {
+            format!("{} waits for you", self.agent)
+        } else {
+            format!("{} ({}) waits for you", self.agent, self.project)
+        }
+    }
+
+    /// Returns the line below.
+    pub fn body(&self) -> &str {
+        self.question.as_deref().unwrap_or("A question is open.")
+    }
+
+    /// Returns all of it as plain text.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n{}", self.title(), self.body());
+        if let Some(url) = &self.url {
+            text.push('\n');
+            text.push_str(url);
+        }
+        text
+    }
+}

@@ -1,0 +1,187 @@
+//! Speaks to each kind of channel.
+
+use std::time::Duration;
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::channel::{Channel, ChannelKind, Reference};
+use super::desktop;
+use super::notice::Notice;
+
+/// How long one attempt may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait before each further attempt.
+const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
+
+/// Why something could not be sent.
+#[derive(Debug, Error)]
+pub enum SendError {
+    /// The configuration names a variable that is not set.
+    #[error("the environment variable {0} is not set")]
+    NotSet(String),
+    /// The other side said no, or nothing.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Sends notifications.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    client: Client,
+}
+
+impl Sender {
+    /// Prepares to send.
+    pub fn new() -> Result<Self, SendError> {
+        let client = Client::builder()
+            .timeout(PATIENCE)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| SendError::Failed(error.to_string()))?;
+        Ok(Self { client })
+    }
+
+    /// Tells of a question; returns how the channel calls what was sent, if it can be taken back.
+    pub async fn send(&self, channel: &Channel, notice: &Notice) -> Result<Option<String>, SendError> {
+        let reply = match &channel.kind {
+            ChannelKind::Desktop => return desktop::show(notice).await,
+            ChannelKind::Webhook { url, token } => {
+                let body = json!({ "event": "waiting", "cue": notice });
+                self.post(url, token.as_ref(), &body).await?;
+                return Ok(Some(notice.cue_id.clone()));
+            }
+            ChannelKind::Ntfy { url, token } => {
+                let (server, topic) = split_topic(&resolve(url)?)?;
+                let body = json!({
+                    "topic": topic,
+                    "title": notice.title(),
+                    "message": notice.body(),
+                    "click": notice.url,
+                    "tags": ["raising_hand"],
+                });
+                self.post(&Reference::new(server), token.as_ref(), &body).await?
+            }
+            ChannelKind::Slack { url } => {
+                self.post(url, None, &json!({ "text": notice.text() })).await?;
+                return Ok(None);
+            }
+            ChannelKind::Telegram { url, token, chat } => {
+                let body =
+                    json!({ "chat_id": chat, "text": notice.text(), "disable_web_page_preview": true });
+                self.post(&telegram(url, token, "sendMessage")?, None, &body)
+                    .await?
+            }
+        };
+        Ok(reference_in(&reply))
+    }
+
+    /// Takes back what was sent, where the channel can.
+    pub async fn take_back(
+        &self,
+        channel: &Channel,
+        reference: &str,
+        outcome: &str,
+    ) -> Result<(), SendError> {
+        match &channel.kind {
+            ChannelKind::Desktop => desktop::take_back(reference).await,
+            ChannelKind::Webhook { url, token } => {
+                let body = json!({ "event": "over", "cue": { "cue_id": reference }, "outcome": outcome });
+                self.post(url, token.as_ref(), &body).await.map(drop)
+            }
+            ChannelKind::Ntfy { url, token } => {
+                let address = format!("{}/{reference}", resolve(url)?.trim_end_matches('/'));
+                let request = authorised(self.client.delete(address), token.as_ref())?;
+                deliver(request).await.map(drop)
+            }
+            ChannelKind::Slack { .. } => Ok(()),
+            ChannelKind::Telegram { url, token, chat } => {
+                let message: i64 = reference
+                    .parse()
+                    .map_err(|_| SendError::Failed("no message id".to_owned()))?;
+                let body = json!({ "chat_id": chat, "message_id": message });
+                self.post(&telegram(url, token, "deleteMessage")?, None, &body)
+                    .await
+                    .map(drop)
+            }
+        }
+    }
+
+    async fn post(
+        &self,
+        url: &Reference,
+        token: Option<&Reference>,
+        body: &Value,
+    ) -> Result<Value, SendError> {
+        let request = authorised(self.client.post(resolve(url)?), token)?;
+        deliver(request.json(body)).await
+    }
+}
+
+/// Sends a request, and again when that may help.
+async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
+    let mut retries = RETRIES.iter();
+    loop {
+        let Some(attempt) = request.try_clone() else {
+            return Err(SendError::Failed("the request cannot be repeated".to_owned()));
+        };
+        let (why, may_help) = match attempt.send().await {
+            // Addresses may hold secrets; they stay out of what is said about failures.
+            Err(error) => (error.without_url().to_string(), true),
+            Ok(response) if response.status().is_success() => {
+                return Ok(response.json().await.unwrap_or(Value::Null));
+            }
+            Ok(response) => {
+                let status = response.status();
+                (
+                    format!("the server said {status}"),
+                    status.is_server_error() || status.as_u16() == 429,
+                )
+            }
+        };
+        match retries.next().filter(|_| may_help) {
+            Some(pause) => tokio::time::sleep(*pause).await,
+            None => return Err(SendError::Failed(why)),
+        }
+    }
+}
+
+fn authorised(request: RequestBuilder, token: Option<&Reference>) -> Result<RequestBuilder, SendError> {
+    Ok(match token {
+        Some(token) => request.bearer_auth(resolve(token)?),
+        None => request,
+    })
+}
+
+fn telegram(url: &Reference, token: &Reference, method: &str) -> Result<Reference, SendError> {
+    let base = resolve(url)?;
+    Ok(Reference::new(format!(
+        "{}/bot{}/{method}",
+        base.trim_end_matches('/'),
+        resolve(token)?
+    )))
+}
+
+fn resolve(reference: &Reference) -> Result<String, SendError> {
+    reference.resolve().map_err(SendError::NotSet)
+}
+
+fn split_topic(url: &str) -> Result<(String, String), SendError> {
+    let (server, topic) = url
+        .trim_end_matches('/')
+        .rsplit_once('/')
+        .ok_or_else(|| SendError::Failed("the url names no topic".to_owned()))?;
+    Ok((format!("{server}/"), topic.to_owned()))
+}
+
+/// Finds what ntfy calls `id` and Telegram `result.message_id`.
+fn reference_in(reply: &Value) -> Option<String> {
+    let id = reply.get("id").or_else(|| reply.pointer("/result/message_id"))?;
+    match id {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

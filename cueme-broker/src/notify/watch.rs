@@ -1,0 +1,256 @@
+//! Decides when something is sent and when it is taken back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use protocol_spec::id::CueId;
+use protocol_spec::message::EventKind;
+use protocol_spec::outcome::Outcome;
+use tokio::sync::Semaphore;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::channel::{Channel, ChannelKind};
+use super::desktop;
+use super::notice::Notice;
+use super::send::Sender;
+use crate::broker::{Broker, blocking, wall_clock};
+use crate::hours::minute_now;
+use crate::store::{AgentRow, CueRow, Notified, Reader, StoreError};
+use crate::web::Settings;
+
+/// How long a question waits before it is shown on the screen.
+const DESKTOP_AFTER: Duration = Duration::from_secs(20);
+/// How many notifications may wait for their time.
+const PENDING_MAX: usize = 10_000;
+/// How many are sent at once.
+const SENDING_MAX: usize = 8;
+
+/// Watches for questions nobody answers, for as long as the broker runs.
+pub(crate) async fn watch(broker: Arc<Broker>) {
+    let sender = match Sender::new() {
+        Ok(sender) => sender,
+        Err(error) => return tracing::error!(%error, "no notifications can be sent"),
+    };
+    let watcher = Arc::new(Watcher {
+        broker,
+        sender,
+        pending: AtomicUsize::new(0),
+        sending: Semaphore::new(SENDING_MAX),
+    });
+    let mut events = watcher.broker.engine().events();
+    watcher.look_at_all().await;
+    loop {
+        match events.recv().await {
+            Ok(event) => {
+                if let Some(cue) = event.cue_id {
+                    watcher.react(event.what, cue);
+                }
+            }
+            Err(RecvError::Lagged(_)) => watcher.look_at_all().await,
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+struct Watcher {
+    broker: Arc<Broker>,
+    sender: Sender,
+    pending: AtomicUsize,
+    sending: Semaphore,
+}
+
+impl Watcher {
+    fn react(self: &Arc<Self>, what: EventKind, cue: CueId) {
+        match what {
+            EventKind::Asked | EventKind::Reopened => self.schedule(cue, Duration::ZERO),
+            EventKind::Answered | EventKind::Declined | EventKind::Cancelled | EventKind::Superseded => {
+                let watcher = Arc::clone(self);
+                tokio::spawn(async move { watcher.take_back(cue).await });
+            }
+            EventKind::Joined
+            | EventKind::Delivered
+            | EventKind::Said
+            | EventKind::Waiting
+            | EventKind::Detached
+            | EventKind::Released
+            | EventKind::Queue
+            | EventKind::Changed => {}
+        }
+    }
+
+    /// Looks at what was asked and answered while nobody watched.
+    async fn look_at_all(self: &Arc<Self>) {
+        let read = self.read(|reader| Ok((reader.answerable(None)?, reader.notified()?)));
+        let Some((open, notified)) = read.await else {
+            return;
+        };
+        for cue in &open {
+            let age = Duration::from_millis(wall_clock().millis_since(cue.asked_at));
+            self.schedule(cue.cue_id, age);
+        }
+        for sent in notified {
+            if !open
+                .iter()
+                .any(|cue| cue.cue_id == sent.cue && cue.outcome == Outcome::Open)
+            {
+                self.take_back(sent.cue).await;
+            }
+        }
+    }
+
+    /// Waits, for each channel, as long as a question of this age still has.
+    fn schedule(self: &Arc<Self>, cue: CueId, age: Duration) {
+        for channel in self.channels() {
+            if self.pending.fetch_add(1, Ordering::Relaxed) >= PENDING_MAX {
+                self.pending.fetch_sub(1, Ordering::Relaxed);
+                return tracing::warn!("too many notifications wait already");
+            }
+            let watcher = Arc::clone(self);
+            tokio::spawn(async move {
+                tokio::time::sleep(channel.after.saturating_sub(age)).await;
+                watcher.tell(&channel, cue).await;
+                watcher.pending.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    }
+
+    /// Returns the channels of the configuration, and the screen where there is one.
+    fn channels(&self) -> Vec<Channel> {
+        let mut channels = self.broker.config().notify;
+        let has_desktop = channels
+            .iter()
+            .any(|channel| channel.kind == ChannelKind::Desktop);
+        if !has_desktop && desktop::has_session() {
+            channels.push(Channel {
+                name: "desktop".to_owned(),
+                kind: ChannelKind::Desktop,
+                after: DESKTOP_AFTER,
+                quiet: None,
+                preview: true,
+            });
+        }
+        channels
+    }
+
+    /// Sends, if the question still waits and nothing was sent about it there.
+    async fn tell(&self, channel: &Channel, cue: CueId) {
+        let name = channel.name.clone();
+        let read = self.read(move |reader| still_waiting(reader, cue, &name));
+        let Some(Some((row, agent, settings))) = read.await else {
+            return;
+        };
+        let minute = minute_now();
+        let is_quiet = channel.quiet.is_some_and(|hours| hours.contains(minute));
+        let is_unwanted = channel.kind == ChannelKind::Desktop && !settings.may_show(minute);
+        if is_quiet || is_unwanted {
+            return;
+        }
+        let notice = self.notice(&row, &agent, channel);
+        let Ok(_turn) = self.sending.acquire().await else {
+            return;
+        };
+        match self.sender.send(channel, &notice).await {
+            Ok(reference) => {
+                let sent = Notified {
+                    cue,
+                    channel: channel.name.clone(),
+                    reference,
+                };
+                // If this is lost, the worst is a second notification.
+                let _ = self
+                    .broker
+                    .engine()
+                    .write(move |store, now| store.note_sent(&sent, now))
+                    .await;
+            }
+            Err(error) => tracing::warn!(channel = channel.name, %error, "a notification was not sent"),
+        }
+    }
+
+    async fn take_back(&self, cue: CueId) {
+        let read = self.read(move |reader| {
+            let mut sent = reader.notified()?;
+            sent.retain(|sent| sent.cue == cue);
+            let outcome = reader.cue_row(cue)?.map(|row| row.outcome);
+            Ok((sent, outcome))
+        });
+        let Some((sent, outcome)) = read.await else { return };
+        if sent.is_empty() {
+            return;
+        }
+        let outcome = serde_json::to_value(outcome)
+            .ok()
+            .and_then(|name| name.as_str().map(str::to_owned));
+        let outcome = outcome.unwrap_or_else(|| "gone".to_owned());
+        let channels = self.channels();
+        for Notified {
+            channel, reference, ..
+        } in sent
+        {
+            let known = channels.iter().find(|known| known.name == channel);
+            if let (Some(channel), Some(reference)) = (known, reference)
+                && let Err(error) = self.sender.take_back(channel, &reference, &outcome).await
+            {
+                tracing::debug!(channel = channel.name, %error, "a notification was not taken back");
+            }
+        }
+        // If this is lost, the next start tries to take it back again.
+        let _ = self
+            .broker
+            .engine()
+            .write(move |store, _| store.forget_sent(cue))
+            .await;
+    }
+
+    fn notice(&self, cue: &CueRow, agent: &AgentRow, channel: &Channel) -> Notice {
+        let project = agent
+            .project_dir
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        Notice {
+            cue_id: cue.cue_id.into(),
+            agent_id: agent.agent_id.to_string(),
+            agent: agent.name.clone().unwrap_or_else(|| agent.agent_id.to_string()),
+            runtime: agent.runtime.to_string(),
+            project: project.to_owned(),
+            question: channel.preview.then(|| cue.beginning.clone()),
+            asked_at: cue.asked_at.to_string(),
+            url: self
+                .broker
+                .page_url()
+                .map(|url| format!("{url}/#/cue/{}", cue.cue_id)),
+        }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Option<T> {
+        let broker = Arc::clone(&self.broker);
+        blocking(move || read(broker.reader()))
+            .await
+            .inspect_err(|failure| tracing::warn!(%failure, "a notification could not be prepared"))
+            .ok()
+    }
+}
+
+/// Returns what is needed to tell of a question, if it is open and this channel has not told of it.
+fn still_waiting(
+    reader: &Reader,
+    cue: CueId,
+    channel: &str,
+) -> Result<Option<(CueRow, AgentRow, Settings)>, StoreError> {
+    let Some(row) = reader.cue_row(cue)?.filter(|row| row.outcome == Outcome::Open) else {
+        return Ok(None);
+    };
+    let was_told = reader
+        .notified()?
+        .iter()
+        .any(|sent| sent.cue == cue && sent.channel == channel);
+    let agent = reader.agent_rows(Some(&row.agent_id))?.pop();
+    let settings = Settings::read(reader)?;
+    Ok(agent.filter(|_| !was_told).map(|agent| (row, agent, settings)))
+}

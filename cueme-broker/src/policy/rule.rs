@@ -1,0 +1,448 @@
+//! One rule: when it fits, and what it does then. Pure.
+
+use protocol_spec::answer::{Answer, Reply};
+use protocol_spec::outcome::Origin;
+use regex::Regex;
+use serde::{Deserialize, Deserializer, de};
+
+use super::glob::fits;
+use crate::hours::Hours;
+
+/// How many automatic answers may follow one another unless a rule says otherwise.
+pub const IN_A_ROW_DEFAULT: u32 = 3;
+/// How much of a question a pattern is held against, in bytes.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+
+/// A rule of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Policy {
+    /// Its name, shown with everything it does.
+    pub name: String,
+    /// How many automatic answers may follow one another before a human has to answer.
+    pub in_a_row_max: u32,
+    agent: Option<String>,
+    runtime: Vec<String>,
+    project: Option<String>,
+    payload: Vec<Asks>,
+    origin: Vec<Origin>,
+    text: Option<Pattern>,
+    hours: Option<Hours>,
+    action: Action,
+}
+
+/// What a rule does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// It answers.
+    Answer(Answer),
+    /// It leaves the question to a human, whatever later rules say.
+    Hold,
+}
+
+/// How a question wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asks {
+    /// With words.
+    None,
+    /// By picking.
+    Choice,
+    /// By yes or no.
+    Confirm,
+    /// By filling in.
+    Form,
+    /// By pressing Continue.
+    Pause,
+}
+
+/// A question as rules see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The agent's id.
+    pub agent_id: &'a str,
+    /// The agent's name.
+    pub agent_name: Option<&'a str>,
+    /// The agent's runtime.
+    pub runtime: &'a str,
+    /// The directory it works in.
+    pub project_dir: &'a str,
+    /// How it wants to be answered.
+    pub asks: Asks,
+    /// Who opened it.
+    pub origin: Origin,
+    /// What it says.
+    pub prompt: &'a str,
+    /// The minute of the day, in local time.
+    pub minute_of_day: u16,
+}
+
+/// Returns the first rule that is on and fits.
+pub fn first_fitting<'a>(
+    policies: &'a [Policy],
+    is_on: impl Fn(&Policy) -> bool,
+    case: &Case<'_>,
+) -> Option<&'a Policy> {
+    policies.iter().find(|policy| is_on(policy) && policy.fits(case))
+}
+
+impl Policy {
+    /// Returns what it does.
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// Says whether it fits a question.
+    pub fn fits(&self, case: &Case<'_>) -> bool {
+        self.fits_agent(case)
+            && self.fits_origin(case.origin)
+            && (self.payload.is_empty() || self.payload.contains(&case.asks))
+            && self.hours.is_none_or(|hours| hours.contains(case.minute_of_day))
+            && self.text.as_ref().is_none_or(|pattern| pattern.fits(case.prompt))
+    }
+
+    fn fits_agent(&self, case: &Case<'_>) -> bool {
+        let is_named = |pattern: &String| {
+            fits(pattern, case.agent_id) || case.agent_name.is_some_and(|name| fits(pattern, name))
+        };
+        self.agent.as_ref().is_none_or(is_named)
+            && (self.runtime.is_empty() || self.runtime.iter().any(|runtime| fits(runtime, case.runtime)))
+            && self
+                .project
+                .as_ref()
+                .is_none_or(|project| fits(project, case.project_dir))
+    }
+
+    /// What a hook or an approval opened has consequences of its own: a rule must name it.
+    fn fits_origin(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Agent | Origin::Adapter => self.origin.is_empty() || self.origin.contains(&origin),
+            Origin::Hook | Origin::Approval => self.origin.contains(&origin),
+        }
+    }
+
+    /// Says in words when it fits and what it does.
+    pub fn describe(&self) -> String {
+        let mut when = Vec::new();
+        when.extend(self.agent.as_ref().map(|agent| format!("agent {agent}")));
+        if !self.runtime.is_empty() {
+            when.push(format!("runtime {}", self.runtime.join(" or ")));
+        }
+        when.extend(self.project.as_ref().map(|project| format!("project {project}")));
+        if !self.payload.is_empty() {
+            let kinds: Vec<String> = self
+                .payload
+                .iter()
+                .map(|kind| format!("{kind:?}").to_lowercase())
+                .collect();
+            when.push(format!("payload {}", kinds.join(" or ")));
+        }
+        if !self.origin.is_empty() {
+            let origins: Vec<String> = self
+                .origin
+                .iter()
+                .map(|origin| format!("{origin:?}").to_lowercase())
+                .collect();
+            when.push(format!("opened by {}", origins.join(" or ")));
+        }
+        when.extend(self.text.as_ref().map(|text| format!("text like /{}/", text.0)));
+        when.extend(self.hours.map(|hours| format!("at {hours}")));
+        let when = if when.is_empty() {
+            "always".to_owned()
+        } else {
+            when.join(", ")
+        };
+        let then = match &self.action {
+            Action::Hold => "leave it to a human".to_owned(),
+            Action::Answer(answer) => format!("answer {}", in_words(answer)),
+        };
+        format!("{when}: {then}")
+    }
+}
+
+fn in_words(answer: &Answer) -> String {
+    let reply = match &answer.reply {
+        Some(Reply::Choice { selected, .. }) => Some(selected.join(", ")),
+        Some(Reply::Confirm { confirmed: true }) => Some("yes".to_owned()),
+        Some(Reply::Confirm { confirmed: false }) => Some("no".to_owned()),
+        Some(Reply::Continue) => Some("continue".to_owned()),
+        Some(Reply::Form { .. }) | None => None,
+    };
+    let parts: Vec<String> = reply
+        .into_iter()
+        .chain(answer.text.clone())
+        .map(|part| format!("\"{part}\""))
+        .collect();
+    parts.join(" and ")
+}
+
+/// A regular expression that is known to be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern(String);
+
+impl Pattern {
+    fn fits(&self, prompt: &str) -> bool {
+        let mut end = prompt.len().min(PATTERN_BYTES_MAX);
+        while !prompt.is_char_boundary(end) {
+            end -= 1;
+        }
+        // It was compiled when the configuration was read.
+        Regex::new(&self.0).is_ok_and(|pattern| pattern.is_match(&prompt[..end]))
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Regex::new(&text).map_err(|error| de::Error::custom(format!("{text:?} is no pattern: {error}")))?;
+        Ok(Self(text))
+    }
+}
+
+/// A rule as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    agent: Option<String>,
+    #[serde(default)]
+    runtime: OneOrMore<String>,
+    project: Option<String>,
+    #[serde(default)]
+    payload: OneOrMore<Asks>,
+    #[serde(default)]
+    origin: OneOrMore<Origin>,
+    text: Option<Pattern>,
+    hours: Option<Hours>,
+    in_a_row_max: Option<u32>,
+    answer: Option<String>,
+    #[serde(default)]
+    choose: OneOrMore<String>,
+    confirm: Option<bool>,
+    #[serde(rename = "continue", default)]
+    continues: bool,
+    #[serde(default)]
+    hold: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore<T> {
+    One(T),
+    More(Vec<T>),
+}
+
+impl<T> Default for OneOrMore<T> {
+    fn default() -> Self {
+        Self::More(Vec::new())
+    }
+}
+
+impl<T> From<OneOrMore<T>> for Vec<T> {
+    fn from(values: OneOrMore<T>) -> Self {
+        match values {
+            OneOrMore::One(value) => vec![value],
+            OneOrMore::More(values) => values,
+        }
+    }
+}
+
+impl TryFrom<Written> for Policy {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let name = written.name.trim().to_owned();
+        if name.is_empty() || name.contains('/') || name.chars().any(char::is_control) {
+            return Err("a policy needs a name without slashes".to_owned());
+        }
+        let chosen: Vec<String> = written.choose.into();
+        let replies = [
+            (!chosen.is_empty()).then_some(Reply::Choice {
+                selected: chosen,
+                other: None,
+            }),
+            written.confirm.map(|confirmed| Reply::Confirm { confirmed }),
+            written.continues.then_some(Reply::Continue),
+        ];
+        let mut replies = replies.into_iter().flatten();
+        let reply = replies.next();
+        if replies.next().is_some() {
+            return Err(format!(
+                "policy {name:?} has more than one of choose, confirm and continue"
+            ));
+        }
+        let says_something = written.answer.is_some() || reply.is_some();
+        let action = match (written.hold, says_something) {
+            (true, false) => Action::Hold,
+            (false, true) => Action::Answer(Answer {
+                text: written.answer,
+                reply,
+                attachments: Vec::new(),
+            }),
+            (true, true) => return Err(format!("policy {name:?} both answers and holds")),
+            (false, false) => {
+                return Err(format!(
+                    "policy {name:?} does nothing; add answer, choose, confirm, continue or hold"
+                ));
+            }
+        };
+        Ok(Self {
+            name,
+            in_a_row_max: written.in_a_row_max.unwrap_or(IN_A_ROW_DEFAULT),
+            agent: written.agent,
+            runtime: written.runtime.into(),
+            project: written.project,
+            payload: written.payload.into(),
+            origin: written.origin.into(),
+            text: written.text,
+            hours: written.hours,
+            action,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policies(text: &str) -> Vec<Policy> {
+        #[derive(Deserialize)]
+        struct Config {
+            policy: Vec<Policy>,
+        }
+        toml::from_str::<Config>(text).unwrap().policy
+    }
+
+    fn case() -> Case<'static> {
+        Case {
+            agent_id: "bako-nefi",
+            agent_name: Some("Build bot"),
+            runtime: "cursor",
+            project_dir: "/home/me/web",
+            asks: Asks::None,
+            origin: Origin::Agent,
+            prompt: "Tests are green. Shall I continue?",
+            minute_of_day: 12 * 60,
+        }
+    }
+
+    fn name<'a>(policies: &'a [Policy], case: &Case<'_>) -> Option<&'a str> {
+        first_fitting(policies, |_| true, case).map(|policy| policy.name.as_str())
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        let rules = policies(
+            "[[policy]]\nname = \"never here\"\nproject = \"*/secret*\"\nhold = true\n\
+             [[policy]]\nname = \"go on\"\nagent = \"build*\"\ntext = \"(?i)shall i continue\"\nanswer = \"Yes.\"\n\
+             [[policy]]\nname = \"rest\"\nanswer = \"?\"",
+        );
+        assert_eq!(name(&rules, &case()), Some("go on"));
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    project_dir: "/home/me/secrets",
+                    ..case()
+                }
+            ),
+            Some("never here")
+        );
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    prompt: "Which one?",
+                    ..case()
+                }
+            ),
+            Some("rest")
+        );
+        let without = first_fitting(&rules, |policy| policy.name != "go on", &case());
+        assert_eq!(without.map(|policy| policy.name.as_str()), Some("rest"));
+    }
+
+    #[test]
+    fn each_condition_counts() {
+        let rules = policies(
+            "[[policy]]\nname = \"x\"\nruntime = [\"cursor\", \"codex\"]\npayload = \"choice\"\nhours = \"09:00-17:00\"\nchoose = \"A\"",
+        );
+        let fitting = Case {
+            asks: Asks::Choice,
+            ..case()
+        };
+        assert_eq!(name(&rules, &fitting), Some("x"));
+        assert_eq!(name(&rules, &case()), None);
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    runtime: "kiro",
+                    ..fitting
+                }
+            ),
+            None
+        );
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    minute_of_day: 17 * 60,
+                    ..fitting
+                }
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn hooks_and_approvals_are_answered_only_by_rules_that_name_them() {
+        let rules = policies("[[policy]]\nname = \"all\"\nanswer = \"Yes.\"");
+        for (origin, fits) in [
+            (Origin::Agent, true),
+            (Origin::Adapter, true),
+            (Origin::Hook, false),
+            (Origin::Approval, false),
+        ] {
+            assert_eq!(
+                name(&rules, &Case { origin, ..case() }).is_some(),
+                fits,
+                "{origin:?}"
+            );
+        }
+        let rules = policies("[[policy]]\nname = \"approve\"\norigin = \"approval\"\nconfirm = true");
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    origin: Origin::Approval,
+                    ..case()
+                }
+            ),
+            Some("approve")
+        );
+        assert_eq!(name(&rules, &case()), None);
+    }
+
+    #[test]
+    fn a_rule_that_makes_no_sense_is_refused_with_the_reason() {
+        let refused = |text: &str| toml::from_str::<Policy>(text).unwrap_err().to_string();
+        assert!(refused("name = \"x\"").contains("does nothing"));
+        assert!(refused("name = \"x\"\nanswer = \"y\"\nhold = true").contains("both"));
+        assert!(refused("name = \"x\"\nconfirm = true\nchoose = \"y\"").contains("more than one"));
+        assert!(refused("name = \"x\"\nanswer = \"y\"\ntext = \"(\"").contains("pattern"));
+        assert!(refused("name = \"x\"\nanser = \"y\"").contains("anser"));
+        assert!(refused("name = \"a/b\"\nhold = true").contains("name"));
+    }
+
+    #[test]
+    fn a_rule_says_in_words_what_it_does() {
+        let rules = policies(
+            "[[policy]]\nname = \"x\"\nagent = \"b*\"\nhours = \"09:00-17:00\"\nchoose = \"A\"\nanswer = \"go\"",
+        );
+        assert_eq!(
+            rules[0].describe(),
+            "agent b*, at 09:00-17:00: answer \"A\" and \"go\""
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
+
+use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+use uuid::Uuid;
+
+use super::code::Code;
+use super::load::parse;
+use super::read::Reader;
+use super::{StoreError, search};
+
+/// How much of a text is read to show its beginning, in characters.
+const BEGINNING_READ_CHARS: u32 = 400;
+
+/// An agent, with what a human made of it.
+#[derive(Debug, Clone)]
+pub struct AgentRow {
+    /// Its id.
+    pub agent_id: AgentId,
+    /// The runtime it lives in.
+    pub runtime: RuntimeTag,
+    /// The directory it works in.
+    pub project_dir: String,
+    /// Its shell family.
+    pub terminal: String,
+    /// The name a human gave it.
+    pub name: Option<String>,
+    /// When it joined.
+    pub joined_at: Timestamp,
+    /// When it last asked.
+    pub seen_at: Timestamp,
+    /// Whether it stands above the others.
+    pub pinned: bool,
+    /// Whether it is out of sight.
+    pub archived: bool,
+    /// What is appended to each of its answers.
+    pub standing: Option<String>,
+    /// Messages that wait for it.
+    pub queued: u32,
+    /// Questions nobody has looked at, and automatic answers nobody has.
+    pub unread: u32,
+}
+
+/// A question in short.
+#[derive(Debug, Clone)]
+pub struct CueRow {
+    /// Its id.
+    pub cue_id: CueId,
+    /// Its place in the order of all questions.
+    pub seq: i64,
+    /// The asking agent.
+    pub agent_id: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// Who opened it.
+    pub origin: Origin,
+    /// The beginning of the prompt.
+    pub beginning: String,
+    /// The payload's type.
+    pub payload_type: Option<String>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Whether the agent knows.
+    pub delivery: Delivery,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When it was decided.
+    pub decided_at: Option<Timestamp>,
+    /// When the decision is released, while it can be taken back.
+    pub released_at: Option<Timestamp>,
+    /// When the agent acknowledged it.
+    pub acknowledged_at: Option<Timestamp>,
+    /// Who decided it.
+    pub by: Option<String>,
+}
+
+/// A message that waits for an agent.
+#[derive(Debug, Clone)]
+pub struct MessageRow {
+    /// Its key.
+    pub request: RequestId,
+    /// Its text.
+    pub text: String,
+    /// Who left it.
+    pub by: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
+    a.pinned, a.archived, a.standing,
+    (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
+    (SELECT count(*) FROM cues c LEFT JOIN decisions d USING (seq) WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq
+         AND (c.outcome = 0 OR d.decided_by LIKE 'policy:%'))
+    FROM agents a";
+
+const CUE: &str =
+    "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1), q.payload ->> '$.type',
+    c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by
+    FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
+
+impl Reader {
+    /// Returns all agents, or one.
+    pub fn agent_rows(&self, agent: Option<&AgentId>) -> Result<Vec<AgentRow>, StoreError> {
+        self.with(|connection| {
+            let (condition, key) = match agent {
+                Some(agent) => ("WHERE a.agent_id = ?1", Some(agent.as_str())),
+                None => ("WHERE ?1 IS NULL ORDER BY a.seen_at DESC, a.agent_id", None),
+            };
+            let mut statement = connection.prepare_cached(&format!("{AGENT} {condition}"))?;
+            let mut rows = statement.query(params![key])?;
+            let mut agents = Vec::new();
+            while let Some(row) = rows.next()? {
+                agents.push(agent_row(row)?);
+            }
+            Ok(agents)
+        })
+    }
+
+    /// Returns the questions that can be answered, those left behind last.
+    pub fn answerable(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
+        self.with(|connection| {
+            cue_rows(
+                connection,
+                "WHERE c.delivery < 2 AND c.outcome IN (0, 4) AND (?2 IS NULL OR c.agent_id = ?2)
+                 ORDER BY c.outcome = 4, c.seq",
+                &agent.map(AgentId::as_str),
+            )
+        })
+    }
+
+    /// Returns the newest question of each agent, or of one.
+    pub fn newest_of_agents(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
+        self.with(|connection| {
+            cue_rows(
+                connection,
+                "JOIN agents a ON a.agent_id = c.agent_id WHERE (?2 IS NULL OR a.agent_id = ?2)
+                 AND c.seq = (SELECT max(seq) FROM cues n WHERE n.agent_id = a.agent_id)",
+                &agent.map(AgentId::as_str),
+            )
+        })
+    }
+
+    /// Returns one question in short.
+    pub fn cue_row(&self, cue: CueId) -> Result<Option<CueRow>, StoreError> {
+        self.with(|connection| Ok(cue_rows(connection, "WHERE c.cue_id = ?2", &cue.as_str())?.pop()))
+    }
+
+    /// Finds questions in which all words occur, newest first, each with the text around the first of them.
+    pub fn search_cues(
+        &self,
+        words: &str,
+        agent: Option<&AgentId>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<(CueRow, String)>, StoreError> {
+        self.with(|connection| {
+            let mut found = Vec::new();
+            for seq in search::find_all(connection, words, agent, before, limit)? {
+                if let Some(row) = cue_rows(connection, "WHERE c.seq = ?2", &seq)?.pop() {
+                    let text: String = connection
+                        .prepare_cached(
+                            "SELECT substr(q.prompt, 1, 100000) || char(10) || ifnull(ifnull(d.redacted_text, d.text), '')
+                             FROM questions q LEFT JOIN decisions d USING (seq) WHERE q.seq = ?1",
+                        )?
+                        .query_row(params![seq], |row| row.get(0))?;
+                    found.push((row, search::snippet(&text, words)));
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns the messages that wait for an agent, in the order of delivery.
+    pub fn messages(&self, agent: &AgentId) -> Result<Vec<MessageRow>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT request_id, text, said_by, said_at FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
+                 ORDER BY ifnull(place, seq), seq",
+            )?;
+            let messages = statement.query_map(params![agent.as_str()], |row| {
+                Ok(MessageRow {
+                    request: RequestId(Uuid::from_bytes(row.get(0)?)),
+                    text: row.get(1)?,
+                    by: row.get(2)?,
+                    at: Timestamp::from_millis(row.get(3)?),
+                })
+            })?;
+            Ok(messages.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn cue_rows(
+    connection: &Connection,
+    condition: &str,
+    key: &dyn rusqlite::ToSql,
+) -> Result<Vec<CueRow>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("{CUE} {condition}"))?;
+    let mut rows = statement.query(params![BEGINNING_READ_CHARS, key])?;
+    let mut cues = Vec::new();
+    while let Some(row) = rows.next()? {
+        cues.push(cue_row(row)?);
+    }
+    Ok(cues)
+}
+
+fn cue_row(row: &Row<'_>) -> Result<CueRow, StoreError> {
+    let time = |index| {
+        row.get::<_, Option<i64>>(index)
+            .map(|at| at.map(Timestamp::from_millis))
+    };
+    Ok(CueRow {
+        cue_id: parse(row.get(0)?)?,
+        seq: row.get(1)?,
+        agent_id: parse(row.get(2)?)?,
+        kind: Kind::from_number(row.get(3)?)?,
+        origin: Origin::from_number(row.get(4)?)?,
+        beginning: crate::machine::beginning_of(&row.get::<_, String>(5)?),
+        payload_type: row.get(6)?,
+        outcome: Outcome::from_number(row.get(7)?)?,
+        delivery: Delivery::from_number(row.get(8)?)?,
+        asked_at: Timestamp::from_millis(row.get(9)?),
+        decided_at: time(10)?,
+        released_at: time(11)?,
+        acknowledged_at: time(12)?,
+        by: row.get(13)?,
+    })
+}
+
+fn agent_row(row: &Row<'_>) -> Result<AgentRow, StoreError> {
+    Ok(AgentRow {
+        agent_id: parse(row.get(0)?)?,
+        runtime: parse(row.get(1)?)?,
+        project_dir: row.get(2)?,
+        terminal: row.get(3)?,
+        name: row.get(4)?,
+        joined_at: Timestamp::from_millis(row.get(5)?),
+        seen_at: Timestamp::from_millis(row.get(6)?),
+        pinned: row.get(7)?,
+        archived: row.get(8)?,
+        standing: row.get(9)?,
+        queued: row.get(10)?,
+        unread: row.get(11)?,
+    })
+}

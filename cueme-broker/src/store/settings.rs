@@ -1,0 +1,38 @@
+//! What humans chose, as JSON values by name; and what they have read.
+
+use protocol_spec::id::AgentId;
+use rusqlite::{OptionalExtension, params};
+
+use super::read::Reader;
+use super::{Store, StoreError};
+
+impl Store {
+    /// Keeps a value.
+    pub fn set(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR REPLACE INTO settings (name, value) VALUES (?1, ?2)",
+            params![name, value],
+        )
+    }
+
+    /// Notes that a human has looked at an agent's questions up to `seq`.
+    pub fn mark_read(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE agents SET read_seq = max(read_seq, ?2) WHERE agent_id = ?1",
+            params![agent.as_str(), seq],
+        )
+    }
+}
+
+impl Reader {
+    /// Returns a value.
+    pub fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.with(|connection| {
+            let found = connection
+                .prepare_cached("SELECT value FROM settings WHERE name = ?1")?
+                .query_row(params![name], |row| row.get(0))
+                .optional()?;
+            Ok(found)
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Files that humans added: what is known of them. The bytes are files of their own.
+
+use protocol_spec::time::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::read::Reader;
+use super::{Store, StoreError};
+
+/// A file that was uploaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// Its random name.
+    pub upload_id: String,
+    /// Where it is.
+    pub path: String,
+    /// What it was called where it came from.
+    pub name: String,
+    /// What its first bytes say it is.
+    pub media_type: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The question whose answer carries it.
+    pub cue_id: Option<String>,
+}
+
+const COLUMNS: &str = "upload_id, path, name, media_type, bytes, cue_id FROM uploads";
+
+impl Store {
+    /// Notes a file that is on disk.
+    pub fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO uploads (upload_id, path, name, media_type, bytes, uploaded_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                upload.upload_id,
+                upload.path,
+                upload.name,
+                upload.media_type,
+                upload.bytes,
+                at.as_millis()
+            ],
+        )
+    }
+
+    /// Forgets a file that no answer carries; returns whether there was one.
+    pub fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
+        let dropped = self
+            .connection
+            .prepare_cached("DELETE FROM uploads WHERE upload_id = ?1 AND cue_id IS NULL")?
+            .execute(params![upload_id])?;
+        Ok(dropped > 0)
+    }
+
+    /// Forgets files that no answer has carried since `before`, and those of questions that were deleted; returns their
+    /// paths.
+    pub fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "DELETE FROM uploads WHERE (cue_id IS NULL AND uploaded_at < ?1)
+                 OR (cue_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cues WHERE cues.cue_id = uploads.cue_id))
+             RETURNING path",
+        )?;
+        let paths = statement.query_map(params![before.as_millis()], |row| row.get(0))?;
+        Ok(paths.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Reader {
+    /// Returns what is known of a file by its random name.
+    pub fn upload(&self, upload_id: &str) -> Result<Option<Upload>, StoreError> {
+        self.find_upload("upload_id", upload_id)
+    }
+
+    /// Returns what is known of a file by its path.
+    pub fn upload_at(&self, path: &str) -> Result<Option<Upload>, StoreError> {
+        self.find_upload("path", path)
+    }
+
+    /// Returns how many bytes all files have together.
+    pub fn upload_bytes(&self) -> Result<u64, StoreError> {
+        self.with(|connection| {
+            Ok(connection.query_row("SELECT ifnull(sum(bytes), 0) FROM uploads", [], |row| row.get(0))?)
+        })
+    }
+
+    fn find_upload(&self, column: &str, value: &str) -> Result<Option<Upload>, StoreError> {
+        self.with(|connection| {
+            let found = connection
+                .prepare_cached(&format!("SELECT {COLUMNS} WHERE {column} = ?1"))?
+                .query_row(params![value], upload)
+                .optional()?;
+            Ok(found)
+        })
+    }
+}
+
+fn upload(row: &Row<'_>) -> rusqlite::Result<Upload> {
+    Ok(Upload {
+        upload_id: row.get(0)?,
+        path: row.get(1)?,
+        name: row.get(2)?,
+        media_type: row.get(3)?,
+        bytes: row.get(4)?,
+        cue_id: row.get(5)?,
+    })
+}

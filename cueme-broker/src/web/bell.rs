@@ -1,0 +1,166 @@
+//! Tells open pages what happened: one frame is written once and shared by everyone who listens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::EventView;
+use serde::Serialize;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::door::random_name;
+use crate::engine::EngineHandle;
+
+/// How many frames a page may fall behind; a frame has about two hundred bytes.
+const FRAMES_KEPT: usize = 1024;
+
+/// What pages are told.
+#[derive(Debug)]
+pub(super) struct Bell {
+    frames: broadcast::Sender<Frame>,
+    boot: String,
+    notices: AtomicU64,
+}
+
+/// One server-sent event, ready to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    /// Its place in the log, if it has one.
+    pub(super) id: Option<i64>,
+    /// The event as it is written.
+    pub(super) bytes: Bytes,
+    /// Whether it tells that devices have changed, one of which may have been locked out.
+    pub(super) concerns_devices: bool,
+}
+
+/// Something that changed beside the log: it is told to those who listen now, and nobody else.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Notice {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<AgentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cue_id: Option<CueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rev: Option<i64>,
+}
+
+impl Notice {
+    pub(super) fn settings() -> Self {
+        Self {
+            what: "settings",
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn policies() -> Self {
+        Self {
+            what: "policies",
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn devices() -> Self {
+        Self {
+            what: "devices",
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn read(agent: AgentId) -> Self {
+        Self {
+            what: "read",
+            agent_id: Some(agent),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn draft(agent_id: Option<AgentId>, cue_id: Option<CueId>, rev: i64) -> Self {
+        Self {
+            what: "draft",
+            agent_id,
+            cue_id,
+            rev: Some(rev),
+        }
+    }
+}
+
+impl Bell {
+    pub(super) fn new() -> Self {
+        Self {
+            frames: broadcast::channel(FRAMES_KEPT).0,
+            boot: random_name(),
+            notices: AtomicU64::new(0),
+        }
+    }
+
+    /// Listens from now on.
+    pub(super) fn listen(&self) -> broadcast::Receiver<Frame> {
+        self.frames.subscribe()
+    }
+
+    /// Names everything that was noticed so far; another name means that something was missed.
+    pub(super) fn epoch(&self) -> String {
+        self.epoch_at(self.notices.load(Ordering::Acquire))
+    }
+
+    /// Tells everyone who listens now.
+    pub(super) fn notice(&self, notice: Notice) {
+        #[derive(Serialize)]
+        struct Told {
+            #[serde(flatten)]
+            notice: Notice,
+            epoch: String,
+        }
+        let epoch = self.epoch_at(self.notices.fetch_add(1, Ordering::AcqRel) + 1);
+        let concerns_devices = notice.what == "devices";
+        self.ring(None, "notice", &Told { notice, epoch }, concerns_devices);
+    }
+
+    fn epoch_at(&self, notices: u64) -> String {
+        format!("{}-{notices}", self.boot)
+    }
+
+    fn ring(&self, id: Option<i64>, event: &str, data: &impl Serialize, concerns_devices: bool) {
+        let bytes = frame(id, event, data);
+        // Nobody needs to listen.
+        let _ = self.frames.send(Frame {
+            id,
+            bytes,
+            concerns_devices,
+        });
+    }
+}
+
+/// Passes on what the engine says, for as long as it speaks.
+pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
+    let mut events = engine.events();
+    loop {
+        match events.recv().await {
+            Ok(event) => bell.ring(event.id, event_name(&event), &event, false),
+            Err(RecvError::Lagged(_)) => {
+                // Filling the gap from the log is up to each page.
+                bell.ring(None, "resync", &serde_json::json!({}), false);
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Returns the name of the server-sent event that tells this.
+pub(super) fn event_name(event: &EventView) -> &'static str {
+    if event.id.is_some() { "change" } else { "presence" }
+}
+
+/// Writes a server-sent event.
+pub(super) fn frame(id: Option<i64>, event: &str, data: &impl Serialize) -> Bytes {
+    // The data is ours and has no maps with odd keys; if it cannot be written the page learns to read anew.
+    let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
+    match id {
+        Some(id) => format!("id: {id}\nevent: {event}\ndata: {data}\n\n"),
+        None => format!("event: {event}\ndata: {data}\n\n"),
+    }
+    .into()
+}

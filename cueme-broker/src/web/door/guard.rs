@@ -1,0 +1,191 @@
+//! Decides who a request comes from, before anything else is decided about it.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use protocol_spec::message::TokenScope;
+
+use super::address::{Peer, Source, comes_from, is_safe, own_host};
+use super::secret::Secret;
+use crate::broker::wall_clock;
+use crate::store::{Device, Token};
+use crate::web::error::ApiError;
+use crate::web::state::Web;
+
+/// Where agents speak; the only thing their tokens open.
+const AGENTS_PATH: &str = "/api/v1/hap/";
+
+/// Who a request comes from.
+#[derive(Debug, Clone)]
+pub(in crate::web) enum Who {
+    /// A browser that signed in.
+    Device(Device),
+    /// A human's program.
+    Human(Token),
+    /// An agent.
+    Agent(Token),
+}
+
+/// The visitor of a request that was let in.
+#[derive(Debug, Clone)]
+pub(in crate::web) struct Visitor(pub(in crate::web) Who);
+
+impl Visitor {
+    /// Returns the name that others see.
+    pub(in crate::web) fn name(&self) -> Option<String> {
+        match &self.0 {
+            Who::Device(device) => Some(device.name.clone()),
+            Who::Human(token) | Who::Agent(token) => token.name.clone(),
+        }
+    }
+
+    /// Returns the device, if it is one.
+    pub(in crate::web) fn device_id(&self) -> Option<&str> {
+        match &self.0 {
+            Who::Device(device) => Some(&device.device_id),
+            Who::Human(_) | Who::Agent(_) => None,
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or_else(unauthenticated)
+    }
+}
+
+/// Why a request was turned away at the door.
+#[derive(Debug)]
+pub(in crate::web) struct Refused {
+    pub(in crate::web) error: ApiError,
+    /// Whether signing in would help.
+    pub(in crate::web) may_sign_in: bool,
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Self {
+            error,
+            may_sign_in: false,
+        }
+    }
+}
+
+/// Who is at the door: somebody known, or somebody who may only sign in.
+#[derive(Debug)]
+pub(in crate::web) enum Admitted {
+    Known(Visitor),
+    Unknown,
+}
+
+/// Lets a request in, or says why not.
+pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admitted, Refused> {
+    let config = web.broker.config().web;
+    let Some(host) = own_host(parts, peer, &config) else {
+        return Err(forbidden("this host name is not served here")
+            .with_hint(
+                "open the link that `cueme ui` prints, or add the name to `[web] hosts` in the configuration",
+            )
+            .into());
+    };
+    let source = comes_from(parts, host);
+    if source == Source::Elsewhere {
+        return Err(forbidden("the request comes from another page").into());
+    }
+    if let Some(bearer) = bearer(parts) {
+        let token = Secret::presented(bearer).and_then(|secret| web.keys.token(&secret.hash()));
+        return match token {
+            Some(token) => admit_program(token, parts)
+                .map(Admitted::Known)
+                .map_err(Refused::from),
+            None => Err(wrong_key(web, peer).into()),
+        };
+    }
+    match cookie(parts, &web.cookie_name) {
+        None => Ok(Admitted::Unknown),
+        Some(cookie) => {
+            let device =
+                Secret::presented(cookie).and_then(|secret| web.keys.device(&secret.hash(), wall_clock()));
+            let Some(device) = device else {
+                return Err(Refused {
+                    error: wrong_key(web, peer),
+                    may_sign_in: true,
+                });
+            };
+            // A cookie is sent by the browser whoever makes it; only our page says that it is our page.
+            if !is_safe(parts) && source != Source::OurPage {
+                return Err(forbidden("the request does not say that it comes from this page").into());
+            }
+            if parts.uri.path().starts_with(AGENTS_PATH) {
+                return Err(forbidden("agents speak here, with a token of their own").into());
+            }
+            Ok(Admitted::Known(Visitor(Who::Device(device))))
+        }
+    }
+}
+
+fn admit_program(token: Token, parts: &Parts) -> Result<Visitor, ApiError> {
+    let is_agents_path = parts.uri.path().starts_with(AGENTS_PATH);
+    match token.scope {
+        TokenScope::Human if !is_agents_path => Ok(Visitor(Who::Human(token))),
+        TokenScope::Join | TokenScope::Agent if is_agents_path => Ok(Visitor(Who::Agent(token))),
+        TokenScope::Human | TokenScope::Join | TokenScope::Agent => {
+            Err(forbidden("this token does not open this"))
+        }
+    }
+}
+
+pub(super) fn wrong_key(web: &Web, peer: Peer) -> ApiError {
+    match web.keys.count_failure(peer.remote.ip()) {
+        Some(seconds) => ApiError {
+            retry_after: Some(seconds),
+            ..ApiError::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too_many_failures",
+                "too many wrong tokens came from this address",
+            )
+        },
+        None => unauthenticated(),
+    }
+}
+
+pub(in crate::web) fn unauthenticated() -> ApiError {
+    ApiError::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthenticated",
+        "nobody is signed in here",
+    )
+    .with_hint("run `cueme ui` and open the link it prints")
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+}
+
+fn bearer(parts: &Parts) -> Option<&str> {
+    let value = parts.headers.get(header::AUTHORIZATION)?;
+    // A header that is there but makes no sense is a wrong token, not none.
+    let text = value.to_str().unwrap_or_default();
+    let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+    Some(if scheme.eq_ignore_ascii_case("bearer") {
+        token.trim()
+    } else {
+        ""
+    })
+}
+
+fn cookie<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
+    let cookies = parts.headers.get_all(header::COOKIE).iter();
+    cookies
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
+}

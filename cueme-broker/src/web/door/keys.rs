@@ -1,0 +1,278 @@
+//! Everything that opens the door: signed-in devices, programs' tokens, links that work once.
+//!
+//! The database has the truth; a copy in memory answers each request. Both change together, here.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use protocol_spec::id::AgentId;
+use protocol_spec::message::{ErrorCode, Failure, TokenScope};
+use protocol_spec::time::Timestamp;
+
+use super::failures::Failures;
+use super::secret::{Secret, random_name};
+use crate::engine::{EngineHandle, storage_failure};
+use crate::store::{Device, Reader, Store, StoreError, Token, TokenHash};
+
+/// How long a link works.
+const LINK_LIFE: Duration = Duration::from_secs(10 * 60);
+/// How many devices may be signed in.
+const DEVICES_MAX: usize = 256;
+/// How many tokens there may be.
+const TOKENS_MAX: usize = 1024;
+/// How exactly it is known when a device was last seen, in milliseconds.
+const SEEN_EVERY_MS: u64 = 60_000;
+/// The longest name of a device or token.
+const NAME_BYTES_MAX: usize = 200;
+
+/// Everything that opens the door.
+#[derive(Debug)]
+pub(in crate::web) struct Keys {
+    engine: EngineHandle,
+    devices: RwLock<HashMap<TokenHash, Device>>,
+    tokens: RwLock<HashMap<TokenHash, Token>>,
+    failures: Failures,
+}
+
+impl Keys {
+    /// Loads what is known.
+    pub(in crate::web) fn load(engine: EngineHandle, reader: &Reader) -> Result<Self, StoreError> {
+        let devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
+        let tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
+        Ok(Self {
+            engine,
+            devices: RwLock::new(devices.collect()),
+            tokens: RwLock::new(tokens.collect()),
+            failures: Failures::default(),
+        })
+    }
+
+    /// Makes a link's token.
+    pub(in crate::web) async fn make_link(
+        &self,
+        name: Option<String>,
+    ) -> Result<(Secret, Timestamp), Failure> {
+        check_name(name.as_deref())?;
+        let secret = Secret::draw();
+        let hash = secret.hash();
+        let expires_at = self
+            .write(move |store, now| {
+                let life = i64::try_from(LINK_LIFE.as_millis()).unwrap_or(i64::MAX);
+                let expires_at = Timestamp::from_millis(now.as_millis().saturating_add(life));
+                store.add_link(&hash, name.as_deref(), expires_at)?;
+                Ok(expires_at)
+            })
+            .await?;
+        Ok((secret, expires_at))
+    }
+
+    /// Uses a link up and signs a device in; returns what its cookie holds, or nothing when the link does not work.
+    pub(in crate::web) async fn sign_in(
+        &self,
+        link: &Secret,
+        browser: String,
+    ) -> Result<Option<Secret>, Failure> {
+        let cookie = Secret::draw();
+        let (link, hash) = (link.hash(), cookie.hash());
+        let is_full = self.read_devices().len() >= DEVICES_MAX;
+        let device = self
+            .write(move |store, now| {
+                let Some(name) = store.use_link(&link, now)? else {
+                    return Ok(None);
+                };
+                let device = Device {
+                    device_id: random_name(),
+                    hash,
+                    name: name.unwrap_or(browser),
+                    created_at: now,
+                    seen_at: now,
+                };
+                if !is_full {
+                    store.add_device(&device)?;
+                }
+                Ok(Some(device))
+            })
+            .await?;
+        let Some(device) = device else { return Ok(None) };
+        if is_full {
+            return Err(
+                Failure::new(ErrorCode::Busy, format!("{DEVICES_MAX} devices are signed in"))
+                    .with_hint("revoke one on the page"),
+            );
+        }
+        self.write_devices().insert(hash, device);
+        Ok(Some(cookie))
+    }
+
+    /// Finds the device that carries this cookie, and notes that it was there.
+    pub(in crate::web) fn device(&self, hash: &TokenHash, now: Timestamp) -> Option<Device> {
+        let device = self.read_devices().get(hash).cloned()?;
+        if now.millis_since(device.seen_at) >= SEEN_EVERY_MS {
+            if let Some(known) = self.write_devices().get_mut(hash) {
+                known.seen_at = now;
+            }
+            let (engine, device_id) = (self.engine.clone(), device.device_id.clone());
+            tokio::spawn(async move {
+                // When a device was last seen is worth no error.
+                let _ = engine
+                    .write(move |store, now| store.touch_device(&device_id, now))
+                    .await;
+            });
+        }
+        Some(device)
+    }
+
+    /// Finds a token.
+    pub(in crate::web) fn token(&self, hash: &TokenHash) -> Option<Token> {
+        self.tokens
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(hash)
+            .cloned()
+    }
+
+    /// Lists the devices, the first to sign in first.
+    pub(in crate::web) fn devices(&self) -> Vec<Device> {
+        let mut devices: Vec<Device> = self.read_devices().values().cloned().collect();
+        devices.sort_by(|a, b| (a.created_at, &a.device_id).cmp(&(b.created_at, &b.device_id)));
+        devices
+    }
+
+    /// Lists the tokens, the oldest first.
+    pub(in crate::web) fn tokens(&self) -> Vec<Token> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens: Vec<Token> = tokens.values().cloned().collect();
+        tokens.sort_by(|a, b| (a.created_at, &a.token_id).cmp(&(b.created_at, &b.token_id)));
+        tokens
+    }
+
+    /// Names a device; returns it, if there is such a device.
+    pub(in crate::web) async fn rename_device(
+        &self,
+        device_id: &str,
+        name: String,
+    ) -> Result<Option<Device>, Failure> {
+        check_name(Some(&name))?;
+        let Some(hash) = self.hash_of_device(device_id) else {
+            return Ok(None);
+        };
+        let (id, new_name) = (device_id.to_owned(), name.clone());
+        self.write(move |store, _| store.rename_device(&id, &new_name))
+            .await?;
+        let mut devices = self.write_devices();
+        Ok(devices.get_mut(&hash).map(|device| {
+            device.name = name;
+            device.clone()
+        }))
+    }
+
+    /// Locks a device out; returns whether there was one.
+    pub(in crate::web) async fn revoke_device(&self, device_id: &str) -> Result<bool, Failure> {
+        let Some(hash) = self.hash_of_device(device_id) else {
+            return Ok(false);
+        };
+        let id = device_id.to_owned();
+        self.write(move |store, _| store.drop_device(&id)).await?;
+        Ok(self.write_devices().remove(&hash).is_some())
+    }
+
+    /// Makes a token.
+    pub(in crate::web) async fn mint(
+        &self,
+        scope: TokenScope,
+        agent: Option<AgentId>,
+        name: Option<String>,
+    ) -> Result<(Token, Secret), Failure> {
+        check_name(name.as_deref())?;
+        if (scope == TokenScope::Agent) != agent.is_some() {
+            return Err(Failure::new(
+                ErrorCode::BadRequest,
+                "a token of scope agent is for one agent, others are for none",
+            ));
+        }
+        if self.tokens().len() >= TOKENS_MAX {
+            return Err(
+                Failure::new(ErrorCode::Busy, format!("there are {TOKENS_MAX} tokens already"))
+                    .with_hint("revoke some on the page"),
+            );
+        }
+        let secret = Secret::draw();
+        let hash = secret.hash();
+        let token = self
+            .write(move |store, now| {
+                let token = Token {
+                    token_id: random_name(),
+                    hash,
+                    scope,
+                    agent,
+                    name,
+                    created_at: now,
+                };
+                store.add_token(&token)?;
+                Ok(token)
+            })
+            .await?;
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        tokens.insert(hash, token.clone());
+        Ok((token, secret))
+    }
+
+    /// Revokes a token; returns whether there was one.
+    pub(in crate::web) async fn revoke_token(&self, token_id: &str) -> Result<bool, Failure> {
+        let Some(token) = self.tokens().into_iter().find(|token| token.token_id == token_id) else {
+            return Ok(false);
+        };
+        let id = token.token_id;
+        self.write(move |store, _| store.drop_token(&id)).await?;
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(tokens.remove(&token.hash).is_some())
+    }
+
+    /// Counts a wrong token; returns after how many seconds to come back, when there were too many.
+    pub(super) fn count_failure(&self, address: std::net::IpAddr) -> Option<u32> {
+        self.failures.count(address, Instant::now())
+    }
+
+    fn hash_of_device(&self, device_id: &str) -> Option<TokenHash> {
+        let devices = self.read_devices();
+        devices
+            .values()
+            .find(|device| device.device_id == device_id)
+            .map(|device| device.hash)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.engine
+            .write(write)
+            .await
+            .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
+            .map_err(|error| storage_failure(&error))
+    }
+
+    fn read_devices(&self) -> RwLockReadGuard<'_, HashMap<TokenHash, Device>> {
+        self.devices.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_devices(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Device>> {
+        self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Names are shown as authors of answers, so none may pass for one of the broker's own.
+fn check_name(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else { return Ok(()) };
+    let problem = if name.trim().is_empty() {
+        "the name is empty"
+    } else if name.len() > NAME_BYTES_MAX {
+        "the name is too long"
+    } else if name.trim().starts_with(crate::store::POLICY_PREFIX) || name.chars().any(char::is_control) {
+        "the name cannot be used"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(ErrorCode::BadRequest, problem))
+}

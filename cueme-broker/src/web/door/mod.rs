@@ -1,0 +1,16 @@
+//! Who comes in: the Host and Origin they speak to, and what they carry.
+//!
+//! All of it happens before a request is routed, so that nobody who may not come in learns what is behind.
+
+mod address;
+mod failures;
+mod guard;
+mod keys;
+mod login;
+mod secret;
+
+pub(super) use address::{Peer, Site};
+pub(super) use guard::{Admitted, Refused, Visitor, Who, admit, unauthenticated};
+pub(super) use keys::Keys;
+pub(super) use login::{login, login_token, sign_in_page};
+pub(super) use secret::random_name;

@@ -1,0 +1,241 @@
+//! The stream of events: what was missed first, then what happens, without a gap between them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures_util::stream;
+use protocol_spec::version;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+use super::bell::{Frame, event_name, frame};
+use super::door::{Visitor, Who};
+use super::error::ApiError;
+use super::extract::Asked;
+use super::state::{Shared, Web};
+use crate::broker::wall_clock;
+
+/// How many past events are read at once.
+const PAGE: u32 = 500;
+/// How many missed events are told one by one; beyond that reading the state anew is less.
+const CATCH_UP_MAX: i64 = 5000;
+/// How often a line without events shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How many bytes of events are written together.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// Where to begin.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventsQuery {
+    /// Begin after this event, for programs that cannot send `Last-Event-ID`.
+    after: Option<i64>,
+}
+
+/// Follows what happens.
+pub(super) async fn events(
+    State(web): State<Shared>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Asked(query): Asked<EventsQuery>,
+) -> Result<Response, ApiError> {
+    let last_seen = headers
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    let after = last_seen.or(query.after);
+    let listener = Listener {
+        // Listening begins before the past is read, so that nothing falls in between.
+        live: web.bell.listen(),
+        web,
+        visitor,
+        last: 0,
+        phase: Phase::Begin { after },
+        ready: VecDeque::new(),
+        has_missed: false,
+        has_to_check: false,
+    };
+    let body = Body::from_stream(stream::unfold(listener, |mut listener| async {
+        listener
+            .next()
+            .await
+            .map(|bytes| (Ok::<_, std::io::Error>(bytes), listener))
+    }));
+    let mut response = body.into_response();
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    // Proxies must not collect events.
+    response
+        .headers_mut()
+        .insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// One page that listens. It is asked for bytes only when the last ones were taken, so it queues nothing of its own.
+struct Listener {
+    web: Arc<Web>,
+    visitor: Visitor,
+    live: Receiver<Frame>,
+    /// The newest event in the log that was told.
+    last: i64,
+    phase: Phase,
+    ready: VecDeque<Bytes>,
+    /// Whether events were lost because this page was too slow.
+    has_missed: bool,
+    /// Whether the visitor may have been locked out.
+    has_to_check: bool,
+}
+
+enum Phase {
+    Begin { after: Option<i64> },
+    Past,
+    Live,
+}
+
+impl Listener {
+    /// Returns the next bytes, or nothing when the stream ends.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(bytes) = self.ready.pop_front() {
+                return Some(bytes);
+            }
+            match self.phase {
+                Phase::Begin { after } => self.begin(after).await?,
+                Phase::Past => self.read_past().await?,
+                Phase::Live => return self.live().await,
+            }
+        }
+    }
+
+    async fn begin(&mut self, after: Option<i64>) -> Option<()> {
+        let newest = self.web.newest_event().await.ok()?;
+        self.ready.push_back(Bytes::from_static(b"retry: 1000\n\n"));
+        match after {
+            Some(after) if after <= newest && newest - after <= CATCH_UP_MAX => {
+                self.last = after;
+                self.phase = Phase::Past;
+            }
+            // An event that is not there yet belongs to a database that is not there any more.
+            Some(_) => {
+                self.last = newest;
+                self.resync(newest);
+                self.be_ready();
+            }
+            None => {
+                self.last = newest;
+                self.be_ready();
+            }
+        }
+        Some(())
+    }
+
+    async fn read_past(&mut self) -> Option<()> {
+        let last = self.last;
+        let page = self
+            .web
+            .read(move |reader| reader.events_after(last, PAGE))
+            .await
+            .ok()?;
+        if page.is_empty() {
+            self.be_ready();
+            return Some(());
+        }
+        let mut bytes = BytesMut::new();
+        for event in &page {
+            bytes.extend_from_slice(&frame(event.id, event_name(event), event));
+            self.last = event.id.unwrap_or(self.last);
+        }
+        self.ready.push_back(bytes.freeze());
+        Some(())
+    }
+
+    async fn live(&mut self) -> Option<Bytes> {
+        loop {
+            if std::mem::take(&mut self.has_missed) {
+                return self.start_over().await;
+            }
+            if std::mem::take(&mut self.has_to_check) && !self.is_welcome() {
+                return None;
+            }
+            let frame = match tokio::time::timeout(HEARTBEAT, self.live.recv()).await {
+                Err(_) => return self.is_welcome().then(|| Bytes::from_static(b": alive\n\n")),
+                Ok(Err(RecvError::Closed)) => return None,
+                Ok(Err(RecvError::Lagged(_))) => return self.start_over().await,
+                Ok(Ok(frame)) => frame,
+            };
+            if let Some(first) = self.take(frame) {
+                return Some(self.gather(first));
+            }
+        }
+    }
+
+    /// Adds what has arrived meanwhile, so that many events cost one write.
+    fn gather(&mut self, first: Bytes) -> Bytes {
+        if self.live.is_empty() {
+            return first;
+        }
+        let mut bytes = BytesMut::from(first);
+        while bytes.len() < CHUNK_BYTES {
+            match self.live.try_recv() {
+                Ok(frame) => bytes.extend(self.take(frame)),
+                Err(TryRecvError::Lagged(_)) => {
+                    self.has_missed = true;
+                    break;
+                }
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        bytes.freeze()
+    }
+
+    /// Returns what is new in a frame; events of the log that were told from the past are not.
+    fn take(&mut self, frame: Frame) -> Option<Bytes> {
+        self.has_to_check |= frame.concerns_devices;
+        match frame.id {
+            Some(id) if id <= self.last => None,
+            Some(id) => {
+                self.last = id;
+                Some(frame.bytes)
+            }
+            None => Some(frame.bytes),
+        }
+    }
+
+    async fn start_over(&mut self) -> Option<Bytes> {
+        self.live = self.web.bell.listen();
+        let newest = self.web.newest_event().await.ok()?;
+        self.last = newest;
+        self.resync(newest);
+        self.ready.pop_front()
+    }
+
+    fn resync(&mut self, newest: i64) {
+        self.ready
+            .push_back(frame(Some(newest), "resync", &json!({ "newest": newest })));
+    }
+
+    fn be_ready(&mut self) {
+        let ready =
+            json!({ "newest": self.last, "epoch": self.web.bell.epoch(), "version": version::PROGRAM });
+        self.ready.push_back(frame(Some(self.last), "ready", &ready));
+        self.phase = Phase::Live;
+    }
+
+    /// Says whether the visitor may still be here.
+    fn is_welcome(&self) -> bool {
+        match &self.visitor.0 {
+            Who::Device(device) => self.web.keys.device(&device.hash, wall_clock()).is_some(),
+            Who::Human(token) | Who::Agent(token) => self.web.keys.token(&token.hash).is_some(),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The page and its HTTP API. `API.md` beside this file is the contract.
+//!
+//! Reading order: how connections are served ([`server`]), who is let in ([`door`]), what there is ([`api`]), and one file
+//! for each kind of thing.
+
+mod server;
+mod state;
+
+mod door;
+
+mod api;
+mod error;
+mod extract;
+mod openapi;
+mod view;
+
+mod agents;
+mod assets;
+mod bell;
+mod cues;
+mod decide;
+mod devices;
+mod drafts;
+mod events;
+mod hap;
+mod messages;
+mod policies;
+mod preview;
+mod qr;
+mod settings;
+mod shrink;
+mod snapshot;
+mod sniff;
+mod uploads;
+
+mod markdown;
+mod patience;
+
+pub(crate) use server::{WebListener, accept};
+pub(crate) use settings::Settings;
+pub(crate) use state::Web;
+pub(crate) use uploads::tidy;

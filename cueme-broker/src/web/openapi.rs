@@ -1,0 +1,209 @@
+//! The table of routes: from it come both the router and the document that describes it, so that neither can lie.
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::routing::MethodRouter;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::error::ErrorBody;
+use super::state::Shared;
+use protocol_spec::version;
+
+/// Where all routes begin.
+const PREFIX: &str = "/api/v1";
+
+/// One thing that can be done.
+pub(super) struct Operation {
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    query: Option<Describe>,
+    body: Option<Body>,
+    answers: Vec<(u16, Option<(&'static str, Describe)>)>,
+    refusals: &'static [u16],
+}
+
+type Describe = fn(&mut SchemaGenerator) -> Schema;
+
+enum Body {
+    Json(Describe),
+    Bytes,
+}
+
+impl Operation {
+    pub(super) fn new(method: &'static str, path: &'static str, summary: &'static str) -> Self {
+        Self {
+            method,
+            path,
+            summary,
+            query: None,
+            body: None,
+            answers: Vec::new(),
+            refusals: &[],
+        }
+    }
+
+    pub(super) fn query<T: JsonSchema>(mut self) -> Self {
+        self.query = Some(|generator| T::json_schema(generator));
+        self
+    }
+
+    pub(super) fn takes<T: JsonSchema>(mut self) -> Self {
+        self.body = Some(Body::Json(|generator| generator.subschema_for::<T>()));
+        self
+    }
+
+    pub(super) fn takes_bytes(mut self) -> Self {
+        self.body = Some(Body::Bytes);
+        self
+    }
+
+    pub(super) fn gives<T: JsonSchema>(self, status: u16) -> Self {
+        self.gives_as::<T>(status, "application/json")
+    }
+
+    pub(super) fn gives_as<T: JsonSchema>(mut self, status: u16, kind: &'static str) -> Self {
+        self.answers
+            .push((status, Some((kind, |generator| generator.subschema_for::<T>()))));
+        self
+    }
+
+    pub(super) fn gives_nothing(mut self) -> Self {
+        self.answers.push((204, None));
+        self
+    }
+
+    pub(super) fn refuses(mut self, statuses: &'static [u16]) -> Self {
+        self.refusals = statuses;
+        self
+    }
+}
+
+/// Routes and their description, in the making.
+pub(super) struct Table {
+    router: Router<Shared>,
+    generator: SchemaGenerator,
+    paths: BTreeMap<String, Map<String, Value>>,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Self {
+            router: Router::new(),
+            generator: settings.into_generator(),
+            paths: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a route and describes it.
+    pub(super) fn route(mut self, operation: &Operation, handler: MethodRouter<Shared>) -> Self {
+        let path = format!("{PREFIX}{}", operation.path);
+        self.router = self.router.route(&path, handler);
+        let described = self.describe(operation);
+        self.paths
+            .entry(path)
+            .or_default()
+            .insert(operation.method.to_owned(), described);
+        self
+    }
+
+    /// Returns the router and the document.
+    pub(super) fn finish(mut self) -> (Router<Shared>, Value) {
+        self.generator.subschema_for::<ErrorBody<'static>>();
+        let schemas = self.generator.take_definitions(true);
+        let document = json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "cueme",
+                "version": version::PROGRAM,
+                "description": "Everything the inbox does. Agents speak below /hap with tokens of their own.",
+            },
+            "paths": self.paths,
+            "components": {
+                "schemas": schemas,
+                "securitySchemes": {
+                    "cookie": { "type": "apiKey", "in": "cookie", "name": "cueme" },
+                    "bearer": { "type": "http", "scheme": "bearer" },
+                },
+            },
+            "security": [{ "cookie": [] }, { "bearer": [] }],
+        });
+        (self.router, document)
+    }
+
+    fn describe(&mut self, operation: &Operation) -> Value {
+        let mut parameters: Vec<Value> = names_in(operation.path)
+            .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+            .collect();
+        if let Some(query) = operation.query {
+            parameters.extend(query_parameters(&query(&mut self.generator)));
+        }
+        let mut described = json!({
+            "summary": operation.summary,
+            "parameters": parameters,
+            "responses": self.responses(operation),
+        });
+        if let Some(body) = &operation.body {
+            let content = match body {
+                Body::Json(describe) => {
+                    json!({ "application/json": { "schema": describe(&mut self.generator) } })
+                }
+                Body::Bytes => json!({ "application/octet-stream": { "schema": {} } }),
+            };
+            described["requestBody"] = json!({ "required": true, "content": content });
+        }
+        described
+    }
+
+    fn responses(&mut self, operation: &Operation) -> Value {
+        let mut responses = Map::new();
+        for (status, answer) in &operation.answers {
+            let mut response = json!({ "description": "done" });
+            if let Some((kind, describe)) = answer {
+                let mut content = Map::new();
+                content.insert(
+                    (*kind).to_owned(),
+                    json!({ "schema": describe(&mut self.generator) }),
+                );
+                response["content"] = Value::Object(content);
+            }
+            responses.insert(status.to_string(), response);
+        }
+        let error = self.generator.subschema_for::<ErrorBody<'static>>();
+        // Anyone can be turned away, and anything can be too much at once.
+        for status in operation
+            .refusals
+            .iter()
+            .chain(&[400, 401, 403, 404, 408, 413, 415, 429, 503])
+        {
+            let refusal =
+                json!({ "description": "refused", "content": { "application/json": { "schema": error } } });
+            responses.entry(status.to_string()).or_insert(refusal);
+        }
+        Value::Object(responses)
+    }
+}
+
+fn names_in(path: &str) -> impl Iterator<Item = &str> {
+    path.split('{').skip(1).filter_map(|part| part.split('}').next())
+}
+
+fn query_parameters(schema: &Schema) -> Vec<Value> {
+    let schema = schema.as_value();
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    properties
+        .into_iter()
+        .map(|(name, schema)| {
+            let is_required = required.iter().any(|wanted| *wanted == name);
+            json!({ "name": name, "in": "query", "required": is_required, "schema": schema })
+        })
+        .collect()
+}

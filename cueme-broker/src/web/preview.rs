@@ -1,0 +1,24 @@
+//! Shows Markdown as it will look.
+
+use axum::Json;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::cues::markup;
+use super::error::ApiError;
+use super::extract::{Input, Sent};
+use super::view::Markup;
+
+/// Markdown that a human is writing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PreviewBody {
+    markdown: String,
+}
+
+impl Input for PreviewBody {}
+
+/// Renders Markdown.
+pub(super) async fn preview(Sent(body): Sent<PreviewBody>) -> Result<Json<Markup>, ApiError> {
+    markup(body.markdown, 0).await
+}

@@ -1,0 +1,229 @@
+//! Serves connections: one task each, with a limit on everything that could be slow.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Request, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use protocol_spec::endpoint::Places;
+use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt;
+
+use super::door::{Admitted, Peer, Refused, admit, login, login_token, sign_in_page, unauthenticated};
+use super::patience::Patient;
+use super::state::Web;
+
+/// How long a request's head may take, and how long a connection may be silent.
+const HEAD_PATIENCE: Duration = Duration::from_secs(8);
+/// How much of a connection is buffered.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How much the system may queue for one reader.
+const SEND_QUEUE_BYTES: usize = 128 * 1024;
+/// How many connections are served at once.
+const CONNECTIONS_MAX: usize = 4096;
+/// How long accepting rests when the system has no descriptors left.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
+
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+    connect-src 'self'; font-src 'self'; media-src 'self' data: blob:; manifest-src 'self'; worker-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The page's socket.
+#[derive(Debug)]
+pub(crate) struct WebListener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl WebListener {
+    /// Binds `wanted`, or the port of last time on this machine alone, or a new one.
+    pub(crate) async fn bind(places: &Places, wanted: Option<SocketAddr>) -> io::Result<Self> {
+        let memory = places.data_dir.join("web.port");
+        let listener = match wanted {
+            Some(address) => TcpListener::bind(address).await?,
+            None => bind_again(&memory).await?,
+        };
+        let address = listener.local_addr()?;
+        if wanted.is_none() {
+            remember(&memory, address.port());
+        }
+        if !address.ip().is_loopback() {
+            tracing::warn!(
+                %address,
+                "the page can be reached from other machines, by signed-in devices only; what they send can be read on the \
+                 way: put TLS in front (for example `caddy reverse-proxy --from cue.example.org --to {address}`) and set \
+                 `[web] url` to that address"
+            );
+        }
+        Ok(Self { listener, address })
+    }
+
+    /// Returns where the page is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+async fn bind_again(memory: &Path) -> io::Result<TcpListener> {
+    let last: Option<u16> = std::fs::read_to_string(memory)
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    if let Some(port) = last {
+        match TcpListener::bind(("127.0.0.1", port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => {
+                tracing::warn!(port, %error, "the page's port of last time is taken; it moves to another")
+            }
+        }
+    }
+    TcpListener::bind(("127.0.0.1", 0)).await
+}
+
+fn remember(memory: &Path, port: u16) {
+    if let Err(error) = std::fs::write(memory, port.to_string()) {
+        tracing::warn!(%error, path = %memory.display(), "the page's port could not be kept");
+    }
+}
+
+/// Accepts connections for ever; the future is dropped to stop.
+pub(crate) async fn accept(listener: WebListener, web: Arc<Web>) -> Infallible {
+    let served = Arc::new(AtomicUsize::new(0));
+    loop {
+        match listener.listener.accept().await {
+            Ok((stream, remote)) => {
+                if served.load(Ordering::Relaxed) < CONNECTIONS_MAX {
+                    tokio::spawn(serve(stream, remote, Arc::clone(&web), Served::count(&served)));
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "could not accept a connection to the page");
+                tokio::time::sleep(EXHAUSTED_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Counts a connection for as long as it lives.
+struct Served(Arc<AtomicUsize>);
+
+impl Served {
+    fn count(served: &Arc<AtomicUsize>) -> Self {
+        served.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(served))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, _served: Served) {
+    let Ok(local) = stream.local_addr() else { return };
+    // Neither is worth refusing a connection for.
+    let _ = stream.set_nodelay(true);
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_QUEUE_BYTES);
+    let peer = Peer { remote, local };
+    web.broker.connection_opened();
+    let service = service_fn(|request: Request<Incoming>| {
+        let web = Arc::clone(&web);
+        async move { Ok::<_, Infallible>(respond(&web, request, peer).await) }
+    });
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(BUFFER_BYTES)
+        .serve_connection(TokioIo::new(Patient::new(stream)), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, %remote, "a connection to the page ended early");
+    }
+    web.broker.connection_closed();
+}
+
+/// Answers one request: who is it, then what do they want.
+async fn respond(web: &Arc<Web>, request: Request<Incoming>, peer: Peer) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let mut response = match admit(web, &parts, peer) {
+        Ok(admitted) => route(web, parts, Body::new(body), peer, admitted).await,
+        Err(Refused { error, may_sign_in }) => match login_token(&parts).filter(|_| may_sign_in) {
+            // A browser whose sign-in was revoked may sign in anew.
+            Some(_) => route(web, parts, Body::new(body), peer, Admitted::Unknown).await,
+            None if may_sign_in && is_navigation(&parts) => sign_in_page(&error),
+            None => error.into_response(),
+        },
+    };
+    harden(&mut response);
+    response
+}
+
+async fn route(
+    web: &Arc<Web>,
+    mut parts: Parts,
+    body: Body,
+    peer: Peer,
+    admitted: Admitted,
+) -> Response<Body> {
+    if let Some(token) = login_token(&parts) {
+        let is_signed_in = matches!(admitted, Admitted::Known(_));
+        let token = token.to_owned();
+        return match login(web, &parts, peer, &token, is_signed_in).await {
+            Ok(response) => response,
+            Err(error) if is_navigation(&parts) && error.status == StatusCode::UNAUTHORIZED => {
+                sign_in_page(&error)
+            }
+            Err(error) => error.into_response(),
+        };
+    }
+    match admitted {
+        Admitted::Unknown if is_navigation(&parts) => sign_in_page(&unauthenticated()),
+        Admitted::Unknown => unauthenticated().into_response(),
+        Admitted::Known(visitor) => {
+            parts.extensions.insert(visitor);
+            let request = Request::from_parts(parts, body);
+            match web.router().clone().oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            }
+        }
+    }
+}
+
+/// Says whether a person looks at what comes back.
+fn is_navigation(parts: &Parts) -> bool {
+    let accepts_pages = |accept: &HeaderValue| accept.as_bytes().windows(9).any(|part| part == b"text/html");
+    !parts.uri.path().starts_with("/api/") && parts.headers.get(header::ACCEPT).is_some_and(accepts_pages)
+}
+
+/// Adds what every response says to browsers.
+fn harden(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+}

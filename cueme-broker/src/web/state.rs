@@ -1,0 +1,154 @@
+//! What every request shares.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use protocol_spec::id::{AgentId, RequestId};
+use protocol_spec::message::{Failure, Reply, TokenMade, TokenScope, WebLinked};
+use protocol_spec::time::Timestamp;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+
+use super::bell::{Bell, pass_on};
+use super::door::{Keys, Site};
+use super::error::ApiError;
+use super::settings::SettingsKeeper;
+use super::{api, uploads};
+use crate::broker::{Broker, blocking};
+use crate::engine::{Order, Work};
+use crate::store::{Reader, Store, StoreError};
+
+/// The page's side of the broker.
+#[derive(Debug)]
+pub(crate) struct Web {
+    pub(super) broker: Arc<Broker>,
+    pub(super) keys: Keys,
+    pub(super) bell: Arc<Bell>,
+    pub(super) site: Site,
+    pub(super) settings: SettingsKeeper,
+    /// Cookies know no ports; the name keeps two brokers on one machine apart.
+    pub(super) cookie_name: String,
+    router: OnceLock<Router>,
+}
+
+/// How handlers hold it.
+pub(super) type Shared = Arc<Web>;
+
+impl Web {
+    /// Loads what the page needs and begins to pass events on.
+    pub(crate) fn open(broker: Arc<Broker>, address: SocketAddr) -> Result<Arc<Self>, StoreError> {
+        uploads::prepare(broker.places())?;
+        let keys = Keys::load(broker.engine().clone(), broker.reader())?;
+        let settings = SettingsKeeper::load(broker.reader())?;
+        let bell = Arc::new(Bell::new());
+        tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
+        let web = Arc::new(Self {
+            cookie_name: cookie_name(&broker),
+            broker,
+            keys,
+            bell,
+            site: Site { address },
+            settings,
+            router: OnceLock::new(),
+        });
+        let router = api::router(Arc::clone(&web));
+        web.router.get_or_init(|| router);
+        Ok(web)
+    }
+
+    /// Returns where browsers of this machine find the page.
+    pub(crate) fn local_url(&self) -> String {
+        self.site.local_url()
+    }
+
+    /// Returns where humans find the page, from other devices if that is possible.
+    pub(crate) fn page_url(&self) -> String {
+        self.site
+            .remote_url(&self.broker.config().web)
+            .unwrap_or_else(|| self.local_url())
+    }
+
+    /// Makes a link that signs one browser of this machine in.
+    pub(crate) async fn make_link(&self, name: Option<String>) -> Result<WebLinked, Failure> {
+        let (secret, expires_at) = self.keys.make_link(name).await?;
+        Ok(WebLinked {
+            url: format!("{}/login/{}", self.local_url(), secret.expose()),
+            expires_at,
+        })
+    }
+
+    /// Makes a token for a program.
+    pub(crate) async fn mint(
+        &self,
+        scope: TokenScope,
+        agent: Option<AgentId>,
+        name: Option<String>,
+    ) -> Result<TokenMade, Failure> {
+        let (token, secret) = self.keys.mint(scope, agent, name).await?;
+        Ok(TokenMade {
+            token_id: token.token_id,
+            token: secret.expose().to_owned(),
+            url: format!("{}/api/v1", self.page_url()),
+        })
+    }
+
+    pub(super) fn router(&self) -> &Router {
+        self.router.get_or_init(Router::new)
+    }
+
+    /// Reads beside the engine.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let broker = Arc::clone(&self.broker);
+        Ok(blocking(move || read(broker.reader())).await?)
+    }
+
+    /// Writes what the rules do not concern.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        Ok(self.broker.engine().write(write).await??)
+    }
+
+    /// Hands work to the engine and returns its one reply.
+    pub(super) async fn order(&self, request: RequestId, work: Work) -> Result<Reply, ApiError> {
+        let engine = self.broker.engine();
+        let (sender, mut replies) = mpsc::unbounded_channel();
+        let order = Order {
+            ticket: engine.ticket(),
+            request,
+            work,
+        };
+        engine.order(order, sender)?;
+        match replies.recv().await.map(|line| *line.reply) {
+            Some(Reply::Error(failure)) => Err(failure.into()),
+            Some(reply) => Ok(reply),
+            None => Err(crate::engine::EngineError.into()),
+        }
+    }
+
+    /// Returns the newest event's id.
+    pub(super) async fn newest_event(&self) -> Result<i64, ApiError> {
+        self.read(Reader::newest_event).await
+    }
+}
+
+fn cookie_name(broker: &Broker) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let digest = Sha256::digest(broker.places().data_dir.as_os_str().as_bytes());
+    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("cueme_{short}")
+}
+
+/// Says that the engine replied something nobody asked for, which is a defect.
+pub(super) fn unexpected(reply: &Reply) -> ApiError {
+    ApiError::new(
+        axum::http::StatusCode::INTERNAL_SERVER_ERROR,
+        "internal",
+        format!("the engine replied {:?}", reply.name()),
+    )
+}

@@ -1,0 +1,445 @@
+//! What the page is shown.
+
+use protocol_spec::answer::{Answer, Reply};
+use protocol_spec::message::CueView;
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::payload::{Payload, Shape};
+use protocol_spec::time::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+use super::markdown::{part, render, visible};
+use crate::listening::Listening;
+use crate::store::{AgentRow, CueRow, Draft, MessageRow, POLICY_PREFIX};
+
+/// How much of a text one part has where a single question is shown.
+pub(super) const PART_BYTES: usize = 64 * 1024;
+/// How much of a text one part has where many questions are shown.
+pub(super) const FOLDED_BYTES: usize = 16 * 1024;
+/// How long after its last sign an agent counts as working.
+const WORKING_MS: u64 = 30 * 60 * 1000;
+
+/// A point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub(super) struct When(Timestamp);
+
+impl From<Timestamp> for When {
+    fn from(at: Timestamp) -> Self {
+        Self(at)
+    }
+}
+
+impl JsonSchema for When {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "When".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
+/// What an agent is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AgentState {
+    /// It asked, and listens.
+    Waiting,
+    /// It asked, and nobody listens.
+    Detached,
+    /// It asks nothing and was there lately.
+    Working,
+    /// It has not been there for a while.
+    Quiet,
+}
+
+/// An agent.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
+pub(super) struct AgentCard {
+    agent_id: String,
+    name: Option<String>,
+    runtime: String,
+    project_dir: String,
+    project: String,
+    terminal: String,
+    joined_at: When,
+    seen_at: When,
+    state: AgentState,
+    since: When,
+    pinned: bool,
+    archived: bool,
+    standing: Option<String>,
+    unread: u32,
+    queued: u32,
+    open: Vec<CueCard>,
+    last: Option<CueCard>,
+}
+
+/// How a question wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CueType {
+    Text,
+    Choice,
+    Confirm,
+    Form,
+    Pause,
+}
+
+/// A question in short.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct CueCard {
+    pub(super) cue_id: String,
+    seq: i64,
+    pub(super) agent_id: String,
+    #[schemars(with = "String")]
+    kind: Kind,
+    #[schemars(with = "String")]
+    origin: Origin,
+    #[serde(rename = "type")]
+    asks: CueType,
+    beginning: String,
+    #[schemars(with = "String")]
+    outcome: Outcome,
+    #[schemars(with = "String")]
+    delivery: Delivery,
+    asked_at: When,
+    waiting: u32,
+    detached_at: Option<When>,
+    decided_at: Option<When>,
+    released_at: Option<When>,
+    acknowledged_at: Option<When>,
+    by: Option<String>,
+    policy: Option<String>,
+}
+
+/// A question whole.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Cue {
+    #[serde(flatten)]
+    card: CueCard,
+    prompt: Markup,
+    payload: Option<PayloadShown>,
+    text: Option<Markup>,
+    answer: Option<AnswerShown>,
+    draft: Option<DraftShown>,
+}
+
+/// A part of a text as HTML.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Markup {
+    /// Sanitised.
+    html: String,
+    /// Of the whole source.
+    bytes: usize,
+    /// Where the rest begins, if there is one.
+    next: Option<usize>,
+}
+
+/// A payload with every default filled.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+#[schemars(rename = "Payload")]
+enum PayloadShown {
+    Choice {
+        options: Vec<String>,
+        allow_multiple: bool,
+    },
+    Confirm {
+        text: Option<String>,
+        confirm_label: String,
+        cancel_label: String,
+    },
+    Form {
+        fields: Vec<FieldShown>,
+    },
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FormField")]
+struct FieldShown {
+    label: String,
+    kind: String,
+    options: Vec<String>,
+    allow_multiple: bool,
+    required: bool,
+}
+
+/// An answer, secrets removed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AnswerGiven")]
+struct AnswerShown {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    reply: Option<Reply>,
+    attachments: Vec<AttachmentShown>,
+}
+
+/// A file that an answer carries.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AttachmentGiven")]
+pub(super) struct AttachmentShown {
+    pub(super) path: String,
+    pub(super) name: Option<String>,
+    pub(super) media_type: Option<String>,
+    pub(super) upload_id: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) bytes: Option<u64>,
+}
+
+/// A draft.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Draft")]
+pub(super) struct DraftShown {
+    rev: i64,
+    body: serde_json::Value,
+    by: Option<String>,
+    at: When,
+}
+
+/// A message that waits for an agent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Message")]
+pub(super) struct MessageShown {
+    message_id: String,
+    text: String,
+    by: Option<String>,
+    at: When,
+}
+
+impl AgentCard {
+    /// Puts together what is known of an agent.
+    pub(super) fn new(agent: AgentRow, open: Vec<CueCard>, last: Option<CueCard>, now: Timestamp) -> Self {
+        let (state, since) = state_of(&agent, &open, last.as_ref(), now);
+        let project = agent
+            .project_dir
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        Self {
+            project: visible(project).into_owned(),
+            agent_id: agent.agent_id.into(),
+            name: agent.name,
+            runtime: agent.runtime.into(),
+            project_dir: visible(&agent.project_dir).into_owned(),
+            terminal: visible(&agent.terminal).into_owned(),
+            joined_at: agent.joined_at.into(),
+            seen_at: agent.seen_at.into(),
+            state,
+            since,
+            pinned: agent.pinned,
+            archived: agent.archived,
+            standing: agent.standing,
+            unread: agent.unread,
+            queued: agent.queued,
+            open,
+            last,
+        }
+    }
+}
+
+/// What an agent is doing, and since when.
+fn state_of(
+    agent: &AgentRow,
+    open: &[CueCard],
+    last: Option<&CueCard>,
+    now: Timestamp,
+) -> (AgentState, When) {
+    let asked: Vec<&CueCard> = open.iter().filter(|cue| cue.outcome == Outcome::Open).collect();
+    if let Some(longest) = asked
+        .iter()
+        .filter(|cue| cue.waiting > 0)
+        .map(|cue| cue.asked_at)
+        .min()
+    {
+        return (AgentState::Waiting, longest);
+    }
+    if let Some(longest) = asked
+        .iter()
+        .map(|cue| cue.detached_at.unwrap_or(cue.asked_at))
+        .min()
+    {
+        return (AgentState::Detached, longest);
+    }
+    let sign = [
+        Some(agent.seen_at.into()),
+        last.and_then(|cue| cue.acknowledged_at),
+    ]
+    .into_iter()
+    .flatten()
+    .max()
+    .unwrap_or(When(agent.seen_at));
+    if now.millis_since(sign.0) < WORKING_MS {
+        (AgentState::Working, sign)
+    } else {
+        (AgentState::Quiet, sign)
+    }
+}
+
+impl CueCard {
+    /// Shows a question in short, with who listens.
+    pub(super) fn new(cue: CueRow, listening: &Listening) -> Self {
+        let waiting = listening.cue(cue.cue_id);
+        let asks = match (cue.kind, cue.payload_type.as_deref()) {
+            (Kind::Pause, _) => CueType::Pause,
+            (Kind::Cue, Some("choice")) => CueType::Choice,
+            (Kind::Cue, Some("confirm")) => CueType::Confirm,
+            (Kind::Cue, Some("form")) => CueType::Form,
+            (Kind::Cue, Some(_) | None) => CueType::Text,
+        };
+        Self {
+            cue_id: cue.cue_id.into(),
+            seq: cue.seq,
+            agent_id: cue.agent_id.into(),
+            kind: cue.kind,
+            origin: cue.origin,
+            asks,
+            beginning: visible(&cue.beginning).into_owned(),
+            outcome: cue.outcome,
+            delivery: cue.delivery,
+            asked_at: cue.asked_at.into(),
+            waiting: waiting.clients,
+            detached_at: waiting
+                .detached_at
+                .filter(|_| cue.outcome.is_answerable())
+                .map(When),
+            decided_at: cue.decided_at.map(When),
+            released_at: cue.released_at.map(When),
+            acknowledged_at: cue.acknowledged_at.map(When),
+            policy: cue
+                .by
+                .as_deref()
+                .and_then(|by| by.strip_prefix(POLICY_PREFIX))
+                .map(|name| name.trim().to_owned()),
+            by: cue.by,
+        }
+    }
+}
+
+impl Cue {
+    /// Shows a question whole, its texts cut at `bytes_max`.
+    pub(super) fn new(
+        cue: CueView,
+        listening: &Listening,
+        bytes_max: usize,
+        draft: Option<Draft>,
+        attach: impl Fn(protocol_spec::answer::Attachment) -> AttachmentShown,
+    ) -> Self {
+        let payload = cue
+            .payload
+            .as_deref()
+            .and_then(|payload| Payload::parse(payload.get()).ok());
+        let row = CueRow {
+            cue_id: cue.cue_id,
+            seq: cue.seq,
+            agent_id: cue.agent_id,
+            kind: cue.kind,
+            origin: cue.origin,
+            beginning: crate::machine::beginning_of(&cue.prompt),
+            payload_type: payload.as_ref().map(|payload| payload.shape().name().to_owned()),
+            outcome: cue.outcome,
+            delivery: cue.delivery,
+            asked_at: cue.asked_at,
+            decided_at: cue.decided_at,
+            released_at: cue.released_at,
+            acknowledged_at: cue.acknowledged_at,
+            by: cue.by,
+        };
+        Self {
+            card: CueCard::new(row, listening),
+            prompt: Markup::new(&cue.prompt, 0, bytes_max),
+            payload: payload.map(|payload| payload.shape().clone().into()),
+            text: cue.text.map(|text| Markup::new(&text, 0, bytes_max)),
+            answer: cue.answer.map(|answer| answer_shown(answer, attach)),
+            draft: draft.map(DraftShown::from),
+        }
+    }
+}
+
+fn answer_shown(
+    answer: Answer,
+    attach: impl Fn(protocol_spec::answer::Attachment) -> AttachmentShown,
+) -> AnswerShown {
+    AnswerShown {
+        text: answer.text,
+        reply: answer.reply,
+        attachments: answer.attachments.into_iter().map(attach).collect(),
+    }
+}
+
+impl Markup {
+    /// Renders the part of a text that begins at `from`.
+    pub(super) fn new(text: &str, from: usize, bytes_max: usize) -> Self {
+        let part = part(text, from, bytes_max);
+        Self {
+            html: render(&part.source),
+            bytes: text.len(),
+            next: part.next,
+        }
+    }
+}
+
+impl From<Shape> for PayloadShown {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::Choice(choice) => Self::Choice {
+                options: choice.options,
+                allow_multiple: choice.allow_multiple,
+            },
+            Shape::Confirm(confirm) => Self::Confirm {
+                text: confirm.text,
+                confirm_label: confirm.confirm_label,
+                cancel_label: confirm.cancel_label,
+            },
+            Shape::Form(form) => Self::Form {
+                fields: form
+                    .fields
+                    .into_iter()
+                    .map(|field| FieldShown {
+                        kind: known_kind(field.kind.name()).to_owned(),
+                        label: field.label,
+                        options: field.options,
+                        allow_multiple: field.allow_multiple,
+                        required: field.required,
+                    })
+                    .collect(),
+            },
+        }
+    }
+}
+
+/// A kind that this version does not know is filled in as text.
+fn known_kind(name: &str) -> &str {
+    match name {
+        "textarea" | "number" | "boolean" | "password" | "date" => name,
+        _ => "text",
+    }
+}
+
+impl From<Draft> for DraftShown {
+    fn from(draft: Draft) -> Self {
+        Self {
+            rev: draft.rev,
+            // What was stored was JSON; should it not be, the page starts with nothing.
+            body: serde_json::from_str(&draft.body).unwrap_or_default(),
+            by: draft.by,
+            at: draft.at.into(),
+        }
+    }
+}
+
+impl From<MessageRow> for MessageShown {
+    fn from(message: MessageRow) -> Self {
+        Self {
+            message_id: message.request.to_string(),
+            text: message.text,
+            by: message.by,
+            at: message.at.into(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/** The broker's HTTP API as functions. Nothing here knows about the screen. */
+
+/** @import * as T from "./types.js" */
+
+const BASE = "/api/v1";
+
+/** A request that did not succeed; `code` is the broker's, or `offline`. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {{ code?: string, message?: string, hint?: string, details?: any }} body
+   */
+  constructor(status, body) {
+    super(body.message ?? `status ${status}`);
+    this.status = status;
+    this.code = body.code ?? "unknown";
+    this.hint = body.hint ?? "";
+    this.details = body.details;
+  }
+}
+
+/** @type {() => void} */
+let whenSignedOut = () => {};
+
+/**
+ * Names what to do when the broker no longer knows this device.
+ * @param {() => void} run
+ */
+export const onSignedOut = (run) => void (whenSignedOut = run);
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {BodyInit | null} [body]
+ * @param {RequestInit} [more]
+ * @returns {Promise<any>}
+ */
+async function send(method, path, body = null, more = {}) {
+  let response;
+  try {
+    response = await fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, { code: "offline" });
+  }
+  if (response.status === 204) return null;
+  const isJson = response.headers.get("content-type")?.includes("json");
+  if (response.ok) return isJson ? response.json() : response.text();
+  if (response.status === 401) whenSignedOut();
+  const answer = isJson ? await response.json().catch(() => null) : null;
+  throw new ApiError(response.status, answer?.error ?? {});
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} body
+ * @param {RequestInit} [more]
+ */
+const json = (method, path, body, more) =>
+  send(method, path, JSON.stringify(body), { ...more, headers: { "content-type": "application/json" } });
+
+const id = encodeURIComponent;
+
+/** @type {(kind: "cues" | "agents", of: string) => string} */
+const draftPath = (kind, of) => `/${kind}/${id(of)}/draft`;
+
+export const api = {
+  /** @returns {Promise<T.Snapshot>} */
+  state: () => send("GET", "/state"),
+  /** @type {(agent: string) => Promise<T.AgentDetail>} */
+  agent: (agent) => send("GET", `/agents/${id(agent)}`),
+  /** @type {(agent: string, before?: number) => Promise<{ cues: T.Cue[], more: boolean }>} */
+  timeline: (agent, before) => send("GET", `/agents/${id(agent)}/timeline${before === undefined ? "" : `?before=${before}`}`),
+  /** @type {(cue: string) => Promise<T.Cue>} */
+  cue: (cue) => send("GET", `/cues/${id(cue)}`),
+  /** @type {(cue: string, part: "prompt" | "text", from: number) => Promise<T.Markup>} */
+  more: (cue, part, from) => send("GET", `/cues/${id(cue)}/${part}?from=${from}`),
+  /** @type {(cue: string, part: "prompt" | "text") => Promise<string>} */
+  source: (cue, part) => send("GET", `/cues/${id(cue)}/${part}.txt`),
+  /** @type {(cue: string, part: "prompt" | "text") => string} */
+  sourceUrl: (cue, part) => `${BASE}/cues/${id(cue)}/${part}.txt`,
+  /** @type {(words: string, signal: AbortSignal) => Promise<T.Found>} */
+  search: (words, signal) => send("GET", `/search?q=${id(words)}`, null, { signal }),
+
+  /** @type {(cue: string, decision: string, answer: T.Answer) => Promise<T.Decided>} */
+  answer: (cue, decision, answer) => json("POST", `/cues/${id(cue)}/answer`, { id: decision, answer }),
+  /** @type {(cue: string, decision: string, reason: string) => Promise<T.Decided>} */
+  decline: (cue, decision, reason) => json("POST", `/cues/${id(cue)}/decline`, { id: decision, ...(reason && { reason }) }),
+  /** @type {(cue: string) => Promise<{ cue_id: string, draft: T.Draft | null }>} */
+  undo: (cue) => json("POST", `/cues/${id(cue)}/undo`, {}),
+  /** @type {(kind: "cues" | "agents", of: string, rev: number, body: T.Answer, last: boolean) => Promise<T.Draft>} */
+  saveDraft: (kind, of, rev, body, last) => json("PUT", draftPath(kind, of), { rev, body }, { keepalive: last }),
+  /** @type {(kind: "cues" | "agents", of: string) => Promise<null>} */
+  dropDraft: (kind, of) => send("DELETE", draftPath(kind, of)),
+
+  /** @type {(agent: string, change: object) => Promise<T.Agent>} */
+  changeAgent: (agent, change) => json("PATCH", `/agents/${id(agent)}`, change),
+  /** @type {(agent: string, seq: number) => Promise<null>} */
+  markRead: (agent, seq) => json("PUT", `/agents/${id(agent)}/read`, { seq }),
+  /** @type {(message: string, agents: string[], text: string) => Promise<{ results: any[] }>} */
+  say: (message, agents, text) => json("POST", "/messages", { id: message, agents, text }),
+  /** @type {(agent: string, messages: string[]) => Promise<{ messages: T.Message[] }>} */
+  orderMessages: (agent, messages) => json("PUT", `/agents/${id(agent)}/messages/order`, { messages }),
+  /** @type {(agent: string, message: string, text: string) => Promise<{ messages: T.Message[] }>} */
+  changeMessage: (agent, message, text) => json("PATCH", `/agents/${id(agent)}/messages/${id(message)}`, { text }),
+  /** @type {(agent: string, message: string) => Promise<null>} */
+  dropMessage: (agent, message) => send("DELETE", `/agents/${id(agent)}/messages/${id(message)}`),
+
+  /** @type {(file: File) => Promise<T.Attachment>} */
+  upload: (file) =>
+    send("POST", `/uploads?name=${id(file.name || "file")}`, file, { headers: { "content-type": file.type || "application/octet-stream" } }),
+  /** @type {(upload: string) => Promise<null>} */
+  dropUpload: (upload) => send("DELETE", `/uploads/${id(upload)}`),
+  /** @type {(markdown: string) => Promise<T.Markup>} */
+  preview: (markdown) => json("POST", "/preview", { markdown }),
+
+  /** @type {(change: Partial<T.Settings>) => Promise<T.Settings>} */
+  changeSettings: (change) => json("PATCH", "/settings", change),
+  /** @type {() => Promise<{ policies: T.Policy[] }>} */
+  policies: () => send("GET", "/policies"),
+  /** @type {(name: string, enabled: boolean) => Promise<T.Policy>} */
+  changePolicy: (name, enabled) => json("PATCH", `/policies/${id(name)}`, { enabled }),
+  /** @type {() => Promise<{ devices: T.Device[] }>} */
+  devices: () => send("GET", "/devices"),
+  /** @type {(device: string, name: string) => Promise<T.Device>} */
+  renameDevice: (device, name) => json("PATCH", `/devices/${id(device)}`, { name }),
+  /** @type {(device: string) => Promise<null>} */
+  dropDevice: (device) => send("DELETE", `/devices/${id(device)}`),
+  /** @type {() => Promise<{ url: string, svg: string, expires_at: string, hint: string | null }>} */
+  link: () => json("POST", "/links", {}),
+};
+
+/** @type {() => EventSource} */
+export const openEvents = () => new EventSource(`${BASE}/events`);

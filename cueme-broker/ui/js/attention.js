@@ -1,0 +1,141 @@
+/** Getting someone's attention, and letting go of it once the question is answered, here or elsewhere. */
+
+import { now } from "./lib/time.js";
+import { nameOf, on, state, waitingAgents } from "./store.js";
+import { go, route } from "./route.js";
+import { t } from "./i18n/index.js";
+
+/** @import * as T from "./types.js" */
+
+const TITLE = "cueme";
+/** A question asked longer ago than this was not just asked, for example after the page was away. */
+const FRESH_MS = 60_000;
+
+/** @type {Map<string, Notification>} */
+const shown = new Map();
+/** @type {Set<string>} */
+const told = new Set();
+/** Of several tabs only the one that holds this lock makes a noise; without locks each does. */
+let isLoud = !("locks" in navigator);
+
+/** Starts watching for questions. */
+export function startAttention() {
+  if ("locks" in navigator) {
+    void navigator.locks.request("cueme-attention", () => {
+      isLoud = true;
+      return new Promise(() => {});
+    });
+  }
+  for (const agent of state.agents.values()) for (const cue of agent.open) told.add(cue.cue_id);
+  on("agents", update);
+  navigator.serviceWorker?.addEventListener("message", (event) => {
+    if (typeof event.data?.agent === "string") go(event.data.agent);
+  });
+  document.addEventListener("visibilitychange", update);
+  update();
+}
+
+function update() {
+  /** @type {Map<string, [T.Agent, T.CueCard]>} */
+  const open = new Map();
+  for (const agent of state.agents.values()) for (const cue of agent.open) if (cue.outcome === "open") open.set(cue.cue_id, [agent, cue]);
+  badge(waitingAgents().length);
+  for (const cueId of told) if (!open.has(cueId)) revoke(cueId);
+  for (const [cueId, [agent, cue]] of open) {
+    if (told.has(cueId)) continue;
+    told.add(cueId);
+    if (now() - Date.parse(cue.asked_at) < FRESH_MS) call(agent, cue);
+  }
+}
+
+/** @param {number} waiting */
+function badge(waiting) {
+  const title = waiting ? `(${waiting}) ${TITLE}` : TITLE;
+  if (document.title !== title) document.title = title;
+  const link = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
+  const href = waiting ? "/icons/icon-waiting.svg" : "/icons/icon.svg";
+  if (link && link.getAttribute("href") !== href) link.setAttribute("href", href);
+  if ("setAppBadge" in navigator) void navigator.setAppBadge(waiting).catch(() => {});
+}
+
+/**
+ * @param {T.Agent} agent
+ * @param {T.CueCard} cue
+ */
+function call(agent, cue) {
+  const isLookedAt = document.hasFocus() && !document.hidden && route().agent === agent.agent_id;
+  if (isLookedAt || isQuiet() || !isLoud) return;
+  if (state.settings.notifications.sound) chime();
+  if (state.settings.notifications.browser && "Notification" in window && Notification.permission === "granted") void notify(agent, cue);
+}
+
+/**
+ * @param {T.Agent} agent
+ * @param {T.CueCard} cue
+ */
+async function notify(agent, cue) {
+  const title = t("notify.title", { name: nameOf(agent) });
+  const options = { body: cue.beginning, tag: cue.cue_id, icon: "/icons/icon-192.png", data: { agent: agent.agent_id } };
+  const worker = await navigator.serviceWorker?.getRegistration();
+  if (worker?.active) return worker.showNotification(title, options);
+  const notification = new Notification(title, options);
+  notification.onclick = () => {
+    window.focus();
+    go(agent.agent_id);
+    notification.close();
+  };
+  shown.set(cue.cue_id, notification);
+}
+
+/** @param {string} cueId */
+function revoke(cueId) {
+  told.delete(cueId);
+  shown.get(cueId)?.close();
+  shown.delete(cueId);
+  void navigator.serviceWorker
+    ?.getRegistration()
+    .then((worker) => worker?.getNotifications({ tag: cueId }))
+    .then((all) => all?.forEach((one) => one.close()))
+    .catch(() => {});
+}
+
+/** Says whether now is within the quiet hours, which may cross midnight. */
+function isQuiet() {
+  const { enabled, from, to } = state.settings.quiet_hours;
+  if (!enabled) return false;
+  const time = new Date().toTimeString().slice(0, 5);
+  return from <= to ? time >= from && time < to : time >= from || time < to;
+}
+
+/** @type {AudioContext | undefined} */
+let audio;
+
+/** Plays two soft notes. Browsers allow it once someone has touched the page. */
+export function chime() {
+  try {
+    audio ??= new AudioContext();
+    void audio.resume();
+    note(audio, 660, 0);
+    note(audio, 880, 0.14);
+  } catch {
+    // No sound device: the title and the notification have to do.
+  }
+}
+
+/**
+ * @param {AudioContext} context
+ * @param {number} pitch
+ * @param {number} after
+ */
+function note(context, pitch, after) {
+  const start = context.currentTime + after;
+  const tone = context.createOscillator();
+  const volume = context.createGain();
+  tone.frequency.value = pitch;
+  volume.gain.setValueAtTime(0.0001, start);
+  volume.gain.exponentialRampToValueAtTime(0.12, start + 0.02);
+  volume.gain.exponentialRampToValueAtTime(0.0001, start + 0.5);
+  tone.connect(volume).connect(context.destination);
+  tone.start(start);
+  tone.stop(start + 0.55);
+}

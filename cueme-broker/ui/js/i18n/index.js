@@ -1,0 +1,43 @@
+/** The page's words, in the reader's language. */
+
+/** @typedef {keyof typeof import("./en.js").en} Word */
+
+const STORED = "cueme.language";
+
+/** @type {"en" | "zh"} */
+const current = pick(localStorage.getItem(STORED));
+
+document.documentElement.lang = language();
+
+/** Only the words on screen are loaded. */
+const words = current === "zh" ? (await import("./zh.js")).zh : (await import("./en.js")).en;
+
+/** @param {string | null} wanted */
+function pick(wanted) {
+  if (wanted === "en" || wanted === "zh") return wanted;
+  return navigator.languages.find((tag) => /^(en|zh)/i.test(tag))?.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+/**
+ * Takes the language of the settings; says whether the page has to be loaded again for it.
+ * @param {"auto" | "en" | "zh"} wanted
+ */
+export function useLanguage(wanted) {
+  localStorage.setItem(STORED, wanted);
+  return pick(wanted) !== current;
+}
+
+/** The language tag for dates and for the document. */
+export function language() {
+  return current === "zh" ? "zh-CN" : "en";
+}
+
+/**
+ * Returns a text, with `{name}` replaced by the value of that name.
+ * @param {Word} word
+ * @param {Record<string, string | number>} [values]
+ */
+export function t(word, values) {
+  const text = words[word];
+  return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
+}

@@ -1,0 +1,81 @@
+/**
+ * A highlighter of one screen: it knows comments, strings, numbers, keywords and names that are called, which is what the
+ * eye uses, for all languages at once. Diffs are coloured by line. It writes text nodes and spans, never HTML.
+ */
+
+import { h } from "./dom.js";
+
+/** Code longer than this stays plain: colour is not worth a frozen page. */
+const CODE_CHARS_MAX = 40_000;
+
+const WORDS = new Set(
+  (
+    "abstract and as async await begin bool break case catch char class const continue crate def default defer del delete do done " +
+    "dyn echo elif else end enum except export extends extern false fi final finally float fn for foreach from func function " +
+    "global go goto if impl implements import in int interface is lambda let local long loop match mod module move mut namespace " +
+    "new nil None not null of or override package pass private protected pub public raise ref require return self Self static " +
+    "struct super switch then this throw trait true True False try type typedef typeof union unless unsafe until use using var " +
+    "virtual void where while with yield SELECT INSERT UPDATE DELETE CREATE TABLE DROP ALTER FROM WHERE JOIN ON ORDER BY INTO SET"
+  ).split(" "),
+);
+
+const HASH_COMMENTS = /^(sh|bash|zsh|shell|console|py|python|rb|ruby|ya?ml|toml|make|makefile|docker|dockerfile|nix|r|perl|ini|conf|env)$/;
+
+const RULES = {
+  slash: /(\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|--[ \t][^\n]*|<!--[^]*?(?:-->|$))/,
+  hash: /((?:^|(?<=\s))#[^\n]*)/,
+  string: /("""[^]*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`?)/,
+  number: /\b(0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)\b/,
+  word: /([A-Za-z_$][\w$]*)(?=(!?\()?)/,
+};
+
+/**
+ * Colours a `<code>` element in place.
+ * @param {HTMLElement} code
+ */
+export function highlight(code) {
+  const text = code.textContent ?? "";
+  if (text.length > CODE_CHARS_MAX) return;
+  const language = /language-([\w+#-]+)/.exec(code.className)?.[1]?.toLowerCase() ?? "";
+  if (language === "text" || language === "plain" || language === "markdown" || language === "md") return;
+  const isDiff = language === "diff" || language === "patch" || /^(diff --git|@@ |--- a\/)/m.test(text);
+  code.replaceChildren(isDiff ? diff(text) : tokens(text, HASH_COMMENTS.test(language)));
+}
+
+/** @param {string} text */
+function diff(text) {
+  const out = document.createDocumentFragment();
+  for (const line of text.split(/(?<=\n)/)) {
+    const kind = /^(\+\+\+|---|diff |index )/.test(line) ? "meta" : { "+": "add", "-": "del", "@": "meta" }[line[0] ?? ""];
+    out.append(kind ? h("span", { class: `hl-${kind}` }, line) : line);
+  }
+  return out;
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} hashComments
+ */
+function tokens(text, hashComments) {
+  const comment = hashComments ? RULES.hash : RULES.slash;
+  const rule = new RegExp([comment, RULES.string, RULES.number, RULES.word].map((part) => part.source).join("|"), "gm");
+  const out = document.createDocumentFragment();
+  let end = 0;
+  for (const found of text.matchAll(rule)) {
+    const kind = kindOf(found);
+    if (!kind) continue;
+    out.append(text.slice(end, found.index), h("span", { class: `hl-${kind}` }, found[0]));
+    end = found.index + found[0].length;
+  }
+  out.append(text.slice(end));
+  return out;
+}
+
+/** @param {RegExpMatchArray} found */
+function kindOf([, comment, string, number, word, call]) {
+  if (comment) return "comment";
+  if (string) return "string";
+  if (number) return "number";
+  if (word && WORDS.has(word)) return "word";
+  return call ? "call" : undefined;
+}

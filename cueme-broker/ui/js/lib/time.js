@@ -1,0 +1,73 @@
+/** Times as people say them: UTC inside, local on screen. */
+
+import { language, t } from "../i18n/index.js";
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How far this device's clock is from the broker's, in milliseconds. */
+let skew = 0;
+
+/**
+ * Learns the broker's clock, so that waiting times are right on a phone whose clock is not.
+ * @param {string | null | undefined} serverTime
+ */
+export function learnClock(serverTime) {
+  const at = Date.parse(serverTime ?? "");
+  if (!Number.isNaN(at)) skew = Math.abs(at - Date.now()) > 2_000 ? at - Date.now() : 0;
+}
+
+/** The broker's time, in milliseconds. */
+export const now = () => Date.now() + skew;
+
+/**
+ * Returns how long something has lasted, in one or two units: `12s`, `4m`, `2h 05m`, `3d`.
+ * @param {string | number} since
+ * @param {boolean} [precise] also seconds below an hour
+ */
+export function span(since, precise = false) {
+  const seconds = Math.max(0, Math.floor((now() - toMs(since)) / 1000));
+  if (seconds < MINUTE) return `${seconds}${t("unit.s")}`;
+  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+  if (seconds < HOUR) {
+    const rest = precise ? ` ${two(seconds % MINUTE)}${t("unit.s")}` : "";
+    return `${Math.floor(seconds / MINUTE)}${t("unit.m")}${rest}`;
+  }
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}${t("unit.h")} ${two(Math.floor((seconds % HOUR) / MINUTE))}${t("unit.m")}`;
+  return `${Math.floor(seconds / DAY)}${t("unit.d")}`;
+}
+
+/** @param {string | number} at */
+export const toMs = (at) => (typeof at === "number" ? at : Date.parse(at));
+
+/**
+ * Returns the time of day, with the date when it was not today.
+ * @param {string | number} at
+ */
+export function clock(at) {
+  const date = new Date(toMs(at));
+  const today = new Date(now()).toDateString() === date.toDateString();
+  /** @type {Intl.DateTimeFormatOptions} */
+  const time = { hour: "2-digit", minute: "2-digit" };
+  return date.toLocaleString(language(), today ? time : { ...time, month: "short", day: "numeric" });
+}
+
+/**
+ * Returns date and time in full, for titles.
+ * @param {string | number} at
+ */
+export const full = (at) => new Date(toMs(at)).toLocaleString(language(), { dateStyle: "full", timeStyle: "medium" });
+
+/**
+ * Returns the name of a day: today, yesterday, or the date.
+ * @param {string | number} at
+ */
+export function day(at) {
+  const date = new Date(toMs(at));
+  const start = (/** @type {Date} */ d) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime();
+  const ago = Math.round((start(new Date(now())) - start(date)) / 86_400_000);
+  if (ago === 0) return t("day.today");
+  if (ago === 1) return t("day.yesterday");
+  return date.toLocaleDateString(language(), { weekday: "long", month: "long", day: "numeric" });
+}

@@ -1,0 +1,106 @@
+/** Starts the page: reads the state, builds the two panes, keeps them current. */
+
+import { fill, h } from "./lib/dom.js";
+import { onSignedOut } from "./api.js";
+import { startAttention } from "./attention.js";
+import { listenToKeys } from "./keys.js";
+import { catchUp, connect } from "./live.js";
+import { onRoute, route } from "./route.js";
+import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
+import { t, useLanguage } from "./i18n/index.js";
+import { createBanner } from "./view/banner.js";
+import { createConversation } from "./view/conversation.js";
+import { createInbox } from "./view/inbox.js";
+import { startClock } from "./view/live-time.js";
+import { toastRegion } from "./view/toast.js";
+import { connectGuide } from "./view/welcome.js";
+
+const AWAY_MS = 20_000;
+const FIRST_TRY_AGAIN_MS = 1_000;
+
+/** @type {import("./view/conversation.js").Conversation | null} */
+let conversation = null;
+
+void start();
+
+async function start() {
+  onSignedOut(() => setConnection("signed-out"));
+  await firstReading();
+  if (useLanguage(state.settings.language)) return location.reload();
+  build();
+  startClock();
+  startAttention();
+  listenToKeys(() => conversation);
+  connect();
+  wakeUp();
+  void navigator.serviceWorker?.register("/sw.js").catch(() => {});
+  document.documentElement.dataset.ready = "true";
+}
+
+/** The page may be opened while the broker restarts: try until it answers, or says that we are not welcome. */
+async function firstReading() {
+  for (;;) {
+    try {
+      return await readAll();
+    } catch {
+      if (state.connection === "signed-out") return fill(document.body, h("p", { class: "blank" }, t("banner.signed-out"), " ", h("code", null, "cueme ui")));
+      await new Promise((done) => setTimeout(done, FIRST_TRY_AGAIN_MS));
+    }
+  }
+}
+
+function build() {
+  const pane = h("div", { class: "pane" });
+  const shell = h("div", { class: "shell" }, createInbox(), pane);
+  const skip = h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => (event.preventDefault(), document.getElementById("main")?.focus()) }, t("skip"));
+  fill(document.body, skip, createBanner(), shell, toastRegion());
+
+  const show = () => {
+    const { agent, cue } = route();
+    shell.classList.toggle("has-agent", agent !== null);
+    if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.timeline.show(cue));
+    conversation?.close();
+    conversation = agent === null ? null : createConversation(agent);
+    if (!conversation) return fill(pane, blank());
+    fill(pane, conversation.el);
+    void conversation.open(cue);
+  };
+  onRoute(show);
+  show();
+  on("agents", () => {
+    if (!conversation) refreshBlank(pane);
+  });
+}
+
+/** What the right side shows while no agent is chosen. */
+function blank() {
+  const waiting = waitingAgents().length;
+  const isNew = state.agents.size === 0;
+  return h(
+    "main",
+    { class: "blank", id: "main", tabindex: "-1", data: { waiting: String(waiting), isNew: String(isNew) } },
+    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? t(waiting === 1 ? "summary.one" : "summary.many", { n: waiting }) : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "n")] : t("blank.text"))],
+  );
+}
+
+/** @param {HTMLElement} pane */
+function refreshBlank(pane) {
+  const drawn = /** @type {HTMLElement | null} */ (pane.querySelector(".blank"));
+  const key = `${waitingAgents().length}${state.agents.size === 0}`;
+  if (drawn && `${drawn.dataset.waiting}${drawn.dataset.isNew}` === key) return;
+  fill(pane, blank());
+}
+
+/** A phone that slept may have a dead connection that nobody told it about. */
+function wakeUp() {
+  let hiddenAt = 0;
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) hiddenAt = Date.now();
+    else if (Date.now() - hiddenAt > AWAY_MS) {
+      connect();
+      void catchUp();
+    }
+  });
+  addEventListener("online", connect);
+  emit("connection", undefined);
+}

@@ -1,0 +1,178 @@
+/**
+ * What the page knows, and who wants to hear of changes. The broker is the truth: everything here is a copy that is read
+ * anew whenever the broker says that something happened.
+ */
+
+import { api } from "./api.js";
+import { learnClock } from "./lib/time.js";
+
+/** @import * as T from "./types.js" */
+
+/** More changed agents than this at once, and one snapshot is cheaper than asking for each. */
+const SINGLE_READS_MAX = 6;
+const GATHER_MS = 40;
+
+/** @typedef {"loading" | "live" | "lost" | "signed-out"} Connection */
+
+export const state = {
+  /** @type {Map<string, T.Agent>} */
+  agents: new Map(),
+  /** @type {T.Settings} */
+  settings: /** @type {any} */ ({ notifications: {}, quiet_hours: {}, quick_replies: [], groups: [], page: {} }),
+  /** @type {T.Policy[]} */
+  policies: [],
+  /** @type {T.Device | null} */
+  device: null,
+  /** @type {string | number} */
+  epoch: "",
+  newest: 0,
+  version: "",
+  /** @type {string | null} */
+  secureHint: null,
+  /** @type {string | null} */
+  trouble: null,
+  /** @type {Connection} */
+  connection: "loading",
+};
+
+/**
+ * @typedef {{
+ *   agents: void, settings: void, policies: void, devices: void, connection: void, reread: void,
+ *   change: { what: string, agent_id: string, cue_id?: string },
+ *   detail: T.AgentDetail,
+ *   draft: { agent_id?: string, cue_id?: string, rev?: number },
+ * }} Topics
+ */
+
+/** @type {Map<string, Set<(detail: any) => void>>} */
+const listeners = new Map();
+
+/**
+ * Hears of a topic until the returned function is called.
+ * @template {keyof Topics} K
+ * @param {K} topic
+ * @param {(detail: Topics[K]) => void} run
+ */
+export function on(topic, run) {
+  const all = listeners.get(topic) ?? new Set();
+  listeners.set(topic, all.add(run));
+  return () => void all.delete(run);
+}
+
+/**
+ * @template {keyof Topics} K
+ * @param {K} topic
+ * @param {Topics[K]} detail
+ */
+export function emit(topic, detail) {
+  for (const run of [...(listeners.get(topic) ?? [])]) run(detail);
+}
+
+/** @param {Connection} connection */
+export function setConnection(connection) {
+  if (state.connection === connection || state.connection === "signed-out") return;
+  state.connection = connection;
+  emit("connection", undefined);
+}
+
+/** @type {Promise<void> | null} */
+let reading = null;
+/** @type {Promise<void> | null} */
+let nextReading = null;
+
+/**
+ * Reads everything anew; calls that come while it runs share one more reading after it.
+ * @returns {Promise<void>}
+ */
+export function readAll() {
+  if (reading) {
+    nextReading ??= reading.catch(() => {}).then(() => {
+      nextReading = null;
+      return readAll();
+    });
+    return nextReading;
+  }
+  reading = readSnapshot().finally(() => void (reading = null));
+  return reading;
+}
+
+async function readSnapshot() {
+  const snapshot = await api.state();
+  learnClock(snapshot.now);
+  state.agents = new Map(snapshot.agents.map((agent) => [agent.agent_id, agent]));
+  state.settings = snapshot.settings;
+  state.policies = snapshot.policies;
+  state.device = snapshot.device;
+  state.epoch = snapshot.epoch;
+  state.newest = snapshot.newest_event;
+  state.version = snapshot.version;
+  state.secureHint = snapshot.secure_hint;
+  state.trouble = snapshot.storage_error ?? snapshot.config_error;
+  emit("settings", undefined);
+  emit("policies", undefined);
+  emit("agents", undefined);
+}
+
+/** @type {Set<string>} */
+const stale = new Set();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let gathering;
+
+/**
+ * Reads an agent anew, together with the others that changed in the same moment.
+ * @param {string} agent
+ */
+export function refresh(agent) {
+  stale.add(agent);
+  gathering ??= setTimeout(readStale, GATHER_MS);
+}
+
+async function readStale() {
+  const ids = [...stale];
+  stale.clear();
+  try {
+    if (ids.length > SINGLE_READS_MAX) {
+      await readAll();
+      emit("reread", undefined);
+    } else await Promise.all(ids.map(readAgent));
+  } catch {
+    // The event stream notices a lost broker, and everything is read again when it is back.
+  } finally {
+    gathering = undefined;
+    if (stale.size) gathering = setTimeout(readStale, GATHER_MS);
+  }
+}
+
+/**
+ * Reads one agent with its messages and draft.
+ * @param {string} id
+ */
+export async function readAgent(id) {
+  const detail = await api.agent(id);
+  state.agents.set(id, detail);
+  emit("agents", undefined);
+  emit("detail", detail);
+  return detail;
+}
+
+/**
+ * Changes settings here and at the broker.
+ * @param {Partial<T.Settings>} change
+ */
+export async function changeSettings(change) {
+  state.settings = await api.changeSettings(change);
+  emit("settings", undefined);
+}
+
+/** Agents with a question nobody has answered, longest-waiting first. */
+export function waitingAgents() {
+  return [...state.agents.values()]
+    .filter((agent) => (agent.state === "waiting" || agent.state === "detached") && agent.open.some((cue) => cue.outcome === "open"))
+    .sort((a, b) => (a.state === b.state ? (a.since < b.since ? -1 : 1) : a.state === "waiting" ? -1 : 1));
+}
+
+/**
+ * The name an agent goes by.
+ * @param {T.Agent} agent
+ */
+export const nameOf = (agent) => agent.name || agent.agent_id;

@@ -1,0 +1,68 @@
+/**
+ * The shapes of the HTTP API, as `src/web/API.md` describes them. Types only: this file is never loaded by the page.
+ *
+ * @typedef {"waiting" | "detached" | "working" | "quiet"} AgentState
+ * @typedef {"open" | "answered" | "declined" | "cancelled" | "superseded"} Outcome
+ *
+ * @typedef {{
+ *   cue_id: string, seq: number, agent_id: string, kind: "cue" | "pause", origin: string,
+ *   type: "text" | "choice" | "confirm" | "form" | "pause", beginning: string, outcome: Outcome,
+ *   delivery: "none" | "handed" | "acknowledged", asked_at: string, waiting: number, detached_at: string | null,
+ *   decided_at: string | null, released_at: string | null, acknowledged_at: string | null,
+ *   by: string | null, policy: string | null,
+ * }} CueCard
+ *
+ * @typedef {{
+ *   agent_id: string, name: string | null, runtime: string, project_dir: string, project: string, terminal: string,
+ *   joined_at: string, seen_at: string, state: AgentState, since: string, pinned: boolean, archived: boolean,
+ *   standing: string | null, unread: number, queued: number, open: CueCard[], last: CueCard | null,
+ * }} Agent
+ *
+ * @typedef {{ html: string, bytes: number, next: number | null }} Markup
+ *
+ * @typedef {{ type: "choice", options: string[], allow_multiple: boolean }} Choice
+ * @typedef {{ type: "confirm", text: string | null, confirm_label: string, cancel_label: string }} Confirm
+ * @typedef {{ label: string, kind: string, options: string[], allow_multiple: boolean, required: boolean }} Field
+ * @typedef {{ type: "form", fields: Field[] }} Form
+ * @typedef {Choice | Confirm | Form} Payload
+ *
+ * @typedef {{ type: "choice", selected: string[], other?: string }} ChoiceReply
+ * @typedef {{ label: string, values: string[], other?: string }} FieldReply
+ * @typedef {{ type: "form", fields: FieldReply[] }} FormReply
+ * @typedef {{ type: "confirm", confirmed: boolean }} ConfirmReply
+ * @typedef {ChoiceReply | FormReply | ConfirmReply | { type: "continue" }} Reply
+ * @typedef {{ upload_id?: string, url?: string, path?: string, name?: string, media_type?: string, bytes?: number }} Attachment
+ * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[] }} Answer
+ * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft
+ *
+ * @typedef {CueCard & {
+ *   prompt: Markup, payload: Payload | null, text: Markup | null, answer: Answer | null, draft: Draft | null,
+ * }} Cue
+ *
+ * @typedef {{ message_id: string, text: string, by: string | null, at: string }} Message
+ * @typedef {Agent & { messages: Message[], draft: Draft | null }} AgentDetail
+ * @typedef {{ cue_id: string, agent_id: string, outcome: Outcome, handed_to: number, released_at: string | null }} Decided
+ *
+ * @typedef {{
+ *   language: "auto" | "en" | "zh", undo_ms: number, quick_replies: string[], groups: { name: string, agents: string[] }[],
+ *   notifications: { browser: boolean, sound: boolean, desktop: boolean },
+ *   quiet_hours: { enabled: boolean, from: string, to: string },
+ *   enter_sends: boolean, policies: boolean, page: { newest_first?: boolean, advance?: boolean },
+ * }} Settings
+ *
+ * @typedef {{
+ *   name: string, action: "answer" | "hold", enabled: boolean, describes: string, answered: number,
+ *   last_at: string | null, in_a_row_max: number,
+ * }} Policy
+ *
+ * @typedef {{ device_id: string, name: string, created_at: string, seen_at: string, current: boolean }} Device
+ *
+ * @typedef {{
+ *   epoch: string | number, newest_event: number, now: string, version: string, agents: Agent[], settings: Settings, policies: Policy[],
+ *   device: Device | null, secure_hint: string | null, storage_error: string | null, config_error: string | null,
+ * }} Snapshot
+ *
+ * @typedef {{ agents: { agent: Agent, why: string[] }[], cues: (CueCard & { snippet: string })[], more: boolean }} Found
+ */
+
+export {};

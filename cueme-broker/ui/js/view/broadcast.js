@@ -1,0 +1,94 @@
+/** One message to several agents: a selection, or a group that was saved. */
+
+import { fill, freshId, h } from "../lib/dom.js";
+import { runtimeName } from "../lib/runtimes.js";
+import { uuid7 } from "../lib/uuid.js";
+import { api } from "../api.js";
+import { changeSettings, nameOf, state } from "../store.js";
+import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
+import { askText, openDialog } from "./dialog.js";
+import { toast } from "./toast.js";
+
+/** @import * as T from "../types.js" */
+
+/** Opens the dialog. */
+export function openBroadcast() {
+  /** @type {Set<string>} */
+  const chosen = new Set();
+  const agents = [...state.agents.values()].filter((agent) => !agent.archived).sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  const id = freshId("broadcast");
+  const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", placeholder: t("message.placeholder") });
+  const count = h("span", { class: "muted small", role: "status" });
+  const error = h("p", { class: "field-error", role: "alert" });
+  const list = h("div", { class: "pick-list", role: "group", "aria-label": t("broadcast.agents") });
+  const groups = h("div", { class: "chips", role: "group", "aria-label": t("broadcast.groups") });
+  const message = uuid7();
+
+  const tellCount = () => (count.textContent = t("broadcast.count", { n: chosen.size }));
+  const drawList = () => {
+    fill(
+      list,
+      agents.map((agent) => {
+        const box = h("input", { type: "checkbox", checked: chosen.has(agent.agent_id), onchange: () => (box.checked ? chosen.add(agent.agent_id) : chosen.delete(agent.agent_id), tellCount()) });
+        return h("label", { class: "pick" }, box, h("span", { class: "dot", data: { state: agent.state }, "aria-hidden": "true" }), h("bdi", null, nameOf(agent)), h("span", { class: "muted small" }, `${agent.project} · ${runtimeName(agent.runtime)}`));
+      }),
+      agents.length === 0 && h("p", { class: "muted pad" }, t("empty.all")),
+    );
+    tellCount();
+  };
+  const choose = (/** @type {string[]} */ ids) => {
+    chosen.clear();
+    for (const one of ids) if (agents.some((agent) => agent.agent_id === one)) chosen.add(one);
+    drawList();
+  };
+  const drawGroups = () =>
+    fill(
+      groups,
+      h("button", { type: "button", class: "chip", onclick: () => choose(chosen.size === agents.length ? [] : agents.map((agent) => agent.agent_id)) }, t("broadcast.everyone")),
+      state.settings.groups.map((group) => h("span", { class: "chip-pair" }, h("button", { type: "button", class: "chip", onclick: () => choose(group.agents) }, h("bdi", null, group.name), h("span", { class: "chip-count" }, group.agents.length)), h("button", { type: "button", class: "chip-x", "aria-label": t("broadcast.forget", { name: group.name }), title: t("broadcast.forget", { name: group.name }), onclick: () => void saveGroups(state.settings.groups.filter((one) => one !== group)) }, "×"))),
+      textButton(t("broadcast.save"), () => askGroup()),
+    );
+  const saveGroups = async (/** @type {T.Settings["groups"]} */ all) => {
+    await changeSettings({ groups: all });
+    drawGroups();
+  };
+  const askGroup = () => {
+    if (chosen.size === 0) return void (error.textContent = t("broadcast.choose"));
+    askText({ title: t("broadcast.save"), label: t("broadcast.name"), confirm: t("save"), run: (name) => saveGroups([...state.settings.groups.filter((one) => one.name !== name), { name, agents: [...chosen] }]) });
+  };
+
+  const send = async (/** @type {() => void} */ close) => {
+    if (chosen.size === 0) return void (error.textContent = t("broadcast.choose"));
+    if (text.value.trim() === "") return text.focus();
+    try {
+      const { results } = await api.say(message, [...chosen], text.value);
+      const failed = results.filter((one) => one.error).length;
+      close();
+      toast(failed ? t("broadcast.some", { ok: results.length - failed, failed }) : t("broadcast.done", { n: results.length }), failed ? "bad" : "plain");
+    } catch (problem) {
+      error.textContent = problem instanceof Error && problem.message ? problem.message : t("error.try-again");
+    }
+  };
+
+  drawList();
+  drawGroups();
+  openDialog(
+    t("broadcast"),
+    (close) => [
+      h(
+        "form",
+        { class: "stack", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void send(close)) },
+        h("p", { class: "muted" }, t("broadcast.text")),
+        groups,
+        list,
+        count,
+        h("label", { class: "field-label", htmlFor: id }, t("message")),
+        text,
+        error,
+        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, t("leave"))),
+      ),
+    ],
+    { wide: true },
+  );
+}

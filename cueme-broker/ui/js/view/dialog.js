@@ -1,0 +1,72 @@
+/** Modal dialogs. The browser keeps the focus inside and gives it back. */
+
+import { freshId, h } from "../lib/dom.js";
+import { t } from "../i18n/index.js";
+import { iconButton } from "./buttons.js";
+
+/**
+ * Opens a dialog; the returned function closes it.
+ * @param {string} title
+ * @param {(close: () => void) => (Node | null | false)[]} body
+ * @param {{ wide?: boolean, onclose?: () => void }} [how]
+ */
+export function openDialog(title, body, { wide = false, onclose } = {}) {
+  const id = freshId("dialog");
+  const dialog = h("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id, tabindex: "-1" });
+  const close = () => dialog.close();
+  dialog.append(
+    h("header", { class: "dialog-head" }, h("h2", { id }, title), iconButton("close", t("close"), close)),
+    h("div", { class: "dialog-body" }, body(close)),
+  );
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    onclose?.();
+  });
+  // A press on the backdrop closes; a selection that ends there does not.
+  dialog.addEventListener("pointerdown", (event) => event.target === dialog && close());
+  document.body.append(dialog);
+  dialog.showModal();
+  dialog.focus();
+  return close;
+}
+
+/**
+ * Asks for one text.
+ * @param {{ title: string, text?: string, label: string, value?: string, confirm: string, lines?: number, optional?: boolean, run: (value: string) => Promise<unknown> }} how
+ */
+export function askText({ title, text, label, value = "", confirm, lines = 1, optional = false, run }) {
+  const id = freshId("ask");
+  const error = h("p", { class: "field-error", role: "alert" });
+  const input = lines > 1 ? h("textarea", { id, class: "input", rows: String(lines), dir: "auto", value }) : h("input", { id, class: "input", type: "text", dir: "auto", value, autocomplete: "off" });
+  openDialog(title, (close) => {
+    const form = h(
+      "form",
+      {
+        class: "stack",
+        onsubmit: async (/** @type {Event} */ event) => {
+          event.preventDefault();
+          if (!optional && input.value.trim() === "") return input.focus();
+          try {
+            await run(input.value.trim());
+            close();
+          } catch (problem) {
+            error.textContent = problem instanceof Error ? problem.message : t("error.try-again");
+          }
+        },
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (event.key !== "Enter") return;
+          if (event.isComposing || event.keyCode === 229) return event.preventDefault();
+          if (event.ctrlKey || event.metaKey) form.requestSubmit();
+        },
+      },
+      text && h("p", { class: "muted" }, text),
+      h("label", { class: "field-label", htmlFor: id }, label),
+      input,
+      error,
+      h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, confirm)),
+    );
+    return [form];
+  });
+  input.focus();
+  input.select();
+}

@@ -1,0 +1,142 @@
+/** One question in the timeline, with what became of it. */
+
+import { fill, h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { clock, full } from "../lib/time.js";
+import { api } from "../api.js";
+import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
+import { copyButton } from "./copy.js";
+import { deliveryWords, isAnswerable } from "./delivery.js";
+import { foldable } from "./fold.js";
+import { liveSpan } from "./live-time.js";
+
+/** @import * as T from "../types.js" */
+
+/** @typedef {{ reply: (cueId: string) => void }} EntryActions */
+
+/**
+ * @param {T.Cue} cue
+ * @param {EntryActions} actions
+ */
+export function createEntry(cue, actions) {
+  const head = h("header", { class: "entry-head" });
+  const offered = h("div", { class: "offered" });
+  const answer = h("div", { class: "entry-answer" });
+  const question = h("div", { class: "question" }, head, foldable(cue, "prompt", isAnswerable(cue)), offered);
+  const el = h("article", { class: "entry", id: `cue-${cue.cue_id}`, tabindex: "-1", "aria-label": t("entry.label", { at: clock(cue.asked_at) }) }, question, answer);
+  updateEntry(el, cue, actions);
+  return el;
+}
+
+/**
+ * Brings the parts that change in line with the question. The question's text never changes and is left alone.
+ * @param {HTMLElement} el
+ * @param {T.Cue} cue
+ * @param {EntryActions} actions
+ */
+export function updateEntry(el, cue, actions) {
+  const held = cue.released_at && cue.outcome !== "open" ? cue.released_at : "";
+  const key = [cue.outcome, cue.delivery, cue.waiting > 0, cue.detached_at, held, cue.decided_at, cue.acknowledged_at].join();
+  if (el.dataset.drawn === key) return;
+  el.dataset.drawn = key;
+  el.dataset.outcome = cue.outcome;
+  el.classList.toggle("listening", cue.waiting > 0);
+  fill(part(el, ".entry-head"), headOf(cue));
+  fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue.payload));
+  fill(part(el, ".entry-answer"), isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
+}
+
+/**
+ * @param {HTMLElement} el
+ * @param {string} selector
+ */
+const part = (el, selector) => /** @type {HTMLElement} */ (el.querySelector(selector));
+
+/** @param {T.Cue} cue */
+function headOf(cue) {
+  const isOpen = cue.outcome === "open";
+  return [
+    isOpen && h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), t(cue.waiting > 0 ? "entry.waiting" : "entry.detached"), " ", liveSpan(cue.asked_at, { precise: true })),
+    cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
+    cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
+    cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
+    h("time", { class: "entry-time", datetime: cue.asked_at, title: full(cue.asked_at) }, clock(cue.asked_at)),
+    copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question")),
+  ];
+}
+
+/** @param {string} origin */
+function originOf(origin) {
+  if (origin === "hook") return t("origin.hook");
+  if (origin === "approval") return t("origin.approval");
+  return origin === "adapter" ? t("origin.adapter") : origin;
+}
+
+/**
+ * What was offered, once it can no longer be chosen.
+ * @param {T.Payload | null} payload
+ */
+function offeredOf(payload) {
+  if (payload?.type === "choice") return h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, payload.options.map((option) => h("li", { dir: "auto" }, option)));
+  if (payload?.type === "confirm" && payload.text) return h("p", { class: "muted", dir: "auto" }, payload.text);
+  return null;
+}
+
+/**
+ * @param {T.Cue} cue
+ * @param {EntryActions} actions
+ */
+function openFoot(cue, actions) {
+  return [
+    cue.waiting === 0 && h("p", { class: "delivery", data: { tone: "warn" } }, icon("clock"), t(cue.outcome === "superseded" ? "entry.superseded-note" : "entry.detached-note")),
+    textButton(t("entry.answer-this"), () => actions.reply(cue.cue_id), "answer-this"),
+  ];
+}
+
+/** @param {T.Cue} cue */
+function decisionOf(cue) {
+  const words = deliveryWords(cue);
+  const title = cue.outcome === "answered" ? null : h("p", { class: "decision" }, t(`outcome.${/** @type {"declined" | "cancelled"} */ (cue.outcome)}`));
+  return h(
+    "div",
+    { class: "reply", data: { outcome: cue.outcome } },
+    cue.policy && policyLine(cue.policy),
+    title,
+    cue.text && foldable(cue, "text", false),
+    pictures(cue.answer?.attachments ?? []),
+    h(
+      "footer",
+      { class: "delivery", data: { tone: words.tone } },
+      icon(words.icon),
+      h("span", null, words.text),
+      h("span", { class: "by" }, [cue.by, cue.decided_at && clock(cue.decided_at)].filter(Boolean).join(" · ")),
+      cue.text && copyButton(() => api.source(cue.cue_id, "text"), t("copy.answer")),
+    ),
+  );
+}
+
+/**
+ * Says that a rule answered, with the switch that stops it.
+ * @param {string} name
+ */
+function policyLine(name) {
+  const off = textButton(t("policy.turn-off"), async () => {
+    await api.changePolicy(name, false);
+    off.replaceWith(h("span", { class: "muted" }, t("policy.is-off")));
+  });
+  return h("p", { class: "badge plain auto" }, icon("gear"), t("entry.policy", { name }), off);
+}
+
+/** @param {T.Attachment[]} attachments */
+function pictures(attachments) {
+  const shown = attachments.filter((file) => file.url);
+  if (shown.length === 0) return null;
+  return h("ul", { class: "pictures" }, shown.map((file) => h("li", null, h("a", { href: file.url, target: "_blank", rel: "noopener" }, picture(file)))));
+}
+
+/** @param {T.Attachment} file */
+export function picture(file) {
+  if (file.url && file.media_type?.startsWith("image/")) return h("img", { src: file.url, alt: file.name ?? "", loading: "lazy" });
+  return h("span", { class: "file" }, icon("file"), h("bdi", null, file.name ?? file.path ?? ""));
+}

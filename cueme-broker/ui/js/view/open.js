@@ -1,0 +1,6 @@
+/** The dialogs that are rarely opened, loaded when they are. */
+
+/** @param {"quick" | "attention"} [at] */
+export const openSettings = async (at) => (await import("./settings.js")).openSettings(at);
+export const openBroadcast = async () => (await import("./broadcast.js")).openBroadcast();
+export const openShortcuts = async () => (await import("./shortcuts.js")).openShortcuts();

@@ -1,0 +1,34 @@
+/** The list of keys, shown by `?`. */
+
+import { h } from "../lib/dom.js";
+import { t } from "../i18n/index.js";
+import { openDialog } from "./dialog.js";
+
+/** @import { Word } from "../i18n/index.js" */
+
+/** @type {[string[], Word][]} */
+const KEYS = [
+  [["n"], "key.next-waiting"],
+  [["j", "k"], "key.step"],
+  [["/"], "key.search"],
+  [["Enter"], "key.focus"],
+  [["1", "…", "9"], "key.pick"],
+  [["[", "]"], "key.question"],
+  [["g"], "key.open"],
+  [["Ctrl", "Enter"], "key.send"],
+  [["Shift", "Enter"], "key.newline"],
+  [["u"], "key.undo"],
+  [["d"], "key.decline"],
+  [["m"], "key.broadcast"],
+  [["p"], "key.pin"],
+  [["r"], "key.rename"],
+  [["e"], "key.archive"],
+  [[","], "key.settings"],
+  [["Esc"], "key.leave"],
+  [["?"], "key.help"],
+];
+
+/** Opens the list. */
+export function openShortcuts() {
+  openDialog(t("shortcuts"), () => [h("dl", { class: "keys" }, KEYS.map(([keys, word]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key))), h("dd", null, t(word)))))]);
+}

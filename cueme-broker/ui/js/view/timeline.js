@@ -1,0 +1,222 @@
+/** The questions and answers of one agent, oldest on top, read from the broker page by page. */
+
+import { h, keyed } from "../lib/dom.js";
+import { day } from "../lib/time.js";
+import { api, ApiError } from "../api.js";
+import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
+import { isAnswerable } from "./delivery.js";
+import { createEntry, updateEntry } from "./entry.js";
+
+/** @import * as T from "../types.js" */
+
+/** How near to the end counts as reading along. */
+const NEAR_END_PX = 120;
+/** How near to the top the older ones are fetched. */
+const NEAR_TOP_PX = 600;
+/** How many questions after one that was looked for are shown with it. */
+const SHOWN_AFTER = 8;
+
+/**
+ * @param {string} agentId
+ * @param {import("./entry.js").EntryActions & { seen: (seq: number) => void }} actions
+ */
+export function createTimeline(agentId, actions) {
+  /** @type {T.Cue[]} */
+  let cues = [];
+  let hasOlder = false;
+  let isLoading = false;
+  let isGone = false;
+  /** Whether what is on screen ends before the newest question, because something far back was looked for. */
+  let isBehind = false;
+  /** Whether the reader is at the end, where a composer that grows must not cover what it asks about. */
+  let followsEnd = true;
+
+  const list = h("div", { class: "entries" });
+  const older = textButton(t("timeline.older"), loadOlder, "older");
+  const note = h("p", { class: "muted timeline-note", hidden: true });
+  const newer = textButton(t("timeline.newest"), () => loadNewest().then(jumpToOpen), "older");
+  const el = h("div", { class: "timeline", role: "log", "aria-label": t("timeline"), tabindex: "0" }, h("div", { class: "timeline-in" }, older, note, list, newer));
+  const jump = h("button", { type: "button", class: "jump", hidden: true, onclick: () => jumpToOpen() }, t("timeline.jump"));
+
+  const draw = () => {
+    keyed(list, withDays(cues), keyOf, (item) => ("cue_id" in item ? createEntry(item, actions) : dayLine(item.day)), (entry, item) => {
+      if ("cue_id" in item) updateEntry(entry, item, actions);
+    });
+    list.classList.toggle("many", cues.filter(isAnswerable).length > 1);
+    older.hidden = !hasOlder;
+    newer.hidden = !isBehind;
+    note.hidden = cues.length > 0 || isLoading;
+    note.textContent = t("timeline.empty");
+    updateJump();
+  };
+
+  const newestOpen = () => cues.findLast((cue) => cue.outcome === "open");
+
+  function updateJump() {
+    const open = newestOpen();
+    const entry = open && document.getElementById(`cue-${open.cue_id}`);
+    if (!entry) return void (jump.hidden = true);
+    const box = entry.getBoundingClientRect();
+    const view = el.getBoundingClientRect();
+    jump.hidden = view.height === 0 || (box.top < view.bottom - 40 && box.bottom > view.top + 40);
+  }
+
+  /** Shows the beginning of the open question, or else the end. */
+  function jumpToOpen() {
+    const open = newestOpen();
+    const entry = open && document.getElementById(`cue-${open.cue_id}`);
+    followsEnd = true;
+    settle(() => {
+      if (entry && entry.offsetHeight > el.clientHeight) entry.scrollIntoView({ block: "start" });
+      else el.scrollTop = el.scrollHeight;
+    });
+  }
+
+  /**
+   * Scrolls, and again after layout: entries outside of the view have only an estimated height until they are near it.
+   * @param {() => void} scroll
+   */
+  function settle(scroll) {
+    scroll();
+    requestAnimationFrame(() => {
+      scroll();
+      requestAnimationFrame(() => {
+        scroll();
+        updateJump();
+      });
+    });
+  }
+
+  async function loadNewest() {
+    const page = await api.timeline(agentId);
+    if (isGone) return;
+    const fresh = page.cues.reverse();
+    const first = fresh[0]?.seq ?? 0;
+    const known = cues.filter((cue) => cue.seq < first);
+    const isGapless = !isBehind && known.length > 0 && cues.some((cue) => cue.seq >= first);
+    if (!isGapless) hasOlder = page.more;
+    const wasAtEnd = isAtEnd();
+    cues = isGapless ? [...known, ...fresh] : fresh;
+    isBehind = false;
+    draw();
+    if (wasAtEnd) jumpToOpen();
+    tellSeen();
+  }
+
+  async function loadOlder() {
+    const first = cues[0];
+    if (isLoading || !hasOlder || !first) return;
+    isLoading = true;
+    older.disabled = true;
+    try {
+      const page = await api.timeline(agentId, first.seq);
+      if (isGone) return;
+      const fromEnd = el.scrollHeight - el.scrollTop;
+      cues = [...page.cues.reverse(), ...cues];
+      hasOlder = page.more;
+      draw();
+      el.scrollTop = el.scrollHeight - fromEnd;
+    } catch {
+      older.textContent = t("error.try-again");
+    } finally {
+      isLoading = false;
+      older.disabled = false;
+    }
+  }
+
+  /** @param {string} cueId */
+  async function loadAround(cueId) {
+    try {
+      const { seq } = await api.cue(cueId);
+      // Numbers are shared by all agents, so the page may end earlier than hoped; the question itself is always in it.
+      const page = await api.timeline(agentId, seq + SHOWN_AFTER);
+      if (isGone) return;
+      cues = page.cues.reverse();
+      hasOlder = page.more;
+      isBehind = true;
+      draw();
+    } catch {
+      // The question is gone; what is on screen stays.
+    }
+  }
+
+  /** @param {string} cueId */
+  async function refreshCue(cueId) {
+    try {
+      const cue = await api.cue(cueId);
+      if (isGone || cue.agent_id !== agentId) return;
+      const at = cues.findIndex((known) => known.cue_id === cueId);
+      if (at !== -1) cues[at] = cue;
+      else if (isBehind) return;
+      else if (cues.length === 0 || cue.seq > (cues[0]?.seq ?? 0)) cues = [...cues, cue].sort((a, b) => a.seq - b.seq);
+      else return;
+      const wasAtEnd = isAtEnd();
+      draw();
+      if (wasAtEnd) settle(() => void (el.scrollTop = el.scrollHeight));
+      tellSeen();
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) cues = cues.filter((cue) => cue.cue_id !== cueId);
+    }
+  }
+
+  const isAtEnd = () => el.scrollHeight - el.scrollTop - el.clientHeight < NEAR_END_PX;
+  const tellSeen = () => {
+    const newest = cues.at(-1);
+    if (newest && !document.hidden) actions.seen(newest.seq);
+  };
+
+  new ResizeObserver(() => {
+    if (followsEnd) jumpToOpen();
+  }).observe(el);
+  el.addEventListener("scroll", () => {
+    followsEnd = isAtEnd();
+    if (el.scrollTop < NEAR_TOP_PX && hasOlder) void loadOlder();
+    updateJump();
+  }, { passive: true });
+
+  return {
+    el,
+    jump,
+    loadNewest,
+    refreshCue,
+    jumpToOpen,
+    tellSeen,
+    /**
+     * Shows a question that may be far back.
+     * @param {string} cueId
+     */
+    async show(cueId) {
+      if (!cues.some((cue) => cue.cue_id === cueId)) await loadAround(cueId);
+      const entry = document.getElementById(`cue-${cueId}`);
+      if (!entry) return;
+      followsEnd = false;
+      settle(() => entry.scrollIntoView({ block: "start" }));
+      entry.classList.add("found");
+      entry.focus({ preventScroll: true });
+    },
+    close: () => void (isGone = true),
+  };
+}
+
+/** @typedef {{ day: string }} DayLine */
+
+/**
+ * @param {T.Cue[]} cues
+ * @returns {(T.Cue | DayLine)[]}
+ */
+function withDays(cues) {
+  let last = "";
+  return cues.flatMap((cue) => {
+    const name = day(cue.asked_at);
+    if (name === last) return [cue];
+    last = name;
+    return [{ day: name }, cue];
+  });
+}
+
+/** @param {T.Cue | DayLine} item */
+const keyOf = (item) => ("cue_id" in item ? item.cue_id : `day:${item.day}`);
+
+/** @param {string} name */
+const dayLine = (name) => h("div", { class: "day" }, h("span", null, name));

@@ -1,0 +1,88 @@
+/** Short messages at the edge of the screen, and the way to take an answer back. */
+
+import { h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { now, toMs } from "../lib/time.js";
+import { api, ApiError } from "../api.js";
+import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
+import { waitingAgents } from "../store.js";
+import { go } from "../route.js";
+
+/** @import * as T from "../types.js" */
+
+const SHOWN_MS = 4_500;
+const STEP_MS = 200;
+
+const region = h("div", { class: "toasts", role: "status", "aria-live": "polite" });
+
+/** The place for toasts, to be put into the page once. */
+export const toastRegion = () => region;
+
+/**
+ * Shows a message for a while.
+ * @param {string} text
+ * @param {"plain" | "bad"} [tone]
+ */
+export function toast(text, tone = "plain") {
+  const el = h("div", { class: "toast", data: { tone } }, h("span", null, text));
+  region.append(el);
+  setTimeout(() => el.remove(), SHOWN_MS);
+}
+
+/** @type {(() => void) | null} */
+let undoNewest = null;
+
+/** Takes the newest answer back while that is possible. */
+export const undoLast = () => undoNewest?.();
+
+/**
+ * Says that an answer is on its way, with the time left to take it back.
+ * @param {T.Decided} decided
+ * @param {string} name
+ * @param {(draft: T.Draft | null) => void} reopened
+ */
+export function sentToast(decided, name, reopened) {
+  const until = decided.released_at ? toMs(decided.released_at) : 0;
+  if (until <= now()) return toast(decided.handed_to > 0 ? t("toast.sent", { name }) : t("toast.kept", { name }));
+  const total = until - now();
+  const left = h("span", { class: "toast-left", "aria-hidden": "true" });
+  const bar = h("span", { class: "toast-bar", "aria-hidden": "true" });
+  const undoButton = h("button", { type: "button", class: "text-button strong", onclick: () => void undo() }, icon("undo"), t("undo"));
+  const next = waitingAgents().find((agent) => agent.agent_id !== decided.agent_id);
+  const el = h(
+    "div",
+    { class: "toast", data: { cue: decided.cue_id } },
+    h("span", null, t(decided.outcome === "declined" ? "toast.declining" : "toast.sending", { name })),
+    undoButton,
+    left,
+    next && textButton(t("toast.next"), () => go(next.agent_id)),
+    bar,
+  );
+
+  async function undo() {
+    finish();
+    try {
+      reopened((await api.undo(decided.cue_id)).draft);
+    } catch (error) {
+      toast(error instanceof ApiError && error.code === "already_released" ? t("undo.late") : t("error.try-again"), "bad");
+    }
+  }
+
+  const tick = () => {
+    const rest = until - now();
+    if (rest <= 0) return finish();
+    left.textContent = String(Math.ceil(rest / 1000));
+    bar.style.transform = `scaleX(${rest / total})`;
+  };
+  const finish = () => {
+    clearInterval(timer);
+    el.remove();
+    if (undoNewest === run) undoNewest = null;
+  };
+  const run = () => void undo();
+  undoNewest = run;
+  const timer = setInterval(tick, STEP_MS);
+  tick();
+  region.append(el);
+}
