@@ -24,6 +24,7 @@
     asset!("js/lib/dom.js"),
     asset!("js/lib/highlight.js"),
     asset!("js/lib/icons.js"),
+    asset!("js/lib/plain.js"),
     asset!("js/lib/rendered.js"),
     asset!("js/lib/runtimes.js"),
     asset!("js/lib/time.js"),

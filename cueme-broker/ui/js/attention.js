@@ -1,5 +1,6 @@
 /** Getting someone's attention, and letting go of it once the question is answered, here or elsewhere. */
 
+import { plain } from "./lib/plain.js";
 import { now } from "./lib/time.js";
 import { nameOf, on, state, waitingAgents } from "./store.js";
 import { go, route } from "./route.js";
@@ -75,7 +76,7 @@ function call(agent, cue) {
  */
 async function notify(agent, cue) {
   const title = t("notify.title", { name: nameOf(agent) });
-  const options = { body: cue.beginning, tag: cue.cue_id, icon: "/icons/icon-192.png", data: { agent: agent.agent_id } };
+  const options = { body: plain(cue.beginning), tag: cue.cue_id, icon: "/icons/icon-192.png", data: { agent: agent.agent_id } };
   const worker = await navigator.serviceWorker?.getRegistration();
   if (worker?.active) return worker.showNotification(title, options);
   const notification = new Notification(title, options);

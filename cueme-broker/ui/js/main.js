@@ -10,7 +10,7 @@ import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.
 import { t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
 import { createConversation } from "./view/conversation.js";
-import { createInbox } from "./view/inbox.js";
+import { createInbox, summary } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
 import { toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
@@ -79,7 +79,7 @@ function blank() {
   return h(
     "main",
     { class: "blank", id: "main", tabindex: "-1", data: { waiting: String(waiting), isNew: String(isNew) } },
-    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? t(waiting === 1 ? "summary.one" : "summary.many", { n: waiting }) : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "n")] : t("blank.text"))],
+    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? summary() : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "n")] : t("blank.text"))],
   );
 }
 

@@ -35,6 +35,7 @@ export const zh = {
   "row.nothing-yet": "还没有提过问题",
   "summary.none": "没有人在等你",
   "summary.one": "有 1 个智能体在等你",
+  "summary.open": "{n} 个未回答，暂无人监听",
   "summary.many": "有 {n} 个智能体在等你",
   "empty.all": "这里没有智能体。",
   "empty.waiting": "没有智能体在等你。",

@@ -2,6 +2,7 @@
 
 import { fill, h, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { plain } from "../lib/plain.js";
 import { runtimeMark, runtimeName } from "../lib/runtimes.js";
 import { nameOf } from "../store.js";
 import { t } from "../i18n/index.js";
@@ -59,7 +60,8 @@ export function updateAgentRow(el, agent, isOpen) {
   setText(parts.name, nameOf(agent));
   setText(parts.place, [agent.project, runtimeName(agent.runtime)].filter(Boolean).join(" · "));
   parts.place.title = agent.project_dir;
-  setText(parts.text, (agent.open[0] ?? agent.last)?.beginning ?? t("row.nothing-yet"));
+  const cue = agent.open[0] ?? agent.last;
+  setText(parts.text, cue ? plain(cue.beginning) : t("row.nothing-yet"));
   setText(parts.label, `, ${t(`state.${agent.state}`)}${agent.unread ? `, ${t("row.unread", { n: agent.unread })}` : ""}, `);
   setSince(parts.time, agent.since);
   updateFlags(parts.flags, agent);

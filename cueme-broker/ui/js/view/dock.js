@@ -4,6 +4,7 @@
  */
 
 import { fill, h } from "../lib/dom.js";
+import { plain } from "../lib/plain.js";
 import { api, ApiError } from "../api.js";
 import { nameOf, on, readAgent, refresh, state } from "../store.js";
 import { t } from "../i18n/index.js";
@@ -113,7 +114,7 @@ export function createDock(agentId) {
       tabs,
       cues.length > 1 &&
         cues.map((cue, at) =>
-          h("button", { type: "button", class: "tab", "aria-pressed": String(cue.cue_id === current), title: cue.beginning, onclick: () => void show(cue.cue_id) }, h("span", { class: "tab-number" }, at + 1), h("bdi", { class: "tab-text" }, cue.beginning), liveSpan(cue.asked_at)),
+          h("button", { type: "button", class: "tab", "aria-pressed": String(cue.cue_id === current), title: cue.beginning, onclick: () => void show(cue.cue_id) }, h("span", { class: "tab-number" }, at + 1), h("bdi", { class: "tab-text" }, plain(cue.beginning)), liveSpan(cue.asked_at)),
         ),
     );
   }

@@ -31,7 +31,7 @@ let showsAllQuiet = false;
 
 /** Builds the inbox. */
 export function createInbox() {
-  const summary = h("p", { class: "inbox-summary", role: "status" });
+  const line = h("p", { class: "inbox-summary", role: "status" });
   const results = searchResults();
   const groups = h("div", { class: "groups" });
   const chips = h("div", { class: "chips", role: "group", "aria-label": t("filter") });
@@ -42,7 +42,7 @@ export function createInbox() {
   });
 
   const render = () => {
-    renderSummary(summary);
+    renderSummary(line);
     renderChips(chips, render);
     renderGroups(groups, render);
     results.el.hidden = words.trim() === "";
@@ -52,15 +52,15 @@ export function createInbox() {
   onRoute(render);
   render();
 
-  return h("nav", { class: "inbox", "aria-label": t("inbox") }, header(summary), field, chips, createNudge(), h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
+  return h("nav", { class: "inbox", "aria-label": t("inbox") }, header(line), field, chips, createNudge(), h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
 }
 
-/** @param {HTMLElement} summary */
-function header(summary) {
+/** @param {HTMLElement} line */
+function header(line) {
   return h(
     "header",
     { class: "inbox-head" },
-    h("div", { class: "brand" }, h("h1", { class: "wordmark" }, "cueme"), summary),
+    h("div", { class: "brand" }, h("h1", { class: "wordmark" }, "cueme"), line),
     iconButton("users", t("broadcast"), openBroadcast),
     iconButton("help", t("shortcuts"), openShortcuts),
     iconButton("gear", t("settings"), () => openSettings()),
@@ -89,11 +89,18 @@ function searchField(run) {
   return h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { class: "hint-key", "aria-hidden": "true" }, "/"));
 }
 
+/** Who needs a person, in one line. Someone who stopped listening does not wait. */
+export function summary() {
+  const open = waitingAgents();
+  const n = open.filter((agent) => agent.state === "waiting").length;
+  if (n > 0) return t(n === 1 ? "summary.one" : "summary.many", { n });
+  return open.length > 0 ? t("summary.open", { n: open.length }) : t("summary.none");
+}
+
 /** @param {HTMLElement} el */
 function renderSummary(el) {
-  const waiting = waitingAgents().length;
-  el.classList.toggle("calls", waiting > 0);
-  setText(el, waiting === 0 ? t("summary.none") : t(waiting === 1 ? "summary.one" : "summary.many", { n: waiting }));
+  el.classList.toggle("calls", waitingAgents().length > 0);
+  setText(el, summary());
 }
 
 /**
