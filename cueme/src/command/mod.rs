@@ -15,6 +15,9 @@ mod last;
 mod say;
 mod show;
 
+mod agent;
+mod chats;
+
 mod backup;
 mod broker;
 mod completions;
