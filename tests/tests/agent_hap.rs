@@ -1,4 +1,5 @@
 //! `cueme agent` with the double of Cursor's CLI, the real `cueme` and the real broker.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod support;
 

@@ -25,7 +25,7 @@ impl Human for BrokerHuman {
 
     async fn receipts(&mut self, nonce: &str) -> Result<Vec<Receipt>, HumanError> {
         let (places, nonce) = (self.places.clone(), nonce.to_owned());
-        self.on_thread(move || receipts(&places, nonce)).await
+        self.on_thread(move || receipts(&places, &nonce)).await
     }
 }
 
@@ -86,11 +86,13 @@ impl BrokerHuman {
     }
 }
 
-fn receipts(places: &Places, nonce: String) -> Result<Vec<Receipt>, CliError> {
-    let request = Request::Receipts(Receipts { nonce: nonce.clone() });
+fn receipts(places: &Places, nonce: &str) -> Result<Vec<Receipt>, CliError> {
+    let request = Request::Receipts(Receipts {
+        nonce: nonce.to_owned(),
+    });
     let list = expect_reply!(call(places, &request)?, Receipts)?;
     let receipt = |receipt: protocol_spec::message::Receipt| Receipt {
-        nonce: nonce.clone(),
+        nonce: nonce.to_owned(),
         outcome: outcome_of(receipt.outcome),
         // The broker lists what was acknowledged and nothing else.
         acknowledged: true,
