@@ -1,4 +1,5 @@
 //! `cueme agent replay`: recorded streams through the real binary.
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
 mod support;
 
@@ -136,6 +137,9 @@ fn recorded_streams_replay_to_their_sidecars_where_there_are_any() {
             "{}",
             file.display()
         );
+        if expected["forwarded_strict_seed000"].is_null() {
+            continue;
+        }
         let mut order = kinds(&ended);
         order.dedup_by(|a, b| a == b && a == "assistant_delta");
         let order: Vec<String> = order

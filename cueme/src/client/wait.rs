@@ -125,7 +125,23 @@ pub(crate) enum Taken {
 /// Asks, waits without a limit, and returns what became of it instead of printing it.
 pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
     let signals = catch_signals()?;
+    take(Wait::new(places, &signals, call, Instant::now()))
+}
+
+/// Waits without a limit for a question that is open already, and returns what became of it.
+pub(crate) fn attach_and_take(places: &Places, cue: CueId, nonce: Option<String>) -> Result<Taken, CliError> {
+    let signals = catch_signals()?;
+    let call = Call {
+        bytes: Vec::new(),
+        nonce,
+    };
     let mut wait = Wait::new(places, &signals, call, Instant::now());
+    wait.progress = Progress::Waiting { cue, deadline: None };
+    take(wait)
+}
+
+fn take(mut wait: Wait<'_>) -> Result<Taken, CliError> {
+    let places = wait.places;
     // No runtime stands above this process and ends its waits.
     wait.fixed_budget = Some(None);
     let mut earlier: Vec<Told> = Vec::new();

@@ -2,12 +2,13 @@
 
 use adapter_core::hap::{Answer, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome};
 use protocol_spec::endpoint::Places;
-use protocol_spec::id::AgentId;
-use protocol_spec::message::{Receipts, Request, Told};
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{Nothing, Receipts, Request, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::client::{Question, Taken, ask_and_take, call, expect_reply};
+use crate::client::{Question, Taken, ask_and_take, attach_and_take, call, expect_reply, list};
 use crate::error::CliError;
 
 /// The human behind the broker.
@@ -15,6 +16,8 @@ use crate::error::CliError;
 pub(super) struct BrokerHuman {
     pub(super) places: Places,
     pub(super) agent_id: AgentId,
+    /// When the conversation began.
+    pub(super) since: Timestamp,
 }
 
 impl Human for BrokerHuman {
@@ -25,7 +28,7 @@ impl Human for BrokerHuman {
 
     async fn receipts(&mut self, nonce: &str) -> Result<Vec<Receipt>, HumanError> {
         let (places, nonce) = (self.places.clone(), nonce.to_owned());
-        self.on_thread(move || receipts(&places, nonce)).await
+        self.on_thread(move || receipts(&places, &nonce)).await
     }
 }
 
@@ -48,12 +51,22 @@ impl BrokerHuman {
             prompt,
             payload,
         };
-        Ok(
-            match ask_and_take(&self.places, question.encode_as(origin, nonce)?)? {
-                Taken::Outcome { earlier, told } => Some((earlier, *told)),
-                Taken::Stopped => None,
-            },
-        )
+        let taken = ask_and_take(&self.places, question.encode_as(origin, nonce)?)?;
+        Ok(decided(taken))
+    }
+
+    /// Returns the question that the agent opened in this conversation and nobody has decided.
+    fn left_open(&self) -> Result<Option<CueId>, CliError> {
+        let mut found = None;
+        list(&self.places, &Request::Inbox(Nothing {}), |reply| {
+            let cue = expect_reply!(reply, Cue)?;
+            let is_ours = cue.agent_id == self.agent_id && cue.origin == Origin::Agent;
+            if is_ours && cue.outcome == Outcome::Open && cue.asked_at >= self.since {
+                found = Some(cue.cue_id);
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn ask_blocking(&self, question: HumanQuestion) -> Result<Answer, CliError> {
@@ -62,7 +75,12 @@ impl BrokerHuman {
             payload,
             nonce,
         } = question;
-        match self.consult(prompt, payload, Origin::Adapter, Some(nonce))? {
+        // An agent that asked and did not wait has its question before the human already; they are not asked twice.
+        let taken = match self.left_open()? {
+            Some(cue) if payload.is_none() => decided(attach_and_take(&self.places, cue, Some(nonce))?),
+            _ => self.consult(prompt, payload, Origin::Adapter, Some(nonce))?,
+        };
+        match taken {
             Some((earlier, told)) => Ok(answer_of(&earlier, told)),
             None => Err(CliError::usage("interrupted; the question stays open")),
         }
@@ -86,11 +104,20 @@ impl BrokerHuman {
     }
 }
 
-fn receipts(places: &Places, nonce: String) -> Result<Vec<Receipt>, CliError> {
-    let request = Request::Receipts(Receipts { nonce: nonce.clone() });
+fn decided(taken: Taken) -> Option<(Vec<Told>, Told)> {
+    match taken {
+        Taken::Outcome { earlier, told } => Some((earlier, *told)),
+        Taken::Stopped => None,
+    }
+}
+
+fn receipts(places: &Places, nonce: &str) -> Result<Vec<Receipt>, CliError> {
+    let request = Request::Receipts(Receipts {
+        nonce: nonce.to_owned(),
+    });
     let list = expect_reply!(call(places, &request)?, Receipts)?;
     let receipt = |receipt: protocol_spec::message::Receipt| Receipt {
-        nonce: nonce.clone(),
+        nonce: nonce.to_owned(),
         outcome: outcome_of(receipt.outcome),
         // The broker lists what was acknowledged and nothing else.
         acknowledged: true,
@@ -130,8 +157,6 @@ fn answer_of(earlier: &[Told], told: Told) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol_spec::id::CueId;
-    use protocol_spec::time::Timestamp;
 
     fn told(outcome: Outcome, text: &str) -> Told {
         Told {

@@ -21,6 +21,7 @@ use super::view::View;
 use crate::cli::{AgentRunArgs, Permission, Sandbox};
 use crate::client::{call, expect_reply};
 use crate::command::{chats, terminal};
+use crate::display::now;
 use crate::error::CliError;
 use crate::input::text_of;
 use crate::{output, surroundings};
@@ -48,6 +49,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         Some(BrokerHuman {
             agent_id: join(&places, &cwd, resume.clone())?,
             places: places.clone(),
+            since: now(),
         })
     };
     let (canceller, cancelled) = cancellation();

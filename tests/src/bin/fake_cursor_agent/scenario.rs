@@ -383,7 +383,10 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
             out.shell("git commit -m x", 0, false);
         }
         "hap_failed" => out.shell(cue, 75, false),
-        "hap_background" => out.shell(cue, 0, true),
+        "hap_background" => {
+            start_cue();
+            out.shell(cue, 0, true);
+        }
         "hap_masked" => out.shell("cueme cue tidy-otter - < q.txt || true", 0, false),
         "hap_ask" => {
             let ask = json!({"title":"T","questions":[{"id":"q","prompt":"Which?","options":[{"id":"a","label":"A"},{"id":"b","label":"B"}],"allowMultiple":false}]});
@@ -402,6 +405,17 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
     }
     out.say("All done.", Before::End);
     out.result();
+}
+
+/// Starts the cue and does not wait for it, but long enough that it can reach the broker.
+fn start_cue() {
+    let Ok(command) = std::env::var("FAKE_CURSOR_CUE") else {
+        return;
+    };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &command]).stdin(Stdio::null());
+    let _ = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    sleep(Duration::from_millis(700));
 }
 
 fn really_cue(out: &mut Stream, shown: &str) {
