@@ -6,6 +6,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use protocol_spec::exit::Exit;
 
+use crate::command::{HookArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -75,6 +76,21 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme history\n  cueme history --search 数据库 --limit 5\n  cueme history --agent bako-nefi --markdown > log.md"
     )]
     History(HistoryArgs),
+
+    /// Connect a runtime: its rules, permissions, timeouts, hooks and MCP
+    #[command(
+        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init --status"
+    )]
+    Init(InitArgs),
+    /// Print the protocol that agents follow
+    #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
+    Protocol(ProtocolArgs),
+    /// Runtime: answer a hook; `cueme init` writes these calls
+    #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json")]
+    Hook(HookArgs),
+    /// Runtime: serve join, recall, cue and pause as MCP tools over stdio
+    #[command(after_help = "Examples:\n  cueme mcp")]
+    Mcp(McpArgs),
 
     /// Run, look at or stop the broker
     #[command(

@@ -15,8 +15,10 @@ mod ack;
 mod budget;
 mod signals;
 
+pub(crate) use budget::wait_below;
 pub(crate) use call::{call, call_running, expect_reply, list, watch};
 pub(crate) use connect::connect;
-pub(crate) use session::unexpected_reply;
+pub(crate) use session::{mint, unexpected_reply};
+pub(crate) use signals::Signals;
 pub(crate) use start::lock_start;
-pub(crate) use wait::{Question, ask_and_wait};
+pub(crate) use wait::{Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};

@@ -15,6 +15,11 @@ mod last;
 mod say;
 mod show;
 
+mod hook;
+mod init;
+mod mcp;
+mod protocol;
+
 mod backup;
 mod broker;
 mod completions;
@@ -29,4 +34,8 @@ mod terminal;
 
 mod run;
 
+pub(crate) use hook::HookArgs;
+pub(crate) use init::InitArgs;
+pub(crate) use mcp::McpArgs;
+pub(crate) use protocol::ProtocolArgs;
 pub(crate) use run::run;

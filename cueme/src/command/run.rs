@@ -5,8 +5,8 @@ use std::time::Instant;
 use protocol_spec::exit::Exit;
 
 use super::{
-    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, inbox, join,
-    last, pause, purge, recall, restore, say, show,
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox,
+    init, join, last, mcp, pause, protocol, purge, recall, restore, say, show,
 };
 use crate::cli::Verb;
 use crate::error::CliError;
@@ -27,6 +27,10 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Last(args) => last::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::History(args) => history::run(&args),
+        Verb::Init(args) => init::run(&args),
+        Verb::Protocol(args) => protocol::run(&args),
+        Verb::Hook(args) => hook::run(&args, started),
+        Verb::Mcp(args) => mcp::run(&args),
         Verb::Broker(args) => broker::run(&args),
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),
