@@ -10,6 +10,9 @@ use protocol_spec::exit::Exit;
 use crate::error::CliError;
 use crate::surroundings;
 
+/// The name of our program in the settings of runtimes.
+const PROGRAM: &str = "cueme";
+
 /// Where everything is.
 #[derive(Debug)]
 pub(in crate::command) struct Machine {
@@ -45,6 +48,18 @@ impl Machine {
             paths,
             executable,
         })
+    }
+
+    /// Refuses to be written into settings under another name: what is called otherwise is not known again as ours.
+    pub(super) fn check_name(&self) -> Result<(), CliError> {
+        if self.executable.file_stem().is_some_and(|name| name == PROGRAM) {
+            return Ok(());
+        }
+        let message = format!(
+            "this program is called {}, and hooks are known as ours by the name {PROGRAM}",
+            self.executable.display()
+        );
+        Err(CliError::usage(message).with_hint(format!("rename it to {PROGRAM} and run it again")))
     }
 
     /// Lists the runtimes that are installed here.

@@ -21,6 +21,7 @@ pub(in crate::command) fn run(args: &InitArgs) -> Result<Exit, CliError> {
     if args.status {
         return table::run(args, &machine);
     }
+    machine.check_name()?;
     let mut exit = Exit::Done;
     for runtime in chosen(args, &machine)? {
         let connection = Connection::new(&machine, runtime, args.scope());

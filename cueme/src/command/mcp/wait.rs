@@ -84,7 +84,7 @@ fn question(asked: WaitCall) -> Result<Question, CliError> {
             let prompt = asked.prompt.unwrap_or_default();
             // The envelope is what the command reads, so a tool accepts and refuses what the command does.
             let text = envelope::render(&prompt, asked.payload.as_deref())
-                .map_err(|error| CliError::usage(error.to_string()))?;
+                .map_err(|error| CliError::usage(error.to_string()).with_hint(error.hint()))?;
             cue::question(&asked.agent_id, envelope::parse_cue(&text)?)
         }
         Kind::Pause => pause::question(&asked.agent_id, asked.prompt.as_deref().unwrap_or_default()),
