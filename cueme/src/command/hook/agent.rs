@@ -5,8 +5,9 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{CueView, History, Join, NAME_BYTES_MAX, Reply, Request};
 
-use super::super::terminal;
+use super::cut::beginning;
 use crate::client::{call, expect_reply, list};
+use crate::command::terminal;
 use crate::error::CliError;
 
 /// How many of an agent's questions are looked at.
@@ -22,8 +23,7 @@ pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<Ag
         .clone()
         .or_else(|| std::env::current_dir().ok())
         .unwrap_or_default();
-    let mut project_dir = folder.to_string_lossy().into_owned();
-    project_dir.truncate(project_dir.floor_char_boundary(NAME_BYTES_MAX));
+    let project_dir = beginning(&folder.to_string_lossy(), NAME_BYTES_MAX).to_owned();
     let join = Join {
         runtime: input.host.tag().parse()?,
         project_dir,

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agent;
+use super::cut::beginning;
 use super::native_question::NativeQuestion;
 use super::run::Called;
 use super::verdict::Verdict;
@@ -97,7 +98,7 @@ fn described(called: &Called<'_>, tool: &ToolCall) -> String {
         Some(command) => command.to_owned(),
         None => serde_json::to_string_pretty(&tool.input).unwrap_or_default(),
     };
-    let kept = &shown[..shown.floor_char_boundary(INPUT_BYTES_MAX)];
+    let kept = beginning(&shown, INPUT_BYTES_MAX);
     let cut = if kept.len() < shown.len() { "\n[…]" } else { "" };
     // A fence that the text itself does not contain, so that it cannot end early.
     let longest = kept.split(|c| c != '`').map(str::len).max().unwrap_or_default();

@@ -15,6 +15,7 @@ mod gate;
 mod native_question;
 
 mod agent;
+mod cut;
 mod lease;
 mod log;
 mod turn_start;

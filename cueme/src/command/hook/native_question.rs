@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use protocol_spec::payload::Payload;
 
-    fn call(questions: Value) -> ToolCall {
+    fn call(questions: &Value) -> ToolCall {
         ToolCall {
             name: "AskUserQuestion".into(),
             input: json!({ "questions": questions }),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn one_question_is_a_choice_and_its_labels_come_back_under_it() {
-        let call = call(json!([framework()]));
+        let call = call(&json!([framework()]));
         let asked = NativeQuestion::parse(&call).unwrap();
         assert_eq!(asked.prompt(), "Which framework?");
         Payload::parse(&asked.payload()).unwrap();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn several_questions_are_a_form_that_is_valid() {
-        let asked = NativeQuestion::parse(&call(json!([framework(), { "question": "Port?" }]))).unwrap();
+        let asked = NativeQuestion::parse(&call(&json!([framework(), { "question": "Port?" }]))).unwrap();
         Payload::parse(&asked.payload()).unwrap();
     }
 

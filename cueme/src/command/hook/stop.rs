@@ -12,6 +12,7 @@ use protocol_spec::message::{Ack, Cancel, CueView, Mailbox, Request};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
+use super::cut::beginning;
 use super::lease::{Lease, request_of};
 use super::run::Called;
 use super::verdict::Verdict;
@@ -205,7 +206,7 @@ fn prompt(message: Option<&str>) -> String {
     if message.len() <= room {
         return format!("{message}\n\n{WITHOUT_ASKING}");
     }
-    let kept = &message[..message.floor_char_boundary(room)];
+    let kept = beginning(message, room);
     format!("{kept}{CUT}\n\n{WITHOUT_ASKING}")
 }
 
