@@ -15,6 +15,7 @@ pub(crate) use agent::{
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
 
+use crate::command::{HookArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -94,6 +95,20 @@ pub(crate) enum Verb {
     /// Read the chats Cursor keeps on disk
     #[command(after_help = chats::EXAMPLES)]
     Chats(ChatsArgs),
+    /// Connect a runtime: its rules, permissions, timeouts, hooks and MCP
+    #[command(
+        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init --status"
+    )]
+    Init(InitArgs),
+    /// Print the protocol that agents follow
+    #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
+    Protocol(ProtocolArgs),
+    /// Runtime: answer a hook; `cueme init` writes these calls
+    #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json")]
+    Hook(HookArgs),
+    /// Runtime: serve join, recall, cue and pause as MCP tools over stdio
+    #[command(after_help = "Examples:\n  cueme mcp")]
+    Mcp(McpArgs),
 
     /// Run, look at or stop the broker
     #[command(

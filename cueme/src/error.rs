@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use adapter_core::runtime::install::ApplyError;
 use protocol_spec::answer::AnswerError;
 use protocol_spec::endpoint::EndpointError;
 use protocol_spec::envelope::EnvelopeError;
@@ -114,6 +115,19 @@ impl From<AnswerError> for CliError {
 impl From<EndpointError> for CliError {
     fn from(error: EndpointError) -> Self {
         Self::no_broker(error.to_string()).with_hint("set CUEME_HOME to an absolute path of your own")
+    }
+}
+
+impl From<ApplyError> for CliError {
+    fn from(error: ApplyError) -> Self {
+        let hint = match &error {
+            ApplyError::Io { .. } => "correct the permissions or free some space, and run it again",
+            ApplyError::Changed { .. } => "run the same command again",
+            ApplyError::TooLarge { .. } | ApplyError::LinkOutside { .. } | ApplyError::Record { .. } => {
+                "look at that file; nothing was changed"
+            }
+        };
+        Self::new(Exit::Io, error.to_string()).with_hint(hint)
     }
 }
 

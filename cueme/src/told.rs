@@ -123,8 +123,15 @@ fn outcome_text(told: &Told) -> String {
 }
 
 fn mailbox_text(mailbox: &Mailbox) -> String {
+    let mut text = earlier_text(&mailbox.earlier);
+    push_lines(&mut text, NEW_QUESTION_OPEN);
+    text
+}
+
+/// Writes outcomes, each below the question that it belongs to.
+pub(crate) fn earlier_text(earlier: &[Told]) -> String {
     let mut text = String::new();
-    for told in &mailbox.earlier {
+    for told in earlier {
         let question = &told.question;
         let before = match told.repeat_of {
             Some(at) => format!(", already handed over at {at}"),
@@ -136,7 +143,6 @@ fn mailbox_text(mailbox: &Mailbox) -> String {
         push_lines(&mut text, &told.text);
         text.push('\n');
     }
-    push_lines(&mut text, NEW_QUESTION_OPEN);
     text
 }
 

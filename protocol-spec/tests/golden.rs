@@ -274,6 +274,7 @@ fn replies() -> Vec<Reply> {
             agents: 1,
             storage_error: Some("the disk is full".into()),
             config_error: None,
+            web: Some("http://127.0.0.1:4710".into()),
         }),
         Reply::Stopping(Stopping { pid: 4711 }),
         Reply::Checked(Checked {

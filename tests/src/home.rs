@@ -120,7 +120,7 @@ impl Home {
             .args(words)
             .current_dir(self.directory.path())
             .env_remove("CUEME_WAIT")
-            .env_remove("CUEME_TURN_NONCE")
+            .env_remove("CUEME_TURN")
             .env_remove("CUEME_LOG")
             .env_remove("NO_COLOR")
             .env("USER", "tester")

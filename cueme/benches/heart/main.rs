@@ -14,6 +14,9 @@ mod waiters;
 
 use table::Row;
 
+/// Takes samples, more of them at a larger scale.
+type Measure = fn(usize) -> Vec<Row>;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     // `cargo test --benches` runs this file too; there is nothing to test here.
@@ -25,7 +28,7 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, fn(usize) -> Vec<Row>); 5] = [
+    let measures: [(&str, Measure); 5] = [
         ("spawn", spawn::measure),
         ("answer", answer::measure),
         ("throughput", throughput::measure),

@@ -39,7 +39,7 @@ pub(super) fn from_environment() -> Result<Option<Option<Duration>>, CliError> {
 pub(super) fn of_runtime(places: &Places, tag: &RuntimeTag) -> Option<Duration> {
     match configured(places, tag) {
         Some(budget) => limit(budget),
-        None => wait_ceiling(tag.as_str()).map(below),
+        None => wait_ceiling(tag.as_str()).map(wait_below),
     }
 }
 
@@ -61,7 +61,7 @@ fn limit(budget: Duration) -> Option<Duration> {
 }
 
 /// Returns a wait that ends a little below `ceiling`.
-fn below(ceiling: Duration) -> Duration {
+pub(crate) fn wait_below(ceiling: Duration) -> Duration {
     let margin = (ceiling / 10).clamp(MARGIN_MIN, MARGIN_MAX);
     ceiling.saturating_sub(margin).max(ceiling / 2)
 }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_wait_ends_a_little_below_the_ceiling() {
         for (ceiling, budget) in [(10, 8), (30, 27), (120, 110), (600, 590), (3, 1)] {
-            let found = below(Duration::from_secs(ceiling));
+            let found = wait_below(Duration::from_secs(ceiling));
             assert_eq!(found.as_secs(), budget, "{ceiling}");
         }
     }

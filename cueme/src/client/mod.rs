@@ -9,14 +9,18 @@ mod start;
 mod session;
 
 mod call;
+mod take;
 mod wait;
 
 mod ack;
 mod budget;
 mod signals;
 
+pub(crate) use budget::wait_below;
 pub(crate) use call::{call, call_running, expect_reply, list, watch};
 pub(crate) use connect::connect;
-pub(crate) use session::unexpected_reply;
+pub(crate) use session::{mint, unexpected_reply};
+pub(crate) use signals::Signals;
 pub(crate) use start::lock_start;
-pub(crate) use wait::{Question, Taken, ask_and_take, ask_and_wait, attach_and_take};
+pub(crate) use take::{Taken, ask_and_take, attach_and_take};
+pub(crate) use wait::{Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};

@@ -1,6 +1,6 @@
 //! Being asked to stop while waiting.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 /// A request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     Interrupt,
     Terminate,
 }
 
 impl Signal {
     /// Returns how a call ends that was asked to stop like this.
-    pub(super) fn exit(self) -> Exit {
+    pub(crate) fn exit(self) -> Exit {
         match self {
             Self::Interrupt => Exit::Interrupted,
             Self::Terminate => Exit::Terminated,
@@ -28,7 +28,7 @@ impl Signal {
 
 /// Notes signals, and wakes whoever polls for them: no thread, no timer.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     caught: Arc<AtomicUsize>,
     wake: UnixStream,
 }
@@ -39,7 +39,7 @@ const TERMINATE: usize = 2;
 
 impl Signals {
     /// Catches SIGINT and SIGTERM from here on.
-    pub(super) fn catch() -> io::Result<Self> {
+    pub(crate) fn catch() -> io::Result<Self> {
         let caught = Arc::new(AtomicUsize::new(NONE));
         let (wake, write) = UnixStream::pair()?;
         for (signal, mark) in [(SIGINT, INTERRUPT), (SIGTERM, TERMINATE)] {
@@ -50,6 +50,17 @@ impl Signals {
         Ok(Self { caught, wake })
     }
 
+    /// Makes signals that only the returned switch gives, for a wait that is one of several in a process.
+    pub(crate) fn by_switch() -> io::Result<(Self, Switch)> {
+        let caught = Arc::new(AtomicUsize::new(NONE));
+        let (wake, write) = UnixStream::pair()?;
+        let switch = Switch {
+            caught: Arc::clone(&caught),
+            write,
+        };
+        Ok((Self { caught, wake }, switch))
+    }
+
     /// Returns the signal that was caught, if one was.
     pub(super) fn caught(&self) -> Option<Signal> {
         match self.caught.load(Ordering::SeqCst) {
@@ -57,6 +68,22 @@ impl Signals {
             TERMINATE => Some(Signal::Terminate),
             _ => None,
         }
+    }
+}
+
+/// Stops one wait.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    caught: Arc<AtomicUsize>,
+    write: UnixStream,
+}
+
+impl Switch {
+    /// Stops it; doing so twice changes nothing.
+    pub(crate) fn stop(&self) {
+        self.caught.store(INTERRUPT, Ordering::SeqCst);
+        // A pipe that is full or closed has woken the wait already.
+        let _ = (&self.write).write(&[0]);
     }
 }
 

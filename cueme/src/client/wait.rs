@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use adapter_core::hap::TURN_ENV;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
-use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -27,6 +27,8 @@ use crate::told::{Form, Rested};
 
 /// How long the broker may take to note that a wait ends; the runtime's own ceiling is near by then.
 const REST_WAIT_MAX: Duration = Duration::from_secs(1);
+/// How long an outcome that is there may take to arrive.
+const FETCH_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The pause before the second attempt to reach a broker again; it doubles with each further one.
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 /// The longest pause between two attempts.
@@ -50,18 +52,25 @@ pub(crate) struct Question {
 /// A question that is ready to be sent, and to be sent again.
 #[derive(Debug)]
 pub(crate) struct Call {
-    bytes: Vec<u8>,
+    progress: Progress,
     nonce: Option<String>,
 }
 
 impl Question {
     /// Encodes the agent's own question under a key of its own, marked with the turn it runs in.
     pub(crate) fn encode(self) -> Result<Call, CliError> {
-        self.encode_as(Origin::Agent, surroundings::variable(TURN_ENV))
+        self.encode_as(mint(), Origin::Agent, surroundings::variable(TURN_ENV))
     }
 
-    /// Encodes a question that `origin` opens, in the turn that `nonce` marks.
-    pub(crate) fn encode_as(self, origin: Origin, nonce: Option<String>) -> Result<Call, CliError> {
+    /// Encodes the question under this key; whoever asks it again under the same one means the same question.
+    ///
+    /// `nonce` marks the turn it belongs to.
+    pub(crate) fn encode_as(
+        self,
+        id: RequestId,
+        origin: Origin,
+        nonce: Option<String>,
+    ) -> Result<Call, CliError> {
         let ask = Ask {
             agent_id: self.agent_id,
             kind: self.kind,
@@ -70,8 +79,78 @@ impl Question {
             origin,
             nonce: nonce.clone(),
         };
-        let bytes = encode_call(mint(), &Request::Ask(ask))?;
-        Ok(Call { bytes, nonce })
+        let call = encode_call(id, &Request::Ask(ask))?;
+        Ok(Call {
+            progress: Progress::Asking { call },
+            nonce,
+        })
+    }
+}
+
+impl Call {
+    /// Returns the mark of the turn it belongs to.
+    pub(crate) fn nonce(&self) -> Option<&str> {
+        self.nonce.as_deref()
+    }
+
+    /// Waits for a question that is known by its id, without a limit of its own.
+    pub(crate) fn attach(cue: CueId, nonce: Option<String>) -> Self {
+        Self {
+            progress: Progress::Waiting { cue, deadline: None },
+            nonce,
+        }
+    }
+
+    /// Fetches the outcome of a question that is known by its id, and hardly waits where there is none yet.
+    pub(crate) fn attach_briefly(cue: CueId) -> Self {
+        Self {
+            progress: Progress::Waiting {
+                cue,
+                deadline: Instant::now().checked_add(FETCH_WAIT_MAX),
+            },
+            nonce: None,
+        }
+    }
+}
+
+/// How long a wait may last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// As long as the agent's runtime lets a command run.
+    OfRuntime,
+    /// As long as the environment says, else as long as the human takes.
+    OfEnvironment,
+    /// As long as the human takes.
+    Unlimited,
+    /// Only until the question is on disk, or its outcome is there already.
+    UntilAsked,
+}
+
+/// How a wait ended. What was heard counts as delivered once its receipt is given, and no sooner.
+#[derive(Debug)]
+pub(crate) enum Waited {
+    /// What became of the question.
+    Outcome(Box<Told>, Receipt),
+    /// Outcomes of earlier questions.
+    Mailbox(Mailbox, Receipt),
+    /// The wait had to end; the question is open.
+    Rested(Rested),
+    /// Somebody asked this process to stop.
+    Stopped(Signal, Option<CueId>),
+}
+
+/// Confirms that outcomes reached the agent.
+#[derive(Debug)]
+pub(crate) struct Receipt {
+    session: Session,
+    cue_ids: Vec<CueId>,
+    nonce: Option<String>,
+}
+
+impl Receipt {
+    /// Tells the broker.
+    pub(crate) fn give(self, places: &Places) {
+        acknowledge(places, self.session, self.cue_ids, self.nonce);
     }
 }
 
@@ -82,93 +161,81 @@ pub(crate) fn ask_and_wait(
     form: Form,
     started: Instant,
 ) -> Result<Exit, CliError> {
-    let signals = catch_signals()?;
-    let mut wait = Wait::new(places, &signals, call, started);
-    wait.fixed_budget = budget::from_environment()?;
-    match wait.until_ended()? {
-        Ending::Outcome(told, session) => {
+    let signals = Signals::catch()
+        .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
+    match wait_for(places, call, Patience::OfRuntime, &signals, started)? {
+        Waited::Outcome(told, receipt) => {
             output::deliver(&form.outcome(&told))?;
-            acknowledge(places, session, vec![told.cue_id], wait.nonce);
+            receipt.give(places);
             Ok(exit_of(told.outcome))
         }
-        Ending::Mailbox(mailbox, session) => {
+        Waited::Mailbox(mailbox, receipt) => {
             output::deliver(&form.mailbox(&mailbox))?;
-            let printed = mailbox.earlier.iter().map(|told| told.cue_id).collect();
-            acknowledge(places, session, printed, wait.nonce);
+            receipt.give(places);
             Ok(Exit::StillOpen)
         }
-        Ending::Rested(rested) => {
+        Waited::Rested(rested) => {
             output::deliver(&form.rested(&rested))?;
             Ok(Exit::StillOpen)
         }
-        Ending::Stopped(signal, cue) => {
+        Waited::Stopped(signal, cue) => {
             output::tell(&stopped_text(cue));
             Ok(signal.exit())
         }
     }
 }
 
-/// What a question came to that was asked in an agent's place.
-#[derive(Debug)]
-pub(crate) enum Taken {
-    /// The outcome, and those of earlier questions that nobody had received.
-    Outcome {
-        /// Oldest first.
-        earlier: Vec<Told>,
-        /// What became of this question.
-        told: Box<Told>,
-    },
-    /// The wait was interrupted; the question stays open.
-    Stopped,
-}
-
-/// Asks, waits without a limit, and returns what became of it instead of printing it.
-pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
-    let signals = catch_signals()?;
-    take(Wait::new(places, &signals, call, Instant::now()))
-}
-
-/// Waits without a limit for a question that is open already, and returns what became of it.
-pub(crate) fn attach_and_take(places: &Places, cue: CueId, nonce: Option<String>) -> Result<Taken, CliError> {
-    let signals = catch_signals()?;
-    let call = Call {
-        bytes: Vec::new(),
-        nonce,
+/// Asks and waits; what to do with the outcome is the caller's business.
+pub(crate) fn wait_for(
+    places: &Places,
+    call: Call,
+    patience: Patience,
+    signals: &Signals,
+    started: Instant,
+) -> Result<Waited, CliError> {
+    let mut wait = Wait {
+        places,
+        signals,
+        fixed_budget: match patience {
+            Patience::OfRuntime => budget::from_environment()?,
+            Patience::OfEnvironment => Some(budget::from_environment()?.flatten()),
+            Patience::Unlimited => Some(None),
+            Patience::UntilAsked => Some(Some(Duration::ZERO)),
+        },
+        started,
+        progress: call.progress,
+        nonce: call.nonce,
+        has_retired: false,
+        has_told_loss: false,
     };
-    let mut wait = Wait::new(places, &signals, call, Instant::now());
-    wait.progress = Progress::Waiting { cue, deadline: None };
-    take(wait)
-}
-
-fn take(mut wait: Wait<'_>) -> Result<Taken, CliError> {
-    let places = wait.places;
-    // No runtime stands above this process and ends its waits.
-    wait.fixed_budget = Some(None);
-    let mut earlier: Vec<Told> = Vec::new();
-    loop {
-        match wait.until_ended()? {
-            Ending::Outcome(told, session) => {
-                let taken = earlier.iter().map(|told| told.cue_id);
-                let taken = taken.chain([told.cue_id]).collect();
-                acknowledge(places, session, taken, wait.nonce);
-                return Ok(Taken::Outcome { earlier, told });
-            }
-            Ending::Mailbox(mailbox, _) => {
-                earlier.extend(mailbox.earlier);
-                wait.progress = Progress::Waiting {
-                    cue: mailbox.cue_id,
-                    deadline: None,
-                };
-            }
-            Ending::Rested(_) => {}
-            Ending::Stopped(..) => return Ok(Taken::Stopped),
+    let ending = wait.until_ended()?;
+    let nonce = wait.nonce;
+    Ok(match ending {
+        Ending::Outcome(told, session) => {
+            let cue_ids = vec![told.cue_id];
+            Waited::Outcome(
+                told,
+                Receipt {
+                    session,
+                    cue_ids,
+                    nonce,
+                },
+            )
         }
-    }
-}
-
-fn catch_signals() -> Result<Signals, CliError> {
-    Signals::catch()
-        .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))
+        Ending::Mailbox(mailbox, session) => {
+            let cue_ids = mailbox.earlier.iter().map(|told| told.cue_id).collect();
+            Waited::Mailbox(
+                mailbox,
+                Receipt {
+                    session,
+                    cue_ids,
+                    nonce,
+                },
+            )
+        }
+        Ending::Rested(rested) => Waited::Rested(rested),
+        Ending::Stopped(signal, cue) => Waited::Stopped(signal, cue),
+    })
 }
 
 fn exit_of(outcome: Outcome) -> Exit {
@@ -204,6 +271,7 @@ enum Round {
 }
 
 /// How far the question has come.
+#[derive(Debug)]
 enum Progress {
     /// Not known to be on disk: the whole call is sent again.
     Asking { call: Vec<u8> },
@@ -237,21 +305,6 @@ struct Wait<'a> {
     nonce: Option<String>,
     has_retired: bool,
     has_told_loss: bool,
-}
-
-impl<'a> Wait<'a> {
-    fn new(places: &'a Places, signals: &'a Signals, call: Call, started: Instant) -> Self {
-        Self {
-            places,
-            signals,
-            fixed_budget: None,
-            started,
-            progress: Progress::Asking { call: call.bytes },
-            nonce: call.nonce,
-            has_retired: false,
-            has_told_loss: false,
-        }
-    }
 }
 
 impl Wait<'_> {

@@ -24,18 +24,22 @@ pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
         output::print_line(&normalised(&envelope))?;
         return Ok(Exit::Done);
     }
-    let question = Question {
-        agent_id: parse_agent(&args.agent_id)?,
-        kind: Kind::Cue,
-        payload: as_written(&envelope)?,
-        prompt: envelope.prompt.into_owned(),
-    };
-    let call = question.encode()?;
+    let call = question(&args.agent_id, envelope)?.encode()?;
     // A wait may last for days; what was read is not kept that long. It is freed only now, because an allocator that
     // has seen one large piece freed keeps the next ones.
     drop(text);
     drop(bytes);
     ask_and_wait(&surroundings::places()?, call, form(args.json), started)
+}
+
+/// Returns the question that an envelope asks.
+pub(super) fn question(agent_id: &str, envelope: Envelope<'_>) -> Result<Question, CliError> {
+    Ok(Question {
+        agent_id: parse_agent(agent_id)?,
+        kind: Kind::Cue,
+        payload: as_written(&envelope)?,
+        prompt: envelope.prompt.into_owned(),
+    })
 }
 
 /// Parses the agent id of an asking agent. What cannot be an id is an agent that nobody knows.

@@ -4,12 +4,15 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use adapter_core::runtime::Runtime;
+use adapter_core::runtime::install::Status as Installation;
 use cueme_broker::config::Config;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Checked, Nothing, Request, Status};
 use protocol_spec::version::{PROGRAM, PROTOCOL};
 
+use super::init::{Connection, Machine, all_connections};
 use super::sandbox::Sandbox;
 use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
@@ -51,6 +54,9 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
     if let Some(status) = status {
         check_status(&status, &mut report)?;
         report.add(check_database(&places))?;
+    }
+    for finding in check_runtimes() {
+        report.add(finding)?;
     }
     if !args.quick {
         report.add(time_question(&places))?;
@@ -271,6 +277,59 @@ fn check_database(places: &Places) -> Finding {
         },
         Err(error) => Finding::fail("database", error.to_string(), REMEDY),
     }
+}
+
+/// Says of each runtime on this machine how it is connected.
+fn check_runtimes() -> Vec<Finding> {
+    let machine = match Machine::find() {
+        Ok(machine) => machine,
+        Err(error) => return vec![Finding::warn("runtimes", error.to_string(), "set HOME")],
+    };
+    let found = machine.runtimes();
+    let connections = all_connections(&machine);
+    connections
+        .chunks(2)
+        .filter_map(|pair| check_runtime(pair, &found))
+        .collect()
+}
+
+/// Describes one runtime, for the user and for this project; `None` when it has nothing to do with this machine.
+fn check_runtime(scopes: &[Connection<'_>], found: &[Runtime]) -> Option<Finding> {
+    let runtime = scopes.first()?.runtime;
+    let what = runtime.tag();
+    let mut connected = Vec::new();
+    for connection in scopes {
+        let scope = connection.scope.word();
+        let again = format!("run `cueme init {runtime} --{scope}`");
+        match connection.status() {
+            Ok(Installation::NotInstalled) => {}
+            Ok(Installation::Installed) => connected.push(scope),
+            Ok(Installation::Outdated) => {
+                return Some(Finding::warn(what, format!("outdated ({scope})"), again));
+            }
+            Ok(Installation::Broken { why }) => {
+                let first = why.first().map_or_else(String::new, |first| {
+                    format!(": {}: {}", first.path.display(), first.why)
+                });
+                let remedy = format!("correct that file, then {again}");
+                return Some(Finding::warn(
+                    what,
+                    format!("cannot be read ({scope}){first}"),
+                    remedy,
+                ));
+            }
+            Err(error) => return Some(Finding::warn(what, error.to_string(), again)),
+        }
+    }
+    if !connected.is_empty() {
+        return Some(Finding::ok(what, format!("connected ({})", connected.join(", "))));
+    }
+    found.contains(&runtime).then(|| {
+        Finding::ok(
+            what,
+            format!("found, not connected; `cueme init {runtime}` connects it"),
+        )
+    })
 }
 
 /// Asks and answers a real question on the same disk, in a broker of its own, so that no human is disturbed.

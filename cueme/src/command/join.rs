@@ -10,22 +10,40 @@ use crate::client::{call, expect_reply};
 use crate::error::CliError;
 use crate::{output, surroundings};
 
+/// The variable by which a hook tells the agent's commands which session they belong to.
+pub(super) const SESSION_VARIABLE: &str = "CUEME_SESSION";
+
+/// An agent that has joined.
+#[derive(Debug)]
+pub(super) struct Registered {
+    pub(super) agent_id: AgentId,
+    pub(super) join: Join,
+}
+
+impl Registered {
+    /// Returns what the agent reads.
+    pub(super) fn message(&self) -> String {
+        message(&self.agent_id, &self.join)
+    }
+}
+
 pub(super) fn run(args: &JoinArgs) -> Result<Exit, CliError> {
-    let runtime: RuntimeTag = args.agent_runtime.parse()?;
+    output::print(&register(&args.agent_runtime)?.message())?;
+    Ok(Exit::Done)
+}
+
+/// Registers an agent that lives in this runtime.
+pub(super) fn register(agent_runtime: &str) -> Result<Registered, CliError> {
+    let runtime: RuntimeTag = agent_runtime.parse()?;
     let join = Join {
         runtime,
         project_dir: project_dir()?,
         terminal: terminal::family().to_owned(),
-        session: None,
+        session: surroundings::variable(SESSION_VARIABLE),
     };
-    let places = surroundings::places()?;
-    let request = Request::Join(join);
-    let joined = expect_reply!(call(&places, &request)?, Joined)?;
-    let Request::Join(join) = request else {
-        return Ok(Exit::Done);
-    };
-    output::print(&message(&joined.agent_id, &join))?;
-    Ok(Exit::Done)
+    let request = Request::Join(join.clone());
+    let agent_id = expect_reply!(call(&surroundings::places()?, &request)?, Joined)?.agent_id;
+    Ok(Registered { agent_id, join })
 }
 
 /// Returns the directory the agent works in.

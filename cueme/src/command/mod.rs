@@ -19,6 +19,11 @@ mod ui;
 mod agent;
 mod chats;
 
+mod hook;
+mod init;
+mod mcp;
+mod protocol;
+
 mod backup;
 mod broker;
 mod completions;
@@ -33,4 +38,8 @@ mod terminal;
 
 mod run;
 
+pub(crate) use hook::HookArgs;
+pub(crate) use init::InitArgs;
+pub(crate) use mcp::McpArgs;
+pub(crate) use protocol::ProtocolArgs;
 pub(crate) use run::run;

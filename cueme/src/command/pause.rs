@@ -27,15 +27,9 @@ pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> 
         output::print_line(&normalised(&envelope))?;
         return Ok(Exit::Done);
     }
-    let question = Question {
-        agent_id: parse_agent(&args.agent_id)?,
-        kind: Kind::Pause,
-        prompt,
-        payload: None,
-    };
     ask_and_wait(
         &surroundings::places()?,
-        question.encode()?,
+        question(&args.agent_id, &prompt)?.encode()?,
         form(args.json),
         started,
     )
@@ -49,11 +43,25 @@ fn prompt_of(words: &[String]) -> Result<String, CliError> {
             let text = envelope::decode(&bytes)?;
             Ok(envelope::parse_pause(&text)?.prompt.into_owned())
         }
-        words => match words.join(" ").trim() {
-            "" => Ok(DEFAULT_PROMPT.to_owned()),
-            prompt => Ok(prompt.to_owned()),
-        },
+        words => Ok(or_default(&words.join(" "))),
     }
+}
+
+fn or_default(prompt: &str) -> String {
+    match prompt.trim() {
+        "" => DEFAULT_PROMPT.to_owned(),
+        prompt => prompt.to_owned(),
+    }
+}
+
+/// Returns the pause of an agent with these words, or the default ones where there are none.
+pub(super) fn question(agent_id: &str, prompt: &str) -> Result<Question, CliError> {
+    Ok(Question {
+        agent_id: parse_agent(agent_id)?,
+        kind: Kind::Pause,
+        prompt: or_default(prompt),
+        payload: None,
+    })
 }
 
 #[cfg(test)]

@@ -12,12 +12,7 @@ use crate::{output, surroundings};
 
 pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
     let hints = args.hints.join(" ");
-    let recall = Recall {
-        hints: hints.clone(),
-        project_dir: project_dir().ok(),
-    };
-    let reply = call(&surroundings::places()?, &Request::Recall(recall))?;
-    let matches = expect_reply!(reply, Recalled)?.matches;
+    let matches = find(&hints)?;
     if args.json {
         let json = serde_json::to_string(&matches).unwrap_or_default();
         output::print_line(&json)?;
@@ -28,15 +23,28 @@ pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
         });
     }
     if matches.is_empty() {
-        let message = format!("no agent fits {hints:?}");
-        return Err(CliError::new(Exit::NotFound, message)
-            .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id"));
+        return Err(nothing_fits(&hints));
     }
     output::print(&message(&matches))?;
     Ok(Exit::Done)
 }
 
-fn message(matches: &[Match]) -> String {
+/// Finds agents, best first.
+pub(super) fn find(hints: &str) -> Result<Vec<Match>, CliError> {
+    let recall = Recall {
+        hints: hints.to_owned(),
+        project_dir: project_dir().ok(),
+    };
+    let reply = call(&surroundings::places()?, &Request::Recall(recall))?;
+    Ok(expect_reply!(reply, Recalled)?.matches)
+}
+
+pub(super) fn nothing_fits(hints: &str) -> CliError {
+    CliError::new(Exit::NotFound, format!("no agent fits {hints:?}"))
+        .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id")
+}
+
+pub(super) fn message(matches: &[Match]) -> String {
     let mut text = String::new();
     for (place, found) in matches.iter().enumerate() {
         match place {

@@ -6,8 +6,7 @@ use protocol_spec::exit::Exit;
 
 use super::{agent, chats};
 use super::{
-    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, inbox, join,
-    last, pause, purge, recall, restore, say, show, ui,
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
 };
 use crate::cli::Verb;
 use crate::error::CliError;
@@ -31,6 +30,10 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::History(args) => history::run(&args),
         Verb::Agent(args) => agent::run(&args),
         Verb::Chats(args) => chats::run(&args),
+        Verb::Init(args) => init::run(&args),
+        Verb::Protocol(args) => protocol::run(&args),
+        Verb::Hook(args) => hook::run(&args, started),
+        Verb::Mcp(args) => mcp::run(&args),
         Verb::Broker(args) => broker::run(&args),
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),

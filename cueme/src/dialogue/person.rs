@@ -58,6 +58,16 @@ impl<R: BufRead, W: Write> Dialogue<R, W> {
         Ok(cues.swap_remove(number - 1))
     }
 
+    /// Asks for a yes; whatever else is typed, and the end of the input, is a no.
+    pub(crate) fn ask_yes(&mut self, question: &str) -> Result<bool, CliError> {
+        write!(self.output, "{question}")
+            .and_then(|()| self.output.flush())
+            .map_err(|error| broken(&error))?;
+        let mut line = String::new();
+        self.input.read_line(&mut line).map_err(|error| broken(&error))?;
+        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
     /// Writes a line.
     pub(super) fn say(&mut self, line: &str) -> Result<(), CliError> {
         writeln!(self.output, "{line}").map_err(|error| broken(&error))

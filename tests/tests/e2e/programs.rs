@@ -97,7 +97,7 @@ fn a_turn_can_prove_what_was_delivered_in_it() {
     let home = Home::new();
     let agent = home.join();
     let mut command = home.command(&["cue", &agent, "-"]);
-    command.env("CUEME_TURN_NONCE", "turn-7");
+    command.env("CUEME_TURN", "turn-7");
     let mut client = Client::start(&mut command, envelope("Which port?", None).as_bytes());
     let cue = home.wait_for("Which port?", 1);
     home.ok(&["answer", &cue, "8080"]);

@@ -48,7 +48,7 @@ pub fn classify(words: &str) -> Option<ErrorCode> {
 pub(crate) fn exit_error(exit: Exit, stderr: &str, notices: &str) -> ErrorData {
     let stderr = stderr.trim();
     let said = if stderr.is_empty() { notices.trim() } else { stderr };
-    let code = classify(said).unwrap_or_else(|| match exit {
+    let code = classify(said).unwrap_or(match exit {
         Exit::Code(EXIT_NOT_FOUND) => ErrorCode::CommandNotFound,
         Exit::Code(EXIT_NOT_EXECUTABLE) => ErrorCode::PermissionDenied,
         Exit::Code(0) => ErrorCode::NoOutput,

@@ -12,7 +12,7 @@ pub mod transcript;
 mod host;
 mod shell;
 
-pub use cue_call::{ToolCall, is_cue_call};
+pub use cue_call::{ToolCall, cued_agent, is_cue_call, is_only_cueme};
 pub use input::{DecodeError, Event, HookInput, TurnStatus, decode};
 pub use reply::{HookOutput, HookReply, encode};
 pub use transcript::{Turn, read_turn};

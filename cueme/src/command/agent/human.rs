@@ -8,7 +8,7 @@ use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::client::{Question, Taken, ask_and_take, attach_and_take, call, expect_reply, list};
+use crate::client::{Question, Taken, ask_and_take, attach_and_take, call, expect_reply, list, mint};
 use crate::error::CliError;
 
 /// The human behind the broker.
@@ -51,7 +51,7 @@ impl BrokerHuman {
             prompt,
             payload,
         };
-        let taken = ask_and_take(&self.places, question.encode_as(origin, nonce)?)?;
+        let taken = ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)?;
         Ok(decided(taken))
     }
 

@@ -1,0 +1,58 @@
+//! Questions that the adapter asks in an agent's place: what they came to is returned instead of printed.
+
+use std::time::Instant;
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use protocol_spec::id::CueId;
+use protocol_spec::message::Told;
+
+use super::signals::Signals;
+use super::wait::{Call, Patience, Waited, wait_for};
+use crate::error::CliError;
+
+/// What a question came to that was asked in an agent's place.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// The outcome, and those of earlier questions that nobody had received.
+    Outcome {
+        /// Oldest first.
+        earlier: Vec<Told>,
+        /// What became of this question.
+        told: Box<Told>,
+    },
+    /// The wait was interrupted; the question stays open.
+    Stopped,
+}
+
+/// Asks, waits without a limit, and returns what became of it.
+pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
+    let signals = Signals::catch()
+        .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
+    let nonce = call.nonce().map(str::to_owned);
+    let mut call = call;
+    let mut earlier: Vec<Told> = Vec::new();
+    let mut receipts = Vec::new();
+    loop {
+        // No runtime stands above this process and ends its waits.
+        match wait_for(places, call, Patience::Unlimited, &signals, Instant::now())? {
+            Waited::Outcome(told, receipt) => {
+                receipts.push(receipt);
+                receipts.into_iter().for_each(|receipt| receipt.give(places));
+                return Ok(Taken::Outcome { earlier, told });
+            }
+            Waited::Mailbox(mailbox, receipt) => {
+                earlier.extend(mailbox.earlier);
+                receipts.push(receipt);
+                call = Call::attach(mailbox.cue_id, nonce.clone());
+            }
+            // A wait without a limit does not end by itself; if it did, the question would still be open.
+            Waited::Rested(_) | Waited::Stopped(..) => return Ok(Taken::Stopped),
+        }
+    }
+}
+
+/// Waits without a limit for a question that is open already, and returns what became of it.
+pub(crate) fn attach_and_take(places: &Places, cue: CueId, nonce: Option<String>) -> Result<Taken, CliError> {
+    ask_and_take(places, Call::attach(cue, nonce))
+}

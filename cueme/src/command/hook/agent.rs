@@ -1,0 +1,52 @@
+//! The agent of a session, and what it has asked.
+
+use adapter_core::runtime::hook::HookInput;
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::AgentId;
+use protocol_spec::message::{CueView, History, Join, NAME_BYTES_MAX, Reply, Request};
+
+use super::cut::beginning;
+use crate::client::{call, expect_reply, list};
+use crate::command::terminal;
+use crate::error::CliError;
+
+/// How many of an agent's questions are looked at.
+const QUESTIONS_MAX: u32 = 20;
+
+/// Returns the agent of a host's session; `None` where the host names no session.
+pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<AgentId>, CliError> {
+    let Some(session) = &input.session else {
+        return Ok(None);
+    };
+    let folder = input
+        .folder
+        .clone()
+        .or_else(|| std::env::current_dir().ok())
+        .unwrap_or_default();
+    let project_dir = beginning(&folder.to_string_lossy(), NAME_BYTES_MAX).to_owned();
+    let join = Join {
+        runtime: input.host.tag().parse()?,
+        project_dir,
+        terminal: terminal::family().to_owned(),
+        session: Some(session.clone()),
+    };
+    let joined = expect_reply!(call(places, &Request::Join(join))?, Joined)?;
+    Ok(Some(joined.agent_id))
+}
+
+/// Returns the newest questions of an agent, newest first.
+pub(super) fn questions(places: &Places, agent: &AgentId) -> Result<Vec<CueView>, CliError> {
+    let request = Request::History(History {
+        agent: Some(agent.to_string()),
+        limit: Some(QUESTIONS_MAX),
+        ..History::default()
+    });
+    let mut found = Vec::new();
+    list(places, &request, |reply| {
+        if let Reply::Cue(cue) = reply {
+            found.push(*cue);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

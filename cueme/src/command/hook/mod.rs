@@ -1,0 +1,24 @@
+//! `cueme hook`: the one entry point for the hooks of every host.
+//!
+//! How hosts speak is known by `adapter_core::runtime::hook`; here is decided what they are told. Whatever goes wrong
+//! becomes a line in our log and a reply that changes nothing: a hook never breaks its host.
+
+mod run;
+mod verdict;
+
+mod stop;
+
+mod prompt_submit;
+mod session_start;
+
+mod gate;
+mod native_question;
+
+mod agent;
+mod cut;
+mod lease;
+mod log;
+mod turn_start;
+
+pub(crate) use run::HookArgs;
+pub(super) use run::run;

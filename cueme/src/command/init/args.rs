@@ -1,0 +1,84 @@
+//! The arguments of `cueme init`.
+
+use adapter_core::runtime::install::{Extras, Scope};
+use adapter_core::runtime::{Language, Runtime};
+use clap::Args;
+
+use crate::error::CliError;
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// What to connect: cursor, claude_code, codex …; without it, what is found here is offered
+    #[arg(value_name = "RUNTIME")]
+    pub(super) runtime: Option<String>,
+    /// For everything you do (this is the default)
+    #[arg(long, conflicts_with = "project")]
+    pub(super) user: bool,
+    /// Only for the project in this folder
+    #[arg(long)]
+    pub(super) project: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Take everything out again
+    #[arg(long)]
+    pub(super) remove: bool,
+    /// Do it without asking
+    #[arg(long, short = 'y')]
+    pub(super) yes: bool,
+    /// Show what is connected, outdated or broken
+    #[arg(long, conflicts_with_all = ["dry_run", "remove", "yes"])]
+    pub(super) status: bool,
+    /// The language of the rule: en or zh; without it, the one that is installed, or your locale's
+    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    pub(super) language: Option<Language>,
+    /// Ask you through cueme before a tool runs that needs permission, where the runtime can do that
+    #[arg(long)]
+    pub(super) approvals: bool,
+    /// Route the runtime's own question tool through cueme, where it can do that
+    #[arg(long)]
+    pub(super) questions: bool,
+}
+
+impl InitArgs {
+    pub(super) fn scope(&self) -> Scope {
+        if self.project { Scope::Project } else { Scope::User }
+    }
+
+    /// Returns the extras that were asked for, if any were.
+    pub(super) fn extras(&self) -> Option<Extras> {
+        (self.approvals || self.questions).then_some(Extras {
+            approvals: self.approvals,
+            questions: self.questions,
+        })
+    }
+}
+
+/// Finds a runtime by its tag.
+pub(in crate::command) fn parse_runtime(tag: &str) -> Result<Runtime, CliError> {
+    Runtime::from_tag(tag).ok_or_else(|| {
+        let known: Vec<&str> = Runtime::ALL.iter().map(|runtime| runtime.tag()).collect();
+        CliError::usage(format!("{tag:?} is no runtime that cueme knows"))
+            .with_hint(format!("write one of {}", known.join(", ")))
+    })
+}
+
+fn parse_language(name: &str) -> Result<Language, String> {
+    name.parse::<Language>().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_runtime_is_answered_with_those_there_are() {
+        assert_eq!(parse_runtime("claude_code").unwrap(), Runtime::ClaudeCode);
+        let error = parse_runtime("claude").unwrap_err().to_string();
+        assert!(
+            error.contains("\"claude\"") && error.contains("claude_code"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! The tools that are answered at once.
+
+use rmcp::model::CallToolResult;
+use serde_json::{Value, json};
+
+use super::content;
+use super::tools::{JoinCall, RecallCall};
+use crate::command::{join, recall};
+use crate::error::CliError;
+
+pub(super) async fn join(call: JoinCall) -> CallToolResult {
+    blocking(move || {
+        let registered = join::register(&call.agent_runtime)?;
+        let structured = json!({
+            "agent_id": registered.agent_id,
+            "agent_runtime": registered.join.runtime,
+            "project_dir": registered.join.project_dir,
+            "agent_terminal": registered.join.terminal,
+        });
+        Ok((registered.message(), structured))
+    })
+    .await
+}
+
+pub(super) async fn recall(call: RecallCall) -> CallToolResult {
+    blocking(move || {
+        let matches = recall::find(&call.hints)?;
+        if matches.is_empty() {
+            return Err(recall::nothing_fits(&call.hints));
+        }
+        let structured = json!({ "matches": matches });
+        Ok((recall::message(&matches), structured))
+    })
+    .await
+}
+
+/// Talks to the broker on a thread that may block.
+async fn blocking(
+    work: impl FnOnce() -> Result<(String, Value), CliError> + Send + 'static,
+) -> CallToolResult {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok((text, structured))) => content::said(text, structured),
+        Ok(Err(error)) => content::failed(&error),
+        Err(error) => content::failed(&CliError::usage(format!("the call was given up: {error}"))),
+    }
+}

@@ -1,0 +1,110 @@
+//! What the server answers to each request.
+
+use std::sync::Arc;
+
+use protocol_spec::endpoint::Places;
+use protocol_spec::version::PROGRAM;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::sync::Semaphore;
+
+use super::{quick, texts, tools, wait};
+
+/// How many questions may be waited for at once; each has a thread.
+pub(super) const WAITS_MAX: usize = 64;
+
+const INSTRUCTIONS: &str = "Call `join` once and keep the agent_id. Before each summary and before you finish, call \
+`cue` and wait: what it returns is the human's answer. When it says that the question is still open, or the call times \
+out, call it again with exactly the same arguments. The prompt `hap` is the whole protocol.";
+
+/// The server.
+#[derive(Debug, Clone)]
+pub(super) struct Server {
+    pub(super) places: Arc<Places>,
+    pub(super) waits: Arc<Semaphore>,
+}
+
+impl Server {
+    pub(super) fn new(places: Places) -> Self {
+        Self {
+            places: Arc::new(places),
+            waits: Arc::new(Semaphore::new(WAITS_MAX)),
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("cueme", PROGRAM).with_title("cueme: ask a human"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::all().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let result = match tools::parse(&request.name, arguments)? {
+            tools::Call::Join(join) => quick::join(join).await,
+            tools::Call::Recall(recall) => quick::recall(recall).await,
+            tools::Call::Wait(asked) => wait::wait(self, asked, &context).await,
+        };
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(texts::prompts()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        texts::prompt(&request).map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(texts::resources()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        texts::resource(&request.uri).map(Into::into)
+    }
+}
