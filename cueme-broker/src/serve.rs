@@ -10,10 +10,11 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::version;
 use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 
 use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle};
 use crate::config::{Config, Listen};
-use crate::engine::{Engine, EngineHandle};
+use crate::engine::Engine;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
 use crate::policy;
@@ -23,6 +24,9 @@ use crate::web::{self, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives.
 const HEARTBEAT: Duration = Duration::from_millis(500);
+
+/// How long the configuration must be left alone after a change before it is read.
+const CONFIG_QUIET: Duration = Duration::from_millis(100);
 
 /// How a broker is run.
 #[derive(Debug, Clone)]
@@ -117,7 +121,7 @@ async fn run(
 ) -> Result<StopReason, ServeError> {
     let places = &options.places;
     let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
-    load_config(broker, &places.config);
+    load_config(broker, &places.config).await;
     let _watcher = watch_config(broker, &places.config);
     let _page = serve_page(broker).await;
     tokio::spawn(policy::watch(Arc::clone(broker)));
@@ -194,7 +198,7 @@ fn say_ready(places: &Places, is_background: bool) {
     }
 }
 
-fn load_config(broker: &Arc<Broker>, path: &Path) {
+async fn load_config(broker: &Broker, path: &Path) {
     let loaded = Config::load(path);
     if let Err(error) = &loaded {
         tracing::error!(%error, "the configuration is not used; the last good one stays in force");
@@ -205,15 +209,12 @@ fn load_config(broker: &Arc<Broker>, path: &Path) {
         .map(|config| config.reminder.as_deref().map(Arc::from));
     broker.set_config(loaded.map_err(|error| error.to_string()));
     if let Some(reminder) = reminder {
-        set_reminder(broker.engine().clone(), reminder);
-    }
-}
-
-fn set_reminder(engine: EngineHandle, reminder: Option<Arc<str>>) {
-    tokio::spawn(async move {
         // A stopping engine needs no reminder.
-        let _ = engine.look(move |core| core.set_reminder(reminder)).await;
-    });
+        let _ = broker
+            .engine()
+            .look(move |core| core.set_reminder(reminder))
+            .await;
+    }
 }
 
 /// Reads the configuration again whenever it changes. Editors replace files, so the directory is watched.
@@ -222,8 +223,13 @@ fn watch_config(broker: &Arc<Broker>, path: &Path) -> Option<notify::Recommended
     if !directory.exists() {
         return None;
     }
-    let runtime = tokio::runtime::Handle::current();
-    let (watched, broker) = (path.to_owned(), Arc::clone(broker));
+    let changed = Arc::new(Notify::new());
+    tokio::spawn(reload_when_changed(
+        Arc::clone(broker),
+        path.to_owned(),
+        Arc::clone(&changed),
+    ));
+    let watched = path.to_owned();
     let handle = move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else { return };
         let is_change = !matches!(event.kind, notify::EventKind::Access(_));
@@ -233,8 +239,7 @@ fn watch_config(broker: &Arc<Broker>, path: &Path) -> Option<notify::Recommended
                 .iter()
                 .any(|changed| changed.file_name() == watched.file_name())
         {
-            let _inside = runtime.enter();
-            load_config(&broker, &watched);
+            changed.notify_one();
         }
     };
     let watcher = notify::recommended_watcher(handle).and_then(|mut watcher| {
@@ -247,6 +252,21 @@ fn watch_config(broker: &Arc<Broker>, path: &Path) -> Option<notify::Recommended
             |error| tracing::warn!(%error, "the configuration is not watched; changes need a restart"),
         )
         .ok()
+}
+
+/// Reads the configuration once it has been left alone for a moment.
+///
+/// A file is often emptied first and written then, and an empty one is valid: read in between, it would put the
+/// defaults in the place of the last good configuration.
+async fn reload_when_changed(broker: Arc<Broker>, path: PathBuf, changed: Arc<Notify>) {
+    loop {
+        changed.notified().await;
+        while tokio::time::timeout(CONFIG_QUIET, changed.notified())
+            .await
+            .is_ok()
+        {}
+        load_config(&broker, &path).await;
+    }
 }
 
 fn is_new(places: &Places) -> bool {

@@ -1,10 +1,19 @@
 //! The command line: every verb, its arguments, and examples of right calls.
 
+mod agent;
+mod chats;
+
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use protocol_spec::exit::Exit;
+
+pub(crate) use agent::{
+    AgentArgs, AgentDoctorArgs, AgentModelsArgs, AgentNewChatArgs, AgentReplayArgs, AgentRunArgs, AgentVerb,
+    Permission, Sandbox,
+};
+pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
 
 use crate::error::CliError;
 use crate::output;
@@ -78,6 +87,13 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme history\n  cueme history --search 数据库 --limit 5\n  cueme history --agent bako-nefi --markdown > log.md"
     )]
     History(HistoryArgs),
+
+    /// Run Cursor's agent, and see to it that you are asked
+    #[command(after_help = agent::EXAMPLES)]
+    Agent(AgentArgs),
+    /// Read the chats Cursor keeps on disk
+    #[command(after_help = chats::EXAMPLES)]
+    Chats(ChatsArgs),
 
     /// Run, look at or stop the broker
     #[command(

@@ -1,3 +1,24 @@
-//! See the README.
+//! What the end-to-end tests stand on: the real binary, homes of their own, and everyone who talks to it.
+//!
+//! Nothing here knows the inside of `cueme`: commands are run as an agent or a person runs them, and whoever needs to
+//! do what no command does speaks the documented wire. Waiting means looking until it is so, never a fixed sleep.
+
+mod binary;
+mod patience;
+mod process;
 
 pub mod cloud_fake;
+
+mod client;
+mod home;
+mod terminal;
+mod wire;
+
+pub use binary::cueme;
+pub use client::{Client, Run};
+pub use home::{Home, envelope};
+pub use patience::{PATIENCE, eventually, not_run, not_run_without};
+pub use process::{is_alive, send_signal};
+pub use rustix::process::Signal;
+pub use terminal::Terminal;
+pub use wire::Wire;

@@ -37,6 +37,8 @@ pub struct Core {
     stranded: Vec<(Ticket, CueId)>,
     /// Whether something was written that is not indexed yet.
     is_behind: bool,
+    /// Whether the store's log may still hold secrets that were erased from the database.
+    has_erased: bool,
 }
 
 impl Core {
@@ -59,6 +61,8 @@ impl Core {
             reminder: None,
             stranded: Vec::new(),
             is_behind: true,
+            // The last broker may have died before its log was emptied.
+            has_erased: true,
         })
     }
 
@@ -77,9 +81,9 @@ impl Core {
         self.store.as_ref()
     }
 
-    /// Says whether something was written that is not indexed yet.
+    /// Says whether there is something to do when nothing else is.
     pub fn is_behind(&self) -> bool {
-        self.is_behind
+        self.is_behind || self.has_erased
     }
 
     /// Carries out orders in one transaction, and returns what may be said.
@@ -98,6 +102,7 @@ impl Core {
 
     /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
     pub fn index_some(&mut self) -> bool {
+        self.forget_erased();
         let Some(store) = &self.store else { return false };
         let indexed = store
             .begin()
@@ -143,14 +148,29 @@ impl Core {
                 continue;
             };
             for effect in self.machine.handle(now, input) {
+                self.has_erased |= effect.erases();
                 self.perform(now, effect, &mut spoken, &mut has_begun)?;
             }
         }
         if has_begun {
             self.opened()?.commit()?;
             self.is_behind = true;
+            self.forget_erased();
         }
         Ok(spoken)
+    }
+
+    /// Empties the store's log when it may hold a secret that was erased; a reader in the way delays it.
+    fn forget_erased(&mut self) {
+        if !self.has_erased {
+            return;
+        }
+        match self.store.as_ref().map(Store::empty_log) {
+            Some(Ok(is_empty)) => self.has_erased = !is_empty,
+            // Tried again whenever the engine is idle, so not worth a line each time.
+            Some(Err(error)) => tracing::debug!(%error, "the log could not be emptied"),
+            None => {}
+        }
     }
 
     /// Performs one effect: writes now, and keeps what is to be said for after the commit.

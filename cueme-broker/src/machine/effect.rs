@@ -43,6 +43,13 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// Says whether it erases a secret.
+    pub fn erases(&self) -> bool {
+        matches!(self, Self::Store(Change::Acknowledge { erase: true, .. }))
+    }
+}
+
 /// One write to the store.
 #[derive(Debug, Clone)]
 pub enum Change {

@@ -1,1 +1,523 @@
-//! Tests of the rules.
+//! The rules, one by one. Interleavings of them are the simulation's business.
+
+use std::sync::Arc;
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{ErrorCode, Failure, Mailbox, Reply, Told};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use uuid::Uuid;
+
+use super::*;
+
+/// A machine with one agent, and a clock that is set by hand.
+struct World {
+    machine: Machine,
+    agent: AgentId,
+    millis: u64,
+    drawn: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut world = Self {
+            machine: Machine::default(),
+            agent: AgentId::from_random(1),
+            millis: 0,
+            drawn: 0,
+        };
+        world
+            .machine
+            .remember_agent(world.agent.clone(), "terminal".parse().unwrap(), 0);
+        world
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        self.drawn
+    }
+
+    fn request(&mut self) -> RequestId {
+        RequestId(Uuid::from_u128(u128::from(self.draw())))
+    }
+
+    fn handle(&mut self, input: Input) -> Vec<Effect> {
+        let wall = Timestamp::from_millis(1_800_000_000_000 + i64::try_from(self.millis).unwrap());
+        self.machine.handle(
+            Now {
+                wall,
+                steady: self.millis,
+            },
+            input,
+        )
+    }
+
+    /// Asks with a new call; returns the caller's ticket and what it was told.
+    fn ask(&mut self, prompt: &str) -> (Ticket, Vec<Reply>) {
+        let request = self.request();
+        self.ask_as(request, Kind::Cue, prompt, None)
+    }
+
+    fn ask_as(
+        &mut self,
+        request: RequestId,
+        kind: Kind,
+        prompt: &str,
+        payload: Option<&str>,
+    ) -> (Ticket, Vec<Reply>) {
+        let ticket = Ticket(self.draw());
+        let mut content = [0; 32];
+        for (slot, byte) in content
+            .iter_mut()
+            .zip(prompt.bytes().chain(payload.unwrap_or_default().bytes()))
+        {
+            *slot = byte;
+        }
+        let ask = Ask {
+            ticket,
+            request,
+            cue: CueId::from_random(self.draw()),
+            agent: self.agent.clone(),
+            kind,
+            prompt: prompt.into(),
+            payload: payload.map(Arc::from),
+            content: ContentKey(content),
+            origin: Origin::Agent,
+        };
+        let effects = self.handle(Input::Ask(ask));
+        (ticket, replies_to(ticket, &effects))
+    }
+
+    fn decide(&mut self, cue: CueId, verdict: Verdict, hold_ms: u64) -> (Vec<Effect>, Vec<Reply>) {
+        let request = self.request();
+        self.decide_as(request, cue, verdict, hold_ms)
+    }
+
+    fn decide_as(
+        &mut self,
+        request: RequestId,
+        cue: CueId,
+        verdict: Verdict,
+        hold_ms: u64,
+    ) -> (Vec<Effect>, Vec<Reply>) {
+        let ticket = Ticket(self.draw());
+        let decide = Decide {
+            ticket,
+            request,
+            cue,
+            verdict,
+            by: None,
+            hold_ms,
+            reminder: None,
+        };
+        let effects = self.handle(Input::Decide(decide));
+        let replies = replies_to(ticket, &effects);
+        (effects, replies)
+    }
+
+    fn answer(&mut self, cue: CueId, text: &str) -> (Vec<Effect>, Vec<Reply>) {
+        self.decide(cue, answer(text), 0)
+    }
+
+    fn say(&mut self, text: &str) {
+        let (ticket, request) = (Ticket(self.draw()), self.request());
+        let say = Say {
+            ticket,
+            request,
+            agent: self.agent.clone(),
+            text: text.into(),
+            by: None,
+        };
+        let effects = self.handle(Input::Say(say));
+        assert!(matches!(replies_to(ticket, &effects)[..], [Reply::Said(_)]));
+    }
+
+    fn ack(&mut self, cue: CueId) -> Vec<Reply> {
+        let ticket = Ticket(self.draw());
+        let effects = self.handle(Input::Ack {
+            ticket,
+            cues: vec![cue],
+            nonce: None,
+        });
+        replies_to(ticket, &effects)
+    }
+
+    fn leave(&mut self, ticket: Ticket) {
+        self.handle(Input::Gone { ticket });
+    }
+
+    fn pass(&mut self, millis: u64) -> Vec<Effect> {
+        self.millis += millis;
+        self.handle(Input::Tick)
+    }
+}
+
+fn answer(text: &str) -> Verdict {
+    Verdict::Answer {
+        text: text.into(),
+        answer: Answer::default(),
+        redacted: None,
+    }
+}
+
+fn replies_to(ticket: Ticket, effects: &[Effect]) -> Vec<Reply> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Reply { to, reply } if *to == ticket => Some((**reply).clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn asked(replies: &[Reply]) -> CueId {
+    match replies {
+        [Reply::Asked(asked), ..] => asked.cue_id,
+        other => panic!("not asked: {other:?}"),
+    }
+}
+
+fn told(replies: &[Reply]) -> &Told {
+    match replies.last() {
+        Some(Reply::Outcome(told)) => told,
+        other => panic!("no outcome: {other:?}"),
+    }
+}
+
+fn mailbox(replies: &[Reply]) -> &Mailbox {
+    match replies {
+        [Reply::Mailbox(mailbox)] => mailbox,
+        other => panic!("no mailbox: {other:?}"),
+    }
+}
+
+fn failure(replies: &[Reply]) -> &Failure {
+    match replies {
+        [Reply::Error(failure)] => failure,
+        other => panic!("no failure: {other:?}"),
+    }
+}
+
+#[test]
+fn a_waiting_client_is_handed_the_answer_and_settles_it() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("q");
+    let cue = asked(&replies);
+    let (effects, _) = world.answer(cue, "yes");
+    assert_eq!(told(&replies_to(client, &effects)).text, "yes");
+    assert!(matches!(&world.ack(cue)[..], [Reply::Acked(acked)] if acked.cue_ids == [cue]));
+    world.leave(client);
+    assert!(!world.machine.knows(cue), "a settled question is forgotten");
+}
+
+#[test]
+fn nothing_is_said_about_a_change_before_it_is_to_be_stored() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("q");
+    let (effects, _) = world.answer(asked(&replies), "yes");
+    let place = |wanted: &dyn Fn(&Effect) -> bool| effects.iter().position(wanted).unwrap();
+    let stored = place(&|effect| matches!(effect, Effect::Store(Change::Decide { .. })));
+    let said = place(&|effect| matches!(effect, Effect::Reply { to, .. } if *to == client));
+    assert!(stored < said);
+}
+
+#[test]
+fn an_agent_that_reconnects_gets_the_answer_it_missed() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("q");
+    let cue = asked(&replies);
+    world.leave(client);
+    world.answer(cue, "late");
+    let (_, replies) = world.ask("q");
+    assert_eq!(asked(&replies), cue);
+    assert_eq!(
+        (told(&replies).text.as_str(), told(&replies).repeat_of),
+        ("late", None)
+    );
+}
+
+#[test]
+fn an_answer_handed_over_but_not_acknowledged_comes_again_marked() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("q");
+    let cue = asked(&replies);
+    world.answer(cue, "yes");
+    world.leave(client);
+    let (_, replies) = world.ask("q");
+    assert_eq!(told(&replies).text, "yes");
+    assert!(told(&replies).repeat_of.is_some());
+}
+
+#[test]
+fn the_same_words_after_the_acknowledgement_are_a_new_question() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    let first = asked(&replies);
+    world.answer(first, "yes");
+    world.ack(first);
+    let (_, replies) = world.ask("q");
+    assert_ne!(asked(&replies), first);
+    assert_eq!(replies.len(), 1, "nobody has answered it");
+}
+
+#[test]
+fn a_retry_of_a_call_means_the_question_of_that_call_even_when_it_is_open_twice_over() {
+    let mut world = World::new();
+    let request = world.request();
+    let (_, replies) = world.ask_as(request, Kind::Cue, "q", None);
+    let (_, again) = world.ask_as(request, Kind::Cue, "q", None);
+    assert_eq!(asked(&replies), asked(&again));
+    let (_, other) = world.ask_as(request, Kind::Cue, "something else", None);
+    assert_eq!(failure(&other).code, ErrorCode::BadRequest);
+}
+
+#[test]
+fn two_clients_on_one_question_both_hear_the_answer_and_one_acknowledgement_counts() {
+    let mut world = World::new();
+    let (one, replies) = world.ask("q");
+    let (two, _) = world.ask("q");
+    let cue = asked(&replies);
+    let (effects, _) = world.answer(cue, "yes");
+    for client in [one, two] {
+        assert_eq!(told(&replies_to(client, &effects)).repeat_of, None);
+    }
+    assert!(matches!(&world.ack(cue)[..], [Reply::Acked(acked)] if acked.cue_ids == [cue]));
+    assert!(matches!(&world.ack(cue)[..], [Reply::Acked(acked)] if acked.cue_ids.is_empty()));
+}
+
+#[test]
+fn a_question_is_decided_once_and_the_same_decision_is_confirmed() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    let cue = asked(&replies);
+    let request = world.request();
+    let (_, first) = world.decide_as(request, cue, answer("yes"), 0);
+    let (_, retry) = world.decide_as(request, cue, answer("yes"), 0);
+    assert!(matches!(
+        (&first[..], &retry[..]),
+        ([Reply::Decided(_)], [Reply::Decided(_)])
+    ));
+    let (effects, other) = world.answer(cue, "no");
+    assert_eq!(failure(&other).code, ErrorCode::AlreadyDecided);
+    assert_eq!(effects.len(), 1, "a refused decision changes nothing");
+}
+
+#[test]
+fn an_answer_to_an_earlier_question_is_not_the_answer_to_the_next() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("first");
+    let first = asked(&replies);
+    world.leave(client);
+    world.answer(first, "to the first");
+    let (_, replies) = world.ask("second");
+    let mail = mailbox(&replies);
+    assert_eq!(mail.earlier.len(), 1);
+    assert_eq!(
+        (mail.earlier[0].cue_id, mail.earlier[0].question.as_str()),
+        (first, "first")
+    );
+    assert_ne!(mail.cue_id, first);
+    world.ack(first);
+    let (_, replies) = world.ask("second");
+    assert_eq!(
+        asked(&replies),
+        mail.cue_id,
+        "the new question is open and waited for"
+    );
+    assert_eq!(replies.len(), 1);
+}
+
+#[test]
+fn an_outcome_that_another_client_is_printing_is_not_taken_for_missed() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("first");
+    world.answer(asked(&replies), "yes");
+    let (_, replies) = world.ask("second");
+    asked(&replies);
+}
+
+#[test]
+fn a_message_answers_the_next_plain_question_and_is_labelled() {
+    let mut world = World::new();
+    world.say("do it carefully");
+    world.say("and tell me");
+    let (_, replies) = world.ask("q");
+    let text = &told(&replies).text;
+    assert!(
+        text.contains("before this question") && text.contains("carefully\n") && text.ends_with("tell me")
+    );
+    let (_, replies) = world.ask("next");
+    assert_eq!(replies.len(), 1, "a message is delivered once");
+}
+
+#[test]
+fn a_message_waits_above_the_answer_to_a_payload_or_a_pause() {
+    for (kind, payload) in [(Kind::Cue, Some("{}")), (Kind::Pause, None)] {
+        let mut world = World::new();
+        world.say("by the way");
+        let request = world.request();
+        let (client, replies) = world.ask_as(request, kind, "q", payload);
+        assert_eq!(replies.len(), 1, "the message does not answer it");
+        let (effects, _) = world.answer(asked(&replies), "yes");
+        let replies = replies_to(client, &effects);
+        let text = &told(&replies).text;
+        assert!(
+            text.find("by the way").unwrap() < text.find("yes").unwrap(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_refusal_is_the_first_line_and_a_cancellation_keeps_messages_waiting() {
+    let mut world = World::new();
+    world.say("by the way");
+    let request = world.request();
+    let (client, replies) = world.ask_as(request, Kind::Cue, "q", Some("{}"));
+    let cue = asked(&replies);
+    let (effects, _) = world.decide(cue, Verdict::Cancel { reason: None }, 0);
+    let replies = replies_to(client, &effects);
+    assert_eq!(told(&replies).outcome, Outcome::Cancelled);
+    world.ack(cue);
+    let request = world.request();
+    let (client, replies) = world.ask_as(request, Kind::Cue, "r", Some("{}"));
+    let (effects, _) = world.decide(
+        asked(&replies),
+        Verdict::Decline {
+            reason: Some("no time".into()),
+        },
+        0,
+    );
+    let replies = replies_to(client, &effects);
+    assert!(
+        told(&replies).text.starts_with("declined: no time\n"),
+        "{}",
+        told(&replies).text
+    );
+    assert!(told(&replies).text.contains("by the way"));
+}
+
+#[test]
+fn a_held_answer_can_be_taken_back_until_it_is_released() {
+    let mut world = World::new();
+    world.say("by the way");
+    let request = world.request();
+    let (client, replies) = world.ask_as(request, Kind::Cue, "q", Some("{}"));
+    let cue = asked(&replies);
+    let (effects, _) = world.decide(cue, answer("hasty"), 5000);
+    assert!(replies_to(client, &effects).is_empty(), "held back");
+    let undo = Ticket(world.draw());
+    let effects = world.handle(Input::Undo { ticket: undo, cue });
+    assert!(matches!(replies_to(undo, &effects)[..], [Reply::Undone(_)]));
+    world.decide(cue, answer("considered"), 5000);
+    assert_eq!(world.machine.next_due(), Some(5000));
+    let effects = world.pass(5000);
+    let replies = replies_to(client, &effects);
+    let text = &told(&replies).text;
+    assert!(
+        text.contains("by the way") && text.ends_with("considered") && !text.contains("hasty"),
+        "{text}"
+    );
+    let effects = world.handle(Input::Undo { ticket: undo, cue });
+    assert_eq!(
+        failure(&replies_to(undo, &effects)).code,
+        ErrorCode::AlreadyReleased
+    );
+}
+
+#[test]
+fn a_question_left_alone_is_superseded_by_a_later_one_and_reopened_by_asking_again() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("old");
+    let old = asked(&replies);
+    world.leave(client);
+    world.pass(SUPERSEDED_AFTER_MS * 2);
+    assert_eq!(world.machine.counts().open, 1, "nothing else was asked");
+    world.ask("new");
+    world.pass(0);
+    assert_eq!(
+        world.machine.counts().open,
+        1,
+        "the old one was alone for long enough"
+    );
+    let (_, replies) = world.ask("old");
+    assert_eq!(asked(&replies), old);
+    assert_eq!(world.machine.counts().open, 2);
+}
+
+#[test]
+fn a_superseded_question_can_still_be_answered() {
+    let mut world = World::new();
+    let (client, replies) = world.ask("old");
+    let old = asked(&replies);
+    world.leave(client);
+    let (waiting, _) = world.ask("new");
+    world.pass(SUPERSEDED_AFTER_MS);
+    let (_, replies) = world.answer(old, "after all");
+    assert!(matches!(&replies[..], [Reply::Decided(decided)] if decided.handed_to == 0));
+    world.leave(waiting);
+    let (_, replies) = world.ask("newest");
+    assert_eq!(mailbox(&replies).earlier[0].text, "after all");
+}
+
+#[test]
+fn a_question_that_somebody_waits_for_is_never_superseded() {
+    let mut world = World::new();
+    world.ask("old");
+    world.ask("new");
+    world.pass(SUPERSEDED_AFTER_MS * 10);
+    assert_eq!(world.machine.counts().open, 2);
+}
+
+#[test]
+fn rounds_without_a_human_end_in_advice_to_give_up_and_a_sign_of_one_starts_anew() {
+    let mut world = World::new();
+    let rest = |world: &mut World, cue| {
+        let ticket = Ticket(world.draw());
+        let effects = world.handle(Input::Rest { ticket, cue });
+        match &replies_to(ticket, &effects)[..] {
+            [Reply::Rested(rested)] => rested.give_up,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (_, replies) = world.ask("q");
+    let cue = asked(&replies);
+    for _ in 1..ROUNDS_MAX {
+        assert!(!rest(&mut world, cue));
+    }
+    assert!(rest(&mut world, cue));
+    world.handle(Input::HumanSeen);
+    assert!(!rest(&mut world, cue));
+}
+
+#[test]
+fn an_agent_cannot_have_more_open_questions_than_the_limit() {
+    let mut world = World::new();
+    for number in 0..LIVE_CUES_PER_AGENT_MAX {
+        asked(&world.ask(&format!("q{number}")).1);
+    }
+    assert_eq!(failure(&world.ask("one more").1).code, ErrorCode::Busy);
+    asked(&world.ask("q7").1);
+}
+
+#[test]
+fn what_was_never_decided_cannot_be_acknowledged() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    let cue = asked(&replies);
+    assert_eq!(failure(&world.ack(cue)).code, ErrorCode::BadRequest);
+    assert_eq!(
+        failure(&world.ack(CueId::from_random(99_999))).code,
+        ErrorCode::UnknownCue
+    );
+}
+
+#[test]
+fn a_stranger_is_told_how_to_get_an_id() {
+    let mut world = World::new();
+    world.agent = AgentId::from_random(77);
+    let (_, replies) = world.ask("q");
+    assert_eq!(failure(&replies).code, ErrorCode::UnknownAgent);
+    assert!(failure(&replies).hint.as_ref().unwrap().contains("cueme recall"));
+}

@@ -79,7 +79,8 @@ pub(super) async fn show(connection: &mut Connection, id: RequestId, prefix: &st
     one(
         connection,
         id,
-        format!("there is no question {cue}"),
+        Failure::new(ErrorCode::UnknownCue, format!("there is no question {cue}"))
+            .with_hint("`cueme inbox` lists the open questions, `cueme history` the others"),
         move |reader| reader.cue(cue),
     )
     .await
@@ -91,7 +92,11 @@ pub(super) async fn last(connection: &mut Connection, id: RequestId, prefix: &st
         Ok(agent) => agent,
         Err(failure) => return connection.fail(id, failure).await,
     };
-    let missing = format!("agent {agent} has not been answered yet");
+    let missing = Failure::new(
+        ErrorCode::UnknownCue,
+        format!("agent {agent} has not been answered yet"),
+    )
+    .with_hint("`cueme inbox` lists what agents ask");
     one(connection, id, missing, move |reader| {
         reader.last_answered(&agent)
     })
@@ -101,7 +106,7 @@ pub(super) async fn last(connection: &mut Connection, id: RequestId, prefix: &st
 async fn one(
     connection: &mut Connection,
     id: RequestId,
-    missing: String,
+    missing: Failure,
     find: impl FnOnce(&Reader) -> Result<Option<CueView>, StoreError> + Send + 'static,
 ) -> Result<(), Ended> {
     let Some(listening) = listening(connection, id).await? else {
@@ -109,11 +114,7 @@ async fn one(
     };
     match read(connection, find).await {
         Ok(Some(cue)) => connection.send(id, &shown(&listening, cue)).await,
-        Ok(None) => {
-            connection
-                .fail(id, Failure::new(ErrorCode::UnknownCue, missing))
-                .await
-        }
+        Ok(None) => connection.fail(id, missing).await,
         Err(failure) => connection.fail(id, failure).await,
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with the database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -59,6 +59,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says what SQLite could not do with a file; damage is called that, whatever it was found by.
+    pub(super) fn of_file(doing: &'static str, path: &Path, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged {
+                path,
+                what: source.to_string(),
+            },
+            _ => Self::Sqlite { doing, path, source },
+        }
+    }
+
     /// Says what a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

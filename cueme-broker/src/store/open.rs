@@ -48,13 +48,7 @@ impl Store {
     /// `was_clean` says that the last broker stopped in an orderly way; otherwise the file is checked first.
     pub fn open(path: &Path, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
         create_private(path)?;
-        let failed = |doing| {
-            move |source| StoreError::Sqlite {
-                doing,
-                path: path.to_owned(),
-                source,
-            }
-        };
+        let failed = |doing| move |source| StoreError::of_file(doing, path, source);
         refuse_newer(path)?;
         let mut connection = Connection::open_with_flags(
             path,
@@ -96,6 +90,19 @@ impl Store {
             // If even this fails the connection is replaced by its owner, which undoes the transaction too.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+    }
+
+    /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
+    ///
+    /// Returns whether it is empty. What was erased from the database stays readable in the log until then.
+    pub fn empty_log(&self) -> Result<bool, StoreError> {
+        // Whoever writes does not wait for readers here: they may take long, and it can be tried again.
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let busy = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(busy? == 0)
     }
 
     /// Folds the write-ahead log into the database, so that the file alone is whole.
@@ -146,11 +153,7 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 
 /// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Sqlite {
-        doing: "read the schema of",
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| StoreError::of_file("read the schema of", path, source);
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
     let found = schema_of(&connection).map_err(failed)?;

@@ -19,4 +19,4 @@ pub(crate) use call::{call, call_running, expect_reply, list, watch};
 pub(crate) use connect::connect;
 pub(crate) use session::unexpected_reply;
 pub(crate) use start::lock_start;
-pub(crate) use wait::{Question, ask_and_wait};
+pub(crate) use wait::{Question, Taken, ask_and_take, ask_and_wait};

@@ -6,6 +6,7 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
+use adapter_core::hap::TURN_ENV;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId};
@@ -24,8 +25,6 @@ use crate::output;
 use crate::surroundings;
 use crate::told::{Form, Rested};
 
-/// The variable that marks the turn a question belongs to.
-const NONCE_VARIABLE: &str = "CUEME_TURN_NONCE";
 /// How long the broker may take to note that a wait ends; the runtime's own ceiling is near by then.
 const REST_WAIT_MAX: Duration = Duration::from_secs(1);
 /// The pause before the second attempt to reach a broker again; it doubles with each further one.
@@ -56,15 +55,19 @@ pub(crate) struct Call {
 }
 
 impl Question {
-    /// Encodes the question under a key of its own.
+    /// Encodes the agent's own question under a key of its own, marked with the turn it runs in.
     pub(crate) fn encode(self) -> Result<Call, CliError> {
-        let nonce = surroundings::variable(NONCE_VARIABLE);
+        self.encode_as(Origin::Agent, surroundings::variable(TURN_ENV))
+    }
+
+    /// Encodes a question that `origin` opens, in the turn that `nonce` marks.
+    pub(crate) fn encode_as(self, origin: Origin, nonce: Option<String>) -> Result<Call, CliError> {
         let ask = Ask {
             agent_id: self.agent_id,
             kind: self.kind,
             prompt: self.prompt,
             payload: self.payload,
-            origin: Origin::Agent,
+            origin,
             nonce: nonce.clone(),
         };
         let bytes = encode_call(mint(), &Request::Ask(ask))?;
@@ -79,18 +82,9 @@ pub(crate) fn ask_and_wait(
     form: Form,
     started: Instant,
 ) -> Result<Exit, CliError> {
-    let signals = Signals::catch()
-        .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
-    let mut wait = Wait {
-        places,
-        signals: &signals,
-        fixed_budget: budget::from_environment()?,
-        started,
-        progress: Progress::Asking { call: call.bytes },
-        nonce: call.nonce,
-        has_retired: false,
-        has_told_loss: false,
-    };
+    let signals = catch_signals()?;
+    let mut wait = Wait::new(places, &signals, call, started);
+    wait.fixed_budget = budget::from_environment()?;
     match wait.until_ended()? {
         Ending::Outcome(told, session) => {
             output::deliver(&form.outcome(&told))?;
@@ -112,6 +106,53 @@ pub(crate) fn ask_and_wait(
             Ok(signal.exit())
         }
     }
+}
+
+/// What a question came to that was asked in an agent's place.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// The outcome, and those of earlier questions that nobody had received.
+    Outcome {
+        /// Oldest first.
+        earlier: Vec<Told>,
+        /// What became of this question.
+        told: Box<Told>,
+    },
+    /// The wait was interrupted; the question stays open.
+    Stopped,
+}
+
+/// Asks, waits without a limit, and returns what became of it instead of printing it.
+pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
+    let signals = catch_signals()?;
+    let mut wait = Wait::new(places, &signals, call, Instant::now());
+    // No runtime stands above this process and ends its waits.
+    wait.fixed_budget = Some(None);
+    let mut earlier: Vec<Told> = Vec::new();
+    loop {
+        match wait.until_ended()? {
+            Ending::Outcome(told, session) => {
+                let taken = earlier.iter().map(|told| told.cue_id);
+                let taken = taken.chain([told.cue_id]).collect();
+                acknowledge(places, session, taken, wait.nonce);
+                return Ok(Taken::Outcome { earlier, told });
+            }
+            Ending::Mailbox(mailbox, _) => {
+                earlier.extend(mailbox.earlier);
+                wait.progress = Progress::Waiting {
+                    cue: mailbox.cue_id,
+                    deadline: None,
+                };
+            }
+            Ending::Rested(_) => {}
+            Ending::Stopped(..) => return Ok(Taken::Stopped),
+        }
+    }
+}
+
+fn catch_signals() -> Result<Signals, CliError> {
+    Signals::catch()
+        .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))
 }
 
 fn exit_of(outcome: Outcome) -> Exit {
@@ -180,6 +221,21 @@ struct Wait<'a> {
     nonce: Option<String>,
     has_retired: bool,
     has_told_loss: bool,
+}
+
+impl<'a> Wait<'a> {
+    fn new(places: &'a Places, signals: &'a Signals, call: Call, started: Instant) -> Self {
+        Self {
+            places,
+            signals,
+            fixed_budget: None,
+            started,
+            progress: Progress::Asking { call: call.bytes },
+            nonce: call.nonce,
+            has_retired: false,
+            has_told_loss: false,
+        }
+    }
 }
 
 impl Wait<'_> {

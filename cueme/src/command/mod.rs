@@ -16,6 +16,9 @@ mod say;
 mod show;
 mod ui;
 
+mod agent;
+mod chats;
+
 mod backup;
 mod broker;
 mod completions;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use protocol_spec::exit::Exit;
 
+use super::{agent, chats};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, inbox, join,
     last, pause, purge, recall, restore, say, show, ui,
@@ -28,6 +29,8 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Last(args) => last::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::History(args) => history::run(&args),
+        Verb::Agent(args) => agent::run(&args),
+        Verb::Chats(args) => chats::run(&args),
         Verb::Broker(args) => broker::run(&args),
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),

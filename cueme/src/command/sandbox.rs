@@ -121,7 +121,7 @@ impl Sandbox {
         command
             .args(words)
             .env_remove("CUEME_WAIT")
-            .env_remove("CUEME_TURN_NONCE");
+            .env_remove(adapter_core::hap::TURN_ENV);
         if let Some(home) = &self.home {
             command.env("CUEME_HOME", home.path());
         }

@@ -69,7 +69,7 @@ impl Home {
             .env("CUEME_HOME", self.path())
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
-        for variable in ["CUEME_WAIT", "CUEME_TURN_NONCE", "CUEME_LOG"] {
+        for variable in ["CUEME_WAIT", "CUEME_TURN", "CUEME_LOG"] {
             command.env_remove(variable);
         }
         command
@@ -147,6 +147,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Takes over a call that was started elsewhere.
+    pub(crate) fn of(child: Child) -> Self {
+        Self { child: Some(child) }
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }

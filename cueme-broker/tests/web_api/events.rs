@@ -1,0 +1,157 @@
+//! The stream of events: nothing missing, nothing twice, and nobody held up.
+
+use protocol_spec::id::CueId;
+use protocol_spec::message::{Attach, Request};
+use serde_json::json;
+
+use crate::harness::{TestBroker, eventually};
+
+fn attach(cue: CueId) -> Request {
+    Request::Attach(Attach {
+        cue_id: cue,
+        nonce: None,
+    })
+}
+
+#[test]
+fn whoever_was_away_catches_up_without_a_gap() {
+    let mut broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let mut events = browser.events(Some(0));
+    let mut seen: Vec<i64> = Vec::new();
+    let mut asked = 0;
+    while asked < 50 {
+        broker.ask(&agent, &format!("Question {asked}?"));
+        asked += 1;
+    }
+    while seen.len() < 20 {
+        let event = events.next().unwrap();
+        if event.name == "change" {
+            seen.push(event.id.unwrap());
+        }
+    }
+    drop(events);
+    while asked < 80 {
+        broker.ask(&agent, &format!("Question {asked}?"));
+        asked += 1;
+    }
+    broker.kill_and_restart();
+    let mut events = browser.events(seen.last().copied());
+    loop {
+        let event = events.next().unwrap();
+        match event.name.as_str() {
+            "change" => seen.push(event.id.unwrap()),
+            "ready" => {
+                assert_eq!(event.data["newest"], json!(seen.last().unwrap()));
+                break;
+            }
+            other => panic!("{other}"),
+        }
+    }
+    broker.ask(&agent, "One more?");
+    seen.push(events.until("change").id.unwrap());
+    let all: Vec<i64> = (1..=*seen.last().unwrap()).collect();
+    assert_eq!(seen, all);
+}
+
+#[test]
+fn what_cannot_be_told_any_more_begins_with_reading_anew() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    broker.join("cursor");
+    let mut events = browser.events(Some(9_999_999));
+    let first = events.next().unwrap();
+    assert_eq!(
+        (first.name.as_str(), &first.data["newest"]),
+        ("resync", &json!(1))
+    );
+    assert_eq!(events.next().unwrap().name, "ready");
+}
+
+#[test]
+fn whoever_does_not_read_holds_up_nobody_and_reads_anew_later() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let mut lagging = browser.events(None);
+    lagging.until("ready");
+    lagging.take_little();
+    let mut reading = browser.events(None);
+    reading.until("ready");
+    // Who listens is told without being written, so it can be made to change very fast.
+    let cue = broker.ask(&agent, "Who listens?").cue;
+    let (connections, waits) = (10, 1000);
+    let changes = std::thread::scope(|scope| {
+        let busy = scope.spawn(|| {
+            for _ in 0..connections {
+                let mut line = broker.connect();
+                for _ in 0..waits {
+                    line.send(&attach(cue));
+                    line.next();
+                }
+            }
+        });
+        let mut heard = 0;
+        while heard < connections * waits {
+            match reading.next().expect("a good reader was dropped").name.as_str() {
+                "presence" => heard += 1,
+                // On a busy machine even a good reader may miss some; it is told.
+                "resync" => break,
+                _ => {}
+            }
+        }
+        busy.join().unwrap();
+        connections * waits
+    });
+    let mut told = 0;
+    loop {
+        match lagging.next().map(|event| event.name) {
+            Some(name) if name == "resync" => break,
+            Some(_) => told += 1,
+            None => break,
+        }
+    }
+    assert!(
+        told < changes,
+        "everything was queued for a reader that did not read"
+    );
+    browser.get("/state").ok(200);
+}
+
+#[test]
+fn a_hundred_pages_hear_the_same() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let mut pages: Vec<_> = (0..100).map(|_| browser.events(None)).collect();
+    for page in &mut pages {
+        page.until("ready");
+    }
+    let waiting = broker.ask(&agent, "All?");
+    for page in &mut pages {
+        assert_eq!(
+            page.until_change("asked").data["cue_id"],
+            json!(waiting.cue.to_string())
+        );
+    }
+}
+
+#[test]
+fn the_epoch_tells_whether_something_beside_the_log_was_missed() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let before = browser.get("/state").ok(200)["epoch"].clone();
+    assert_eq!(browser.events(None).until("ready").data["epoch"], before);
+    browser
+        .send("PATCH", "/settings", &json!({ "undo_ms": 1000 }))
+        .ok(200);
+    let after = browser.events(None).until("ready").data["epoch"].clone();
+    assert_ne!(before, after);
+    assert_eq!(
+        eventually("the state agrees", || Some(
+            browser.get("/state").ok(200)["epoch"].clone()
+        )),
+        after
+    );
+}

@@ -1,0 +1,626 @@
+//! A broker in a directory of its own, and the clients that speak to it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cueme_broker::{ServeOptions, serve};
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{
+    Ask, Attach, Join, MintToken, Nothing, Reply, Request, TokenScope, Told, WebLink, decode_reply,
+    encode_request,
+};
+use protocol_spec::outcome::{Kind, Origin};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const HOME: &str = "CUEME_TEST_HOME";
+/// How long anything may take before a test fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the broker's process does.
+pub(crate) fn be_the_broker() {
+    let Some(home) = std::env::var_os(HOME) else {
+        return;
+    };
+    let options = ServeOptions {
+        places: places(Path::new(&home)),
+        is_background: true,
+    };
+    serve(&options).unwrap();
+}
+
+fn places(home: &Path) -> Places {
+    Places {
+        data_dir: home.to_owned(),
+        socket_dir: home.to_owned(),
+        config: home.join("config.toml"),
+        log_dir: home.join("logs"),
+    }
+}
+
+/// A running broker; killed and removed when dropped.
+pub(crate) struct TestBroker {
+    home: TempDir,
+    child: Child,
+    variables: Vec<(String, String)>,
+    pub(crate) port: u16,
+}
+
+impl TestBroker {
+    pub(crate) fn start() -> Self {
+        Self::with_config("", &[])
+    }
+
+    pub(crate) fn with_config(config: &str, variables: &[(&str, &str)]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let child = spawn(home.path(), &variables);
+        let mut broker = Self {
+            home,
+            child,
+            variables,
+            port: 0,
+        };
+        broker.port = broker.find_port();
+        broker
+    }
+
+    /// Ends the broker without a word, and starts it again.
+    pub(crate) fn kill_and_restart(&mut self) {
+        self.kill();
+        self.child = spawn(self.home.path(), &self.variables);
+        self.port = self.find_port();
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.home.path().to_owned()
+    }
+
+    fn find_port(&self) -> u16 {
+        let status = match self.call(Request::Status(Nothing {})) {
+            Reply::Status(status) => status,
+            other => panic!("{other:?}"),
+        };
+        status.web.unwrap().rsplit(':').next().unwrap().parse().unwrap()
+    }
+
+    /// Says one thing over the local socket.
+    pub(crate) fn call(&self, request: Request) -> Reply {
+        let mut line = self.connect();
+        line.send(&request);
+        line.next()
+    }
+
+    pub(crate) fn connect(&self) -> Line {
+        Line::new(UnixStream::connect(self.home.path().join("broker.sock")).unwrap())
+    }
+
+    pub(crate) fn join(&self, runtime: &str) -> AgentId {
+        let join = Join {
+            runtime: runtime.parse().unwrap(),
+            project_dir: "/home/me/shop".into(),
+            terminal: "zsh".into(),
+            session: None,
+        };
+        match self.call(Request::Join(join)) {
+            Reply::Joined(joined) => joined.agent_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks as an agent does, and returns who waits.
+    pub(crate) fn ask(&self, agent: &AgentId, prompt: &str) -> Waiting {
+        self.ask_with(agent, Kind::Cue, prompt, None, Origin::Agent)
+    }
+
+    pub(crate) fn ask_payload(&self, agent: &AgentId, prompt: &str, payload: &Value) -> Waiting {
+        self.ask_with(agent, Kind::Cue, prompt, Some(payload), Origin::Agent)
+    }
+
+    pub(crate) fn ask_with(
+        &self,
+        agent: &AgentId,
+        kind: Kind,
+        prompt: &str,
+        payload: Option<&Value>,
+        origin: Origin,
+    ) -> Waiting {
+        let ask = Ask {
+            agent_id: agent.clone(),
+            kind,
+            prompt: prompt.into(),
+            payload: payload.map(|payload| serde_json::value::to_raw_value(payload).unwrap()),
+            origin,
+            nonce: None,
+        };
+        self.wait(Request::Ask(ask))
+    }
+
+    /// Waits again for a question.
+    pub(crate) fn attach(&self, cue: CueId) -> Waiting {
+        self.wait(Request::Attach(Attach {
+            cue_id: cue,
+            nonce: None,
+        }))
+    }
+
+    fn wait(&self, request: Request) -> Waiting {
+        let mut line = self.connect();
+        line.send(&request);
+        match line.next() {
+            Reply::Asked(asked) => Waiting {
+                cue: asked.cue_id,
+                line,
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Signs a browser in the way a person does.
+    pub(crate) fn sign_in(&self) -> Browser {
+        let token = self.link_token();
+        let answer = Http::new(self.port).get(&format!("/login/{token}"));
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let cookie = answer
+            .header("set-cookie")
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap()
+            .to_owned();
+        Browser {
+            port: self.port,
+            cookie,
+        }
+    }
+
+    pub(crate) fn link_token(&self) -> String {
+        match self.call(Request::WebLink(WebLink::default())) {
+            Reply::WebLink(link) => link.url.rsplit('/').next().unwrap().to_owned(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn token(&self, scope: TokenScope, agent: Option<&AgentId>) -> String {
+        let mint = MintToken {
+            scope,
+            agent: agent.map(ToString::to_string),
+            name: Some("a program".into()),
+        };
+        match self.call(Request::Token(mint)) {
+            Reply::Token(made) => made.token,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Returns everything that is stored and that a refused request must not change.
+    pub(crate) fn everything(&self) -> String {
+        let database = rusqlite::Connection::open(self.home.path().join("cueme.db")).unwrap();
+        let mut seen = String::new();
+        for table in [
+            "agents",
+            "cues",
+            "decisions",
+            "messages",
+            "drafts",
+            "uploads",
+            "settings",
+            "links",
+            "tokens",
+            "events",
+        ] {
+            let mut statement = database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+            let columns = statement.column_count();
+            let mut rows = statement.query([]).unwrap();
+            while let Some(row) = rows.next().unwrap() {
+                for column in 0..columns {
+                    seen.push_str(&format!("{table} {:?}\n", row.get_ref(column).unwrap()));
+                }
+            }
+        }
+        seen
+    }
+
+    /// Changes the database behind the broker's back.
+    pub(crate) fn sql(&self, sql: &str) {
+        let database = rusqlite::Connection::open(self.home.path().join("cueme.db")).unwrap();
+        database.busy_timeout(PATIENCE).unwrap();
+        database.execute_batch(sql).unwrap();
+    }
+}
+
+impl Drop for TestBroker {
+    fn drop(&mut self) {
+        // It may have been killed by the test.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spawn(home: &Path, variables: &Vec<(String, String)>) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "broker_process", "--ignored", "--nocapture"])
+        .env(HOME, home)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    for (name, value) in variables {
+        command.env(name, value);
+    }
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let ready = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("ready socket=")));
+    assert!(
+        ready.is_some(),
+        "the broker did not start; its log is in {}",
+        home.display()
+    );
+    child
+}
+
+/// A connection to the local socket.
+pub(crate) struct Line {
+    writer: UnixStream,
+    reader: BufReader<UnixStream>,
+}
+
+impl Line {
+    fn new(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self {
+            writer: stream.try_clone().unwrap(),
+            reader: BufReader::new(stream),
+        }
+    }
+
+    pub(crate) fn send(&mut self, request: &Request) {
+        let line = encode_request(RequestId(Uuid::now_v7()), request).unwrap();
+        self.writer.write_all(&line).unwrap();
+    }
+
+    pub(crate) fn next(&mut self) -> Reply {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        decode_reply(line.trim_end().as_bytes()).unwrap().1
+    }
+}
+
+/// An agent that waits for an outcome.
+pub(crate) struct Waiting {
+    pub(crate) cue: CueId,
+    line: Line,
+}
+
+impl Waiting {
+    /// Waits until the outcome comes.
+    pub(crate) fn told(&mut self) -> Told {
+        match self.line.next() {
+            Reply::Outcome(told) => told,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Says that the outcome was printed.
+    pub(crate) fn ack(&mut self) {
+        let ack = protocol_spec::message::Ack {
+            cue_ids: vec![self.cue],
+            nonce: None,
+        };
+        self.line.send(&Request::Ack(ack));
+        assert!(matches!(self.line.next(), Reply::Acked(_)));
+    }
+}
+
+/// One request at a time, with any header one likes.
+#[derive(Clone, Copy)]
+pub(crate) struct Http {
+    port: u16,
+}
+
+impl Http {
+    pub(crate) fn new(port: u16) -> Self {
+        Self { port }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[("host", &self.host())], b"")
+    }
+
+    pub(crate) fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Sends exactly these headers, and a length.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut stream = self.open(method, path, headers, Some(body.len()));
+        // A broker that has seen enough may close before it has read everything.
+        let _ = stream.write_all(body);
+        Answer::read(stream)
+    }
+
+    /// Sends the head only.
+    pub(crate) fn open(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        length: Option<usize>,
+    ) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if let Some(length) = length.filter(|length| *length > 0 || method != "GET") {
+            head.push_str(&format!("content-length: {length}\r\n"));
+        }
+        head.push_str("\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn read(stream: TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        // A reset after the answer is as good as an end.
+        let _ = BufReader::new(stream).read_to_end(&mut bytes);
+        let split = bytes
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .expect("an answer")
+            + 4;
+        let head = String::from_utf8(bytes[..split].to_vec()).unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers: Vec<(String, String)> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
+            .collect();
+        Self {
+            status,
+            headers,
+            body: bytes[split..].to_vec(),
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn has_cors(&self) -> bool {
+        self.headers
+            .iter()
+            .any(|(name, _)| name.starts_with("access-control-"))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// Checks the status and returns the body.
+    pub(crate) fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        if self.body.is_empty() {
+            Value::Null
+        } else {
+            self.json()
+        }
+    }
+
+    /// Checks that it is refused with this status and code.
+    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
+        let body = self.ok(status);
+        assert_eq!(body["error"]["code"], code, "{body}");
+        body["error"].clone()
+    }
+}
+
+/// A browser that is signed in.
+#[derive(Clone)]
+pub(crate) struct Browser {
+    pub(crate) port: u16,
+    pub(crate) cookie: String,
+}
+
+impl Browser {
+    fn http(&self) -> Http {
+        Http::new(self.port)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let host = self.http().host();
+        self.http().send(
+            "GET",
+            &full(path),
+            &[("host", &host), ("cookie", &self.cookie)],
+            b"",
+        )
+    }
+
+    pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.send_bytes(method, path, "application/json", body.to_string().as_bytes())
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, body)
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.send_bytes("DELETE", path, "application/json", b"")
+    }
+
+    pub(crate) fn send_bytes(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let host = self.http().host();
+        let origin = format!("http://{host}");
+        let headers = [
+            ("host", host.as_str()),
+            ("origin", &origin),
+            ("cookie", &self.cookie),
+            ("content-type", kind),
+        ];
+        self.http().send(method, &full(path), &headers, body)
+    }
+
+    /// Answers with words.
+    pub(crate) fn answer(&self, cue: CueId, answer: &Value, hold_ms: u64) -> Answer {
+        self.post(
+            &format!("/cues/{cue}/answer"),
+            &json!({ "id": Uuid::now_v7(), "answer": answer, "hold_ms": hold_ms }),
+        )
+    }
+
+    /// Follows what happens.
+    pub(crate) fn events(&self, last: Option<i64>) -> Events {
+        let host = self.http().host();
+        let last = last.map(|last| last.to_string());
+        let mut headers = vec![("host", host.as_str()), ("cookie", &self.cookie)];
+        if let Some(last) = &last {
+            headers.push(("last-event-id", last));
+        }
+        let stream = self.http().open("GET", "/api/v1/events", &headers, None);
+        Events::new(stream)
+    }
+}
+
+fn full(path: &str) -> String {
+    if path.starts_with("/api/") || path == "/" {
+        path.to_owned()
+    } else {
+        format!("/api/v1{path}")
+    }
+}
+
+/// Server-sent events, as they come.
+pub(crate) struct Events {
+    reader: BufReader<TcpStream>,
+    rest: String,
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) id: Option<i64>,
+    pub(crate) name: String,
+    pub(crate) data: Value,
+}
+
+impl Events {
+    fn new(stream: TcpStream) -> Self {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert!(line.contains(" 200 "), "{line}");
+        while line.trim() != "" {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+        }
+        Self {
+            reader,
+            rest: String::new(),
+        }
+    }
+
+    /// Returns the next event, or nothing when the stream ends.
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some(end) = self.rest.find("\n\n") {
+                let block: String = self.rest.drain(..end + 2).collect();
+                let field = |name: &str| {
+                    block
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name).map(|value| value.trim().to_owned()))
+                };
+                if let (Some(name), Some(data)) = (field("event:"), field("data:")) {
+                    return Some(Event {
+                        id: field("id:").map(|id| id.parse().unwrap()),
+                        name,
+                        data: serde_json::from_str(&data).unwrap(),
+                    });
+                }
+            }
+            let mut size = String::new();
+            if self.reader.read_line(&mut size).ok()? == 0 {
+                return None;
+            }
+            let size = usize::from_str_radix(size.trim(), 16).ok()?;
+            let mut chunk = vec![0; size + 2];
+            self.reader.read_exact(&mut chunk).ok()?;
+            if size == 0 {
+                return None;
+            }
+            self.rest.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+        }
+    }
+
+    /// Makes the system keep little for this reader.
+    pub(crate) fn take_little(&self) {
+        rustix::net::sockopt::set_socket_recv_buffer_size(self.reader.get_ref(), 4096).unwrap();
+    }
+
+    /// Returns the next event with this name.
+    pub(crate) fn until(&mut self, name: &str) -> Event {
+        loop {
+            let event = self.next().expect("the stream ended");
+            if event.name == name {
+                return event;
+            }
+        }
+    }
+
+    /// Returns the next change of this kind.
+    pub(crate) fn until_change(&mut self, what: &str) -> Event {
+        loop {
+            let event = self.until("change");
+            if event.data["what"] == what {
+                return event;
+            }
+        }
+    }
+}
+
+/// Looks again and again until it is so.
+pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,138 @@
+//! The arguments of `agent`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  cueme agent run \"fix the failing test\"
+  cueme agent run --resume latest \"now update the docs\"
+  cueme agent run --json --activity - < task.md
+  cueme agent replay turn.ndjson --partial --activity
+  cueme agent models
+  cueme agent doctor
+  cueme agent new-chat
+
+Models, profiles and fallbacks are read from openclaw.json beside cueme's own configuration, if it exists.";
+
+/// Arguments of `agent`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct AgentArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub(crate) verb: AgentVerb,
+}
+
+/// What can be done with Cursor's agent.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentVerb {
+    /// Give it a task, and go on until you say that it is done
+    Run(AgentRunArgs),
+    /// Turn a recorded stream into contract events
+    Replay(AgentReplayArgs),
+    /// List the models it can use
+    Models(AgentModelsArgs),
+    /// Check that a turn could run, and say what is in the way
+    Doctor(AgentDoctorArgs),
+    /// Make an empty chat and print its id
+    NewChat(AgentNewChatArgs),
+}
+
+/// Arguments of `agent run`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentRunArgs {
+    /// The task, or `-` to read it from stdin
+    #[arg(value_name = "PROMPT", required = true)]
+    pub(crate) prompt: Vec<String>,
+    /// A model of the configuration, or a name that the CLI knows
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Where the agent works
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Continue a chat: its id, or `latest` for the newest of the directory
+    #[arg(long, value_name = "CHAT")]
+    pub(crate) resume: Option<String>,
+    /// Whether its tools run without asking; without force, the CLI's own lists decide
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = Permission::Force)]
+    pub(crate) permission: Permission,
+    /// Whether its commands run in the CLI's sandbox
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub(crate) sandbox: Option<Sandbox>,
+    /// Run one turn, and do not see to it that you are asked
+    #[arg(long)]
+    pub(crate) no_hap: bool,
+    /// Report the CLI's own tools among the events
+    #[arg(long)]
+    pub(crate) activity: bool,
+    /// Print contract events, one JSON object a line, as is done without a terminal too
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the CLI may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Permission {
+    /// What its configuration allows.
+    Default,
+    /// Everything that is not denied.
+    Force,
+}
+
+/// The CLI's sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sandbox {
+    /// Commands run inside it.
+    Enabled,
+    /// Commands run outside it.
+    Disabled,
+}
+
+/// Arguments of `agent replay`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentReplayArgs {
+    /// The recording, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// It was recorded with --stream-partial-output
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Report the CLI's own tools among the events
+    #[arg(long)]
+    pub(crate) activity: bool,
+    /// What the recorded process wrote to stderr
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stderr: Option<PathBuf>,
+    /// How the recorded process ended; without it, well
+    #[arg(long, value_name = "CODE")]
+    pub(crate) exit: Option<i32>,
+}
+
+/// Arguments of `agent models`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentModelsArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `agent doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentDoctorArgs {
+    /// Also run one short turn, which uses a few tokens
+    #[arg(long)]
+    pub(crate) turn: bool,
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `agent new-chat`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentNewChatArgs {
+    /// The directory the chat belongs to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+}

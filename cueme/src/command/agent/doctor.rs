@@ -1,0 +1,117 @@
+//! `cueme agent doctor`: whether a turn could run, and what to do where it could not.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adapter_core::config::Config;
+use adapter_core::cursor::cli::{CliAgent, Ending, Finding, Item, State, examine};
+use protocol_spec::exit::Exit;
+
+use super::setup::{choose, command_of, load_config, runtime};
+use crate::cli::AgentDoctorArgs;
+use crate::display::{Paint, pad, visible_line};
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+/// What the trial turn asks.
+const TRIAL_PROMPT: &str = "Reply with the single word: ready";
+const WHAT_COLUMNS: usize = 12;
+
+pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
+    let config = load_config(&surroundings::places()?)?;
+    let command = command_of(&config)?;
+    let runtime = runtime()?;
+    let mut findings = runtime.block_on(examine(&command, &cursor_home()));
+    let can_run = findings.iter().all(|finding| finding.state != State::Bad);
+    findings.push(if args.turn && can_run {
+        runtime.block_on(trial(config))?
+    } else {
+        pipe(&findings)
+    });
+    if args.json {
+        output::print_line(&serde_json::to_string(&findings).unwrap_or_default())?;
+    } else {
+        output::print(&report(&findings, Paint::for_stdout()))?;
+    }
+    let is_well = findings.iter().all(|finding| finding.state != State::Bad);
+    Ok(if is_well { Exit::Done } else { Exit::NotFound })
+}
+
+/// Returns the folder of the CLI's configuration.
+fn cursor_home() -> PathBuf {
+    let named = surroundings::variable("CURSOR_CONFIG_DIR").map(PathBuf::from);
+    let home = || PathBuf::from(surroundings::variable("HOME").unwrap_or_default()).join(".cursor");
+    named.unwrap_or_else(home)
+}
+
+/// The version was asked for through pipes and without a terminal, so its answer says whether that works.
+fn pipe(findings: &[Finding]) -> Finding {
+    let version = findings.iter().find(|finding| finding.what == "version");
+    let (state, found, remedy) = match version.map(|finding| finding.state) {
+        Some(State::Good) => (
+            State::Good,
+            "the CLI answers through pipes; `cueme agent doctor --turn` tries a whole turn",
+            None,
+        ),
+        Some(_) => (
+            State::Bad,
+            "the CLI does not answer through pipes",
+            Some(
+                "run it by hand in a terminal: if it answers there and not here, update it with `agent update`",
+            ),
+        ),
+        None => (State::Bad, "not tried, because there is no CLI", None),
+    };
+    Finding {
+        what: "pipe",
+        state,
+        found: found.to_owned(),
+        remedy: remedy.map(str::to_owned),
+    }
+}
+
+/// Runs one real turn.
+async fn trial(config: Config) -> Result<Finding, CliError> {
+    let choice = choose(&config, None)?;
+    let mut agent = CliAgent::new(Arc::new(config), choice.model);
+    agent.force = false;
+    let report = agent
+        .turn(TRIAL_PROMPT, None, &BTreeMap::new(), &mut |_: Item<'_>| {})
+        .await;
+    let (state, found, remedy) = match report.ending {
+        Ending::Done(_) => (State::Good, report.evidence.final_text, None),
+        Ending::Error(error) => (
+            State::Bad,
+            format!("{}: {}", error.code, error.message),
+            error.remedy,
+        ),
+    };
+    Ok(Finding {
+        what: "turn",
+        state,
+        found,
+        remedy,
+    })
+}
+
+fn report(findings: &[Finding], paint: Paint) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let mark = match finding.state {
+            State::Good => paint.green("ok  "),
+            State::Warning => paint.yellow("note"),
+            State::Bad => paint.red("bad "),
+        };
+        let what = pad(finding.what, WHAT_COLUMNS);
+        text.push_str(&format!("{mark}  {what}  {}\n", visible_line(&finding.found)));
+        if let Some(remedy) = &finding.remedy {
+            text.push_str(&format!(
+                "      {}  {}\n",
+                pad("", WHAT_COLUMNS),
+                visible_line(remedy)
+            ));
+        }
+    }
+    text
+}

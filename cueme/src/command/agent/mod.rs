@@ -1,0 +1,19 @@
+//! `cueme agent`: drive Cursor's CLI under the contract, with the human in every turn.
+
+mod run;
+
+mod human;
+mod tools;
+mod view;
+
+mod doctor;
+mod models;
+mod new_chat;
+mod replay;
+
+mod failed;
+mod setup;
+
+mod dispatch;
+
+pub(super) use dispatch::run;

@@ -1,0 +1,222 @@
+//! What a person or a program sees of a running conversation.
+
+use std::io::{self, Stdout, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use adapter_core::contract::{ErrorData, Event, Usage};
+use adapter_core::cursor::cli::{ActivityData, Canceller, EventWriter, Item, Note, Phase, Sink};
+use adapter_core::hap::{Answer, HapEvent};
+
+use crate::display::{Paint, shorten, visible, visible_line};
+use crate::output;
+
+/// The two ways to show a conversation.
+enum Form {
+    /// Contract events, one JSON object a line; the rest goes to stderr.
+    Lines(EventWriter<Stdout>),
+    /// Text as it comes, for a terminal.
+    Live(Live),
+}
+
+/// Shows a conversation; its clones write to the same place.
+#[derive(Clone)]
+pub(super) struct View {
+    form: Arc<Mutex<Form>>,
+    /// Ends the conversation when nobody reads it any more.
+    canceller: Canceller,
+}
+
+impl View {
+    /// Writes contract events.
+    pub(super) fn lines(canceller: Canceller) -> Self {
+        Self::new(Form::Lines(EventWriter::new(io::stdout())), canceller)
+    }
+
+    /// Writes for a person.
+    pub(super) fn live(canceller: Canceller) -> Self {
+        Self::new(Form::Live(Live::new()), canceller)
+    }
+
+    fn new(form: Form, canceller: Canceller) -> Self {
+        Self {
+            form: Arc::new(Mutex::new(form)),
+            canceller,
+        }
+    }
+
+    /// Shows a step between turns.
+    pub(super) fn step(&self, event: &HapEvent<'_>) {
+        let Some(words) = words_of(event) else { return };
+        match &mut *self.form() {
+            Form::Lines(_) => output::tell(&words),
+            Form::Live(live) => live.remark(&words),
+        }
+    }
+
+    /// Says in the end what it cost.
+    pub(super) fn close(&self) {
+        if let Form::Live(live) = &mut *self.form() {
+            live.close();
+        }
+    }
+
+    fn form(&self) -> MutexGuard<'_, Form> {
+        self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for View {
+    fn item(&mut self, item: Item<'_>) {
+        let shown = match &mut *self.form() {
+            Form::Lines(writer) => {
+                writer.item(item);
+                writer.flush()
+            }
+            Form::Live(live) => live.item(&item),
+        };
+        if shown.is_err() {
+            self.canceller.cancel();
+        }
+    }
+}
+
+fn words_of(event: &HapEvent<'_>) -> Option<String> {
+    Some(match event {
+        HapEvent::Turn(_) => return None,
+        HapEvent::FollowUp(failure) => {
+            format!("the turn ended without asking you ({failure}); reminding the agent")
+        }
+        HapEvent::Asking(_) => "waiting for you: answer with `cueme answer`, or on the page".to_owned(),
+        HapEvent::Answered(Answer::Text(_)) => "you answered; the agent goes on".to_owned(),
+        HapEvent::Answered(Answer::Declined(_)) => "you declined; the conversation ends".to_owned(),
+        HapEvent::Answered(Answer::Cancelled) => "the question was closed; the conversation ends".to_owned(),
+        HapEvent::ResumedElsewhere => {
+            "warning: the CLI continued another chat than it was told to".to_owned()
+        }
+    })
+}
+
+/// A terminal that shows text as it comes.
+struct Live {
+    paint: Paint,
+    columns: usize,
+    is_line_open: bool,
+    used: Usage,
+}
+
+impl Live {
+    fn new() -> Self {
+        Self {
+            paint: Paint::for_stdout(),
+            columns: output::columns(),
+            is_line_open: false,
+            used: Usage::default(),
+        }
+    }
+
+    fn item(&mut self, item: &Item<'_>) -> io::Result<()> {
+        match item {
+            Item::Event(Event::AssistantDelta { content }) => self.text(content),
+            Item::Event(Event::ToolCall { name, .. }) => self.line(&self.paint.cyan(&visible_line(name))),
+            Item::Event(Event::Usage(usage)) => {
+                self.add(*usage);
+                Ok(())
+            }
+            Item::Event(Event::Error(error)) => self.error(error),
+            Item::Event(Event::Done(_)) => Ok(()),
+            Item::Activity(activity) => self.tool(&activity.data),
+            Item::Note(note) => self.note(note),
+        }
+    }
+
+    fn text(&mut self, content: &str) -> io::Result<()> {
+        let mut shown = visible(content);
+        if content.ends_with('\n') {
+            shown.push('\n');
+        }
+        self.is_line_open =
+            !shown.is_empty() && !shown.ends_with('\n') || self.is_line_open && shown.is_empty();
+        self.write(&shown)
+    }
+
+    fn tool(&mut self, step: &ActivityData<'_>) -> io::Result<()> {
+        let name = visible_line(&step.name);
+        let is_well = step.outcome.as_deref() == Some("success");
+        let line = match step.phase {
+            Phase::Started => {
+                let hint = step.hint.as_deref().map(visible_line).unwrap_or_default();
+                self.paint
+                    .dim(&shorten(&format!("  {name}  {hint}"), self.columns))
+            }
+            // A tool that did what it should is not worth a second line.
+            Phase::Completed if is_well => return Ok(()),
+            Phase::Completed => {
+                let outcome = step.outcome.as_deref().map(visible_line).unwrap_or_default();
+                let code = step
+                    .exit_code
+                    .map(|code| format!(", exit {code}"))
+                    .unwrap_or_default();
+                self.paint.yellow(&format!("  {name}: {outcome}{code}"))
+            }
+        };
+        self.line(&line)
+    }
+
+    fn note(&mut self, note: &Note<'_>) -> io::Result<()> {
+        match note {
+            Note::Session { id, model } => {
+                let words = format!("chat {}, {}", visible_line(id), visible_line(model));
+                self.line(&self.paint.dim(&words))
+            }
+            Note::Connection(what) => self.line(&self.paint.dim(&visible_line(what))),
+            Note::Recovery(decision) => self.line(&self.paint.yellow(&decision.to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    fn error(&mut self, error: &ErrorData) -> io::Result<()> {
+        let words = format!("{}: {}", error.code, visible(&error.message));
+        self.line(&self.paint.red(&words))?;
+        match &error.remedy {
+            Some(remedy) => self.line(&format!("hint: {remedy}")),
+            None => Ok(()),
+        }
+    }
+
+    fn remark(&mut self, words: &str) {
+        // A terminal that is gone is noticed by the next item.
+        let _ = self.line(&self.paint.bold(words));
+    }
+
+    fn close(&mut self) {
+        let Usage {
+            prompt_tokens,
+            completion_tokens,
+            cache_read_tokens,
+            ..
+        } = self.used;
+        let cached = cache_read_tokens.unwrap_or_default();
+        let words = format!("tokens: {prompt_tokens} in, {cached} from the cache, {completion_tokens} out");
+        let _ = self.line(&self.paint.dim(&words));
+    }
+
+    fn add(&mut self, usage: Usage) {
+        self.used.prompt_tokens += usage.prompt_tokens;
+        self.used.completion_tokens += usage.completion_tokens;
+        let cached = self.used.cache_read_tokens.unwrap_or_default();
+        self.used.cache_read_tokens = Some(cached + usage.cache_read_tokens.unwrap_or_default());
+    }
+
+    /// Writes a line of its own, below text that is not finished.
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        let open = if self.is_line_open { "\n" } else { "" };
+        self.is_line_open = false;
+        self.write(&format!("{open}{line}\n"))
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    }
+}

@@ -1,0 +1,305 @@
+//! `cueme agent` with the double of Cursor's CLI, the real `cueme` and the real broker.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::{Ended, Home, Running, binary, eventually};
+
+/// What the double asks when its scenario lets it ask.
+const QUESTION: &str = "Done?";
+
+/// A home in which `agent` is the double and `cueme` the program under test.
+struct Stage {
+    home: Home,
+    scenario: &'static str,
+}
+
+impl Stage {
+    fn new(scenario: &'static str) -> Self {
+        let stage = Self {
+            home: Home::new(),
+            scenario,
+        };
+        fs::create_dir(stage.bin()).unwrap();
+        symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), stage.bin().join("agent")).unwrap();
+        symlink(binary(), stage.bin().join("cueme")).unwrap();
+        fs::create_dir(stage.project()).unwrap();
+        // The agent knows its id from its prompt; the double's command finds it with the broker.
+        let cue = format!(
+            "cueme cue \"$(cueme agents | cut -d' ' -f1 | head -n1)\" - <<'EOF'\n<cueme_prompt>\n{QUESTION}\n</cueme_prompt>\nEOF\n"
+        );
+        fs::write(stage.home.path().join("cue.sh"), cue).unwrap();
+        stage
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.home.path().join("bin")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.home.path().join("project")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let path = format!("{}:{}", self.bin().display(), std::env::var("PATH").unwrap());
+        let mut command = self.home.command(words);
+        command
+            .current_dir(self.project())
+            .env("PATH", path)
+            .env("HOME", self.home.path())
+            .env("CURSOR_CONFIG_DIR", self.home.path().join(".cursor"))
+            .env_remove("CURSOR_API_KEY")
+            .env("FAKE_CURSOR_SCENARIO", self.scenario)
+            .env("FAKE_CURSOR_HOME", self.home.path())
+            .env("FAKE_CURSOR_LOG", self.home.path().join("log"))
+            .env(
+                "FAKE_CURSOR_CUE",
+                format!("sh {}", self.home.path().join("cue.sh").display()),
+            );
+        command
+    }
+
+    fn start(&self, words: &[&str]) -> Running {
+        let mut command = self.command(words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::of(command.spawn().unwrap())
+    }
+
+    fn run(&self, words: &[&str]) -> Ended {
+        self.start(words).finish()
+    }
+
+    /// Returns what the double recorded of its turns.
+    fn turns(&self) -> Vec<Value> {
+        let log = fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
+        log.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// Returns every question the broker ever got.
+    fn questions(&self) -> Vec<Value> {
+        let history = self.home.run(&["history", "--json"]).expect(0).json();
+        history.as_array().unwrap().clone()
+    }
+
+    /// Waits for a question that somebody waits for, and answers it.
+    fn answer(&self, words: &[&str]) -> Value {
+        let cue = eventually(|| {
+            let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
+            let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
+            inbox.as_array().unwrap().iter().find(waited).cloned()
+        });
+        let id = cue["cue_id"].as_str().unwrap();
+        let words = [&words[..1], &[id], &words[1..]].concat();
+        self.home.run(&words).expect(0);
+        cue
+    }
+
+    /// Checks that no double is left, nor anything it started.
+    fn nothing_is_left(&self) {
+        for turn in self.turns() {
+            let pid = i32::try_from(turn["pid"].as_i64().unwrap()).unwrap();
+            let group = rustix::process::Pid::from_raw(pid).unwrap();
+            eventually(|| {
+                rustix::process::test_kill_process_group(group)
+                    .is_err()
+                    .then_some(())
+            });
+            assert!(
+                !Path::new(&format!("/proc/{pid}")).exists(),
+                "{pid} was not reaped"
+            );
+        }
+    }
+}
+
+fn kinds(ended: &Ended) -> Vec<String> {
+    let event = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+    ended
+        .stdout
+        .lines()
+        .map(|line| event(line)["type"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn prompt_of(turn: &Value) -> &str {
+    turn["prompt"].as_str().unwrap()
+}
+
+#[test]
+fn an_agent_that_obeys_asks_once_and_is_done() {
+    let stage = Stage::new("hap_ok");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "yes"]);
+    assert_eq!(
+        (&cue["prompt"], &cue["origin"]),
+        (&QUESTION.into(), &"agent".into())
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(
+        kinds(&ended).last().map(String::as_str),
+        Some("done"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!((stage.questions().len(), stage.turns().len()), (1, 1));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_that_forgets_lies_or_hides_is_asked_for_once_and_the_answer_comes_back() {
+    for scenario in ["hap_missing", "hap_fake_claim", "hap_background"] {
+        let stage = Stage::new(scenario);
+        let running = stage.start(&["agent", "run", "do it"]);
+        let cue = stage.answer(&["answer", "also update the docs"]);
+        assert_eq!(cue["origin"], "adapter", "{scenario}");
+        assert!(
+            cue["prompt"].as_str().unwrap().contains("All done."),
+            "{scenario}"
+        );
+        stage.answer(&["decline", "enough"]);
+        let ended = running.finish().expect(0);
+        let terminals = kinds(&ended).iter().filter(|kind| *kind == "done").count();
+        assert_eq!(terminals, 1, "{scenario}: {}", ended.stdout);
+        let turns = stage.turns();
+        let told: Vec<usize> = (0..turns.len())
+            .filter(|number| prompt_of(&turns[*number]).contains("also update the docs"))
+            .collect();
+        assert_eq!(told, [4], "{scenario}: after three reminders, once");
+        assert!(turns[4]["resume"].is_string(), "{scenario}: in the same chat");
+        assert_eq!(
+            stage.questions().len(),
+            2,
+            "{scenario}: one for each thing it was told to do"
+        );
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
+fn a_question_the_cli_skipped_reaches_the_human_with_its_options() {
+    let stage = Stage::new("hap_ask");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "--select", "B"]);
+    assert_eq!(cue["payload"]["options"], serde_json::json!(["A", "B"]));
+    stage.answer(&["decline"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert!(
+        prompt_of(&turns[1]).contains("The human answered:"),
+        "{}",
+        turns[1]
+    );
+    assert!(prompt_of(&turns[1]).contains('B'));
+}
+
+#[test]
+fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
+    let stage = Stage::new("simple");
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--model", "gpt-5", "do it"])
+        .expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    let turns = stage.turns();
+    assert_eq!((turns.len(), prompt_of(&turns[0])), (1, "do it"));
+    assert_eq!(turns[0]["model"], "gpt-5");
+    stage.home.run(&["broker", "status"]).expect(1);
+}
+
+#[test]
+fn a_failed_turn_is_an_error_event_and_exit_1() {
+    let stage = Stage::new("quota");
+    let ended = stage.run(&["agent", "run", "do it"]).expect(1);
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["data"]["code"], "QUOTA_EXCEEDED");
+}
+
+#[test]
+fn an_interrupt_ends_the_turn_and_leaves_no_process() {
+    let stage = Stage::new("hang_mid");
+    let running = stage.start(&["agent", "run", "--no-hap", "do it"]);
+    eventually(|| (!stage.turns().is_empty()).then_some(()));
+    interrupt(&running);
+    let ended = running.finish().expect(130);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("error"));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_interrupt_while_the_human_is_asked_ends_the_wait() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    eventually(|| {
+        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+        let waited = inbox
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|cue| cue["waiting"].as_u64() > Some(0));
+        waited.then_some(())
+    });
+    interrupt(&running);
+    running.finish().expect(130);
+    stage.nothing_is_left();
+}
+
+fn interrupt(running: &Running) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+}
+
+#[test]
+fn a_chat_that_is_continued_is_the_same_agent() {
+    let stage = Stage::new("quota");
+    for _ in 0..2 {
+        stage
+            .run(&["agent", "run", "--resume", "chat-1", "do it"])
+            .expect(1);
+    }
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agents = agents.as_array().unwrap();
+    assert_eq!((agents.len(), &agents[0]["agent_runtime"]), (1, &"cursor".into()));
+    assert_eq!(stage.turns()[0]["resume"], "chat-1");
+}
+
+#[test]
+fn a_latest_chat_that_does_not_exist_is_not_found() {
+    let stage = Stage::new("simple");
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--resume", "latest", "do it"])
+        .expect(1);
+    assert!(ended.stderr.contains("hint: "), "{}", ended.stderr);
+}
+
+#[test]
+fn models_and_new_chats_are_the_cli_s_own() {
+    let stage = Stage::new("simple");
+    let models = stage.run(&["agent", "models", "--json"]).expect(0).json();
+    assert!(models[1].as_str().unwrap().starts_with("gpt-5"), "{models}");
+    let chat = stage.run(&["agent", "new-chat"]).expect(0).stdout;
+    assert!(uuid::Uuid::parse_str(chat.trim()).is_ok(), "{chat}");
+}
+
+#[test]
+fn the_doctor_finds_a_cli_that_works_and_says_what_is_wrong_with_one_that_does_not() {
+    let stage = Stage::new("simple");
+    let well = stage.run(&["agent", "doctor", "--turn"]).expect(0).stdout;
+    assert!(
+        well.contains("user@example.com") && well.contains("Hello there."),
+        "{well}"
+    );
+    let stage = Stage::new("no_login");
+    let ill = stage.run(&["agent", "doctor"]).expect(1).stdout;
+    assert!(ill.contains("agent login"), "{ill}");
+    fs::remove_file(stage.bin().join("agent")).unwrap();
+    let mut command = stage.command(&["agent", "doctor"]);
+    let gone = command.env("PATH", stage.bin()).output().unwrap();
+    assert_eq!(gone.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&gone.stdout).contains("install the Cursor CLI"));
+}

@@ -1,0 +1,206 @@
+//! What programs do over the wire that no command does: attach by id, take answers back, follow, prove.
+
+use cueme_tests::{Client, Home, envelope, eventually};
+use protocol_spec::answer::Answer;
+use protocol_spec::message::{
+    Ack, Attach, ErrorCode, EventKind, GiveAnswer, Hello, Join, Receipts, Reply, Request, Undo, Watch,
+};
+
+fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
+    Request::Answer(GiveAnswer {
+        cue: cue.to_owned(),
+        answer: Answer {
+            text: Some(text.to_owned()),
+            ..Answer::default()
+        },
+        by: Some("page".to_owned()),
+        hold_ms,
+    })
+}
+
+#[test]
+fn an_answer_that_is_held_can_be_taken_back_before_the_agent_has_it() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let mut wire = home.wire();
+    let Some(Reply::Decided(decided)) = wire.call(&answer(&cue, "wrong", 60_000)) else {
+        panic!("not decided")
+    };
+    assert!(decided.released_at.is_some());
+    assert_eq!(home.delivery(&cue), "none");
+    assert!(client.is_running() && client.stdout().is_empty());
+    let undo = Request::Undo(Undo { cue: cue.clone() });
+    let Some(Reply::Undone(undone)) = wire.call(&undo) else {
+        panic!("not undone")
+    };
+    assert_eq!(
+        undone.answer.and_then(|answer| answer.text).as_deref(),
+        Some("wrong"),
+        "the words come back as a draft"
+    );
+    wire.call(&answer(&cue, "right", 200));
+    assert!(client.finish().expect(0).starts_with("right\n"));
+    let Some(Reply::Error(failure)) = wire.call(&undo) else {
+        panic!("undone too late")
+    };
+    assert_eq!(failure.code, ErrorCode::AlreadyReleased);
+}
+
+#[test]
+fn a_held_answer_is_released_on_time_even_if_the_broker_died_meanwhile() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    home.wire().call(&answer(&cue, "8080", 1500));
+    home.kill_broker();
+    let run = client.finish();
+    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+}
+
+#[test]
+fn a_follower_sees_everything_in_order_and_catches_up_from_where_it_was() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
+    let seen = |after: i64, count: usize| -> Vec<(i64, EventKind)> {
+        let mut wire = home.wire();
+        wire.send(&Request::Watch(Watch { after: Some(after) }));
+        let mut events = Vec::new();
+        while events.len() < count {
+            match wire.hear() {
+                Some(Reply::Event(event)) => events.extend(event.id.map(|id| (id, event.what))),
+                other => panic!("{other:?}"),
+            }
+        }
+        events
+    };
+    let all = seen(0, 4);
+    let kinds: Vec<EventKind> = all.iter().map(|(_, what)| *what).collect();
+    assert_eq!(
+        kinds,
+        [
+            EventKind::Joined,
+            EventKind::Asked,
+            EventKind::Answered,
+            EventKind::Delivered
+        ]
+    );
+    assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    home.kill_broker();
+    home.ok(&["agents"]);
+    assert_eq!(seen(all[1].0, 2), all[2..], "the log outlives the broker");
+}
+
+#[test]
+fn a_turn_can_prove_what_was_delivered_in_it() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut command = home.command(&["cue", &agent, "-"]);
+    command.env("CUEME_TURN_NONCE", "turn-7");
+    let mut client = Client::start(&mut command, envelope("Which port?", None).as_bytes());
+    let cue = home.wait_for("Which port?", 1);
+    home.ok(&["answer", &cue, "8080"]);
+    client.finish().expect(0);
+    let receipts = |nonce: &str| match home.wire().call(&Request::Receipts(Receipts {
+        nonce: nonce.to_owned(),
+    })) {
+        Some(Reply::Receipts(list)) => list.receipts,
+        other => panic!("{other:?}"),
+    };
+    let proof = receipts("turn-7");
+    assert_eq!(proof.len(), 1);
+    assert_eq!(proof[0].cue_id.as_str(), cue);
+    assert!(receipts("turn-8").is_empty());
+}
+
+#[test]
+fn a_conversation_that_joins_again_is_the_same_agent() {
+    let home = Home::new();
+    home.ok(&["agents"]);
+    let join = |session: Option<&str>| {
+        let request = Request::Join(Join {
+            runtime: "cursor".parse().unwrap(),
+            project_dir: "/srv/shop".to_owned(),
+            terminal: "bash".to_owned(),
+            session: session.map(str::to_owned),
+        });
+        match home.wire().call(&request) {
+            Some(Reply::Joined(joined)) => joined,
+            other => panic!("{other:?}"),
+        }
+    };
+    let first = join(Some("chat-1"));
+    let again = join(Some("chat-1"));
+    assert_eq!((first.again, again.again), (false, true));
+    assert_eq!(first.agent_id, again.agent_id);
+    assert_ne!(join(Some("chat-2")).agent_id, first.agent_id);
+    assert_ne!(join(None).agent_id, join(None).agent_id);
+}
+
+#[test]
+fn a_program_attaches_by_id_and_the_first_acknowledgement_counts() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let attach = Request::Attach(Attach {
+        cue_id: cue.parse().unwrap(),
+        nonce: None,
+    });
+    let mut wire = home.wire();
+    wire.send(&attach);
+    assert!(matches!(wire.hear(), Some(Reply::Asked(asked)) if asked.again));
+    home.wait_for("Which port?", 2);
+    home.ok(&["answer", &cue, "8080"]);
+    assert!(matches!(wire.hear(), Some(Reply::Outcome(told)) if told.text == "8080"));
+    client.finish().expect(0);
+    eventually("the command acknowledged", || {
+        (home.delivery(&cue) == "acknowledged").then_some(())
+    });
+    let ack = Request::Ack(Ack {
+        cue_ids: vec![cue.parse().unwrap()],
+        nonce: None,
+    });
+    let Some(Reply::Acked(acked)) = wire.call(&ack) else {
+        panic!("not acknowledged")
+    };
+    assert!(acked.cue_ids.is_empty(), "somebody was first");
+    let unknown = Request::Attach(Attach {
+        cue_id: "zzzzzzzzzzzz".parse().unwrap(),
+        nonce: None,
+    });
+    assert!(
+        matches!(home.wire().call(&unknown), Some(Reply::Error(failure)) if failure.code == ErrorCode::UnknownCue)
+    );
+}
+
+#[test]
+fn an_outcome_that_does_not_exist_cannot_be_acknowledged() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, cue) = home.ask(&agent, "Which port?", None);
+    let ack = Request::Ack(Ack {
+        cue_ids: vec![cue.parse().unwrap()],
+        nonce: None,
+    });
+    assert!(
+        matches!(home.wire().call(&ack), Some(Reply::Error(failure)) if failure.code == ErrorCode::BadRequest)
+    );
+    assert!(client.is_running());
+    assert_eq!(home.show(&cue)["outcome"], "open");
+}
+
+#[test]
+fn the_broker_says_which_version_and_protocol_it_speaks() {
+    let home = Home::new();
+    home.ok(&["agents"]);
+    let hello = Request::Hello(Hello {
+        version: "0.0.1".to_owned(),
+    });
+    let Some(Reply::Welcome(welcome)) = home.wire().call(&hello) else {
+        panic!("no welcome")
+    };
+    assert_eq!(welcome.version, protocol_spec::version::PROGRAM);
+    assert_eq!(welcome.protocol, protocol_spec::version::PROTOCOL);
+    assert_eq!(welcome.pid, home.broker_pid());
+}

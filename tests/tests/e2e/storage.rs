@@ -1,0 +1,336 @@
+//! Disks that are full, databases that are damaged or newer, and keeping copies.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::door::{NOBODY, is_root};
+use cueme_tests::{Client, Home, envelope, eventually, not_run};
+
+/// A small file system of its own, unmounted when dropped.
+struct Disk {
+    path: PathBuf,
+}
+
+impl Disk {
+    /// Mounts one; `None`, after saying why, where that is not allowed.
+    fn mount(parent: &Path, mebibytes: u32) -> Option<Self> {
+        let path = parent.join("disk");
+        std::fs::create_dir(&path).unwrap();
+        let mounted = Command::new("mount")
+            .args([
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={mebibytes}m,mode=0700"),
+                "cueme-e2e",
+            ])
+            .arg(&path)
+            .output();
+        match mounted {
+            Ok(output) if output.status.success() => Some(Self { path }),
+            Ok(output) => {
+                not_run(&format!(
+                    "no small disk can be mounted: {}",
+                    String::from_utf8_lossy(&output.stderr).trim()
+                ));
+                None
+            }
+            Err(error) => {
+                not_run(&format!("no small disk can be mounted: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Fills it to the last byte.
+    fn fill(&self) {
+        use std::io::Write;
+        let mut file = std::fs::File::create(self.path.join("filler")).unwrap();
+        for size in [64 * 1024, 4096, 1] {
+            while file.write_all(&vec![b'x'; size]).is_ok() {}
+        }
+    }
+
+    /// Frees what filled it.
+    fn free(&self) {
+        std::fs::remove_file(self.path.join("filler")).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
+    let outer = Home::new();
+    let Some(disk) = Disk::mount(outer.scratch(), 4) else {
+        return;
+    };
+    let home = Home::new().at(disk.path.join("home"));
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let broker = home.broker_pid();
+    disk.fill();
+    let long = "x".repeat(20_000);
+    for prompt in ["Which host?", &long] {
+        let stdin = envelope(prompt, None);
+        home.run_with(&["cue", &agent, "-"], stdin.as_bytes())
+            .refused(74, &["error: ", "hint: the disk is full"]);
+    }
+    let say = "y".repeat(100_000);
+    home.run_with(&["say", &agent, "-"], say.as_bytes())
+        .refused(74, &["disk is full"]);
+    home.run(&["join", "codex"]).refused(74, &["disk is full"]);
+    assert!(client.is_running(), "who waits goes on waiting");
+    assert_eq!(home.broker_pid(), broker, "the broker stays");
+    let trouble = home.status().storage_error;
+    assert!(trouble.is_some_and(|error| error.contains("full")));
+    let doctor = home.run(&["doctor", "--quick"]);
+    assert!(doctor.expect(1).contains("fail  storage: "), "{}", doctor.stdout);
+    assert_eq!(home.open_cues().len(), 1, "nothing is pretended");
+    disk.free();
+    eventually("questions can be asked again", || {
+        let mut command = home.command(&["cue", &agent, "-"]);
+        command.env("CUEME_WAIT", "300ms");
+        let run = Client::start(&mut command, envelope("Which host?", None).as_bytes()).finish();
+        (run.code == Some(75)).then_some(())
+    });
+    assert_eq!(home.broker_pid(), broker, "without a restart");
+    assert_eq!(home.wait_for("Which port?", 1), cue);
+    home.ok(&["answer", &cue, "8080"]);
+    let run = client.finish();
+    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert_eq!(home.delivery(&cue), "acknowledged");
+    assert_eq!(home.status().storage_error, None);
+    assert_eq!(home.json(&["agents", "--json"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_broker_that_cannot_start_on_a_full_disk_says_why() {
+    let outer = Home::new();
+    let Some(disk) = Disk::mount(outer.scratch(), 1) else {
+        return;
+    };
+    let home = Home::new().at(disk.path.join("home"));
+    std::fs::create_dir(home.path()).unwrap();
+    disk.fill();
+    let run = home.run(&["join", "cursor"]);
+    run.refused(69, &["error: ", "hint: "]);
+    disk.free();
+    home.join();
+}
+
+#[test]
+fn an_answer_given_while_the_disk_is_full_is_refused_and_can_be_given_again() {
+    let outer = Home::new();
+    let Some(disk) = Disk::mount(outer.scratch(), 4) else {
+        return;
+    };
+    let home = Home::new().at(disk.path.join("home"));
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    disk.fill();
+    let long = "8080 ".repeat(20_000);
+    home.run_with(&["answer", &cue, "-"], long.as_bytes())
+        .refused(74, &["disk is full"]);
+    assert!(
+        client.is_running(),
+        "an answer that is not on disk reaches nobody"
+    );
+    assert_eq!(client.stdout(), "");
+    disk.free();
+    eventually("the answer is taken", || {
+        (home.run_with(&["answer", &cue, "-"], long.as_bytes()).code == Some(0)).then_some(())
+    });
+    assert!(client.finish().expect(0).starts_with("8080 8080"));
+}
+
+/// The number of the schema stands at byte 60 of the file.
+fn set_schema(database: &Path, schema: u32) {
+    let mut bytes = std::fs::read(database).unwrap();
+    bytes[60..64].copy_from_slice(&schema.to_be_bytes());
+    std::fs::write(database, bytes).unwrap();
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    let home = Home::new();
+    home.join();
+    home.ok(&["broker", "stop"]);
+    set_schema(&home.database(), 9999);
+    let before = std::fs::read(home.database()).unwrap();
+    for words in [vec!["join", "cursor"], vec!["inbox"], vec!["broker", "run"]] {
+        home.run(&words)
+            .refused(69, &["schema 9999", "update cueme", "nothing was changed"]);
+    }
+    assert_eq!(std::fs::read(home.database()).unwrap(), before);
+    // Looking at it may leave an empty log beside it, and nothing in it.
+    let log = std::fs::metadata(home.path().join("cueme.db-wal"));
+    assert_eq!(log.map_or(0, |log| log.len()), 0);
+    let doctor = home.run(&["doctor", "--quick"]);
+    assert!(doctor.expect(1).contains("update cueme"), "{}", doctor.stdout);
+}
+
+#[test]
+fn a_damaged_database_is_reported_and_nothing_is_pretended() {
+    let home = Home::new();
+    let agent = home.join();
+    for number in 0..20 {
+        home.ask_and_answer(&agent, &format!("Question {number}?"), None, &["yes"]);
+    }
+    home.ok(&["broker", "stop"]);
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    assert!(bytes.len() > 16 * 1024, "everything is in the file");
+    for byte in &mut bytes[4096..] {
+        *byte ^= 0x5a;
+    }
+    std::fs::write(home.database(), &bytes).unwrap();
+    let _ = std::fs::remove_file(home.path().join("clean"));
+    let run = home.run_with(&["cue", &agent, "-"], envelope("Now?", None).as_bytes());
+    run.refused(69, &["damaged", "cueme restore"]);
+    let doctor = home.run(&["doctor", "--quick"]);
+    assert!(doctor.expect(1).contains("damaged"), "{}", doctor.stdout);
+    assert_eq!(
+        std::fs::read(home.database()).unwrap(),
+        bytes,
+        "it is left as it is"
+    );
+}
+
+#[test]
+fn a_database_damaged_after_an_orderly_stop_pretends_nothing_either() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
+    home.ok(&["broker", "stop"]);
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    for byte in &mut bytes[4096..] {
+        *byte ^= 0x5a;
+    }
+    std::fs::write(home.database(), &bytes).unwrap();
+    let run = home.run_with(&["cue", &agent, "-"], envelope("Now?", None).as_bytes());
+    assert!(matches!(run.code, Some(69 | 74)), "{run:?}");
+    run.refused(run.code.unwrap(), &["error: ", "hint: "]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let home = Home::new();
+    std::fs::create_dir(home.path()).unwrap();
+    let notes = "these are my notes, and they are long enough to look at. ".repeat(100);
+    std::fs::write(home.database(), &notes).unwrap();
+    home.run(&["join", "cursor"]).refused(69, &["cueme.db", "hint: "]);
+    assert_eq!(std::fs::read_to_string(home.database()).unwrap(), notes);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut home = Home::new();
+    std::fs::create_dir(home.path()).unwrap();
+    let mut command = if is_root() {
+        home.use_copy_of_binary();
+        let mut command = home.command(&["join", "cursor"]);
+        std::os::unix::fs::chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
+        command
+    } else {
+        home.command(&["join", "cursor"])
+    };
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
+    let run = Client::start(&mut command, b"").finish();
+    run.refused(69, &["could not", home.path().to_str().unwrap(), "hint: "]);
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    if !is_root() {
+        home.join();
+    }
+}
+
+#[test]
+fn a_backup_is_whole_and_a_restore_brings_it_back() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Before?", None, &["kept"]);
+    let (mut client, open) = home.ask(&agent, "Open in the backup?", None);
+    let copy = home.scratch().join("copy.db");
+    let said = home.ok(&["backup", "copy.db"]);
+    assert!(
+        said.contains("2 questions") && said.contains("verified"),
+        "{said}"
+    );
+    home.run(&["backup", "copy.db"])
+        .refused(2, &["exists already", "hint: "]);
+    home.ok(&["answer", &open, "after the backup"]);
+    client.finish().expect(0);
+    home.ask_and_answer(&agent, "After?", None, &["lost"]);
+    let said = home.ok(&["restore", copy.to_str().unwrap()]);
+    assert!(said.contains("restored 2 questions"), "{said}");
+    let kept = said.lines().find_map(|line| line.split(" is kept as ").nth(1));
+    assert!(Path::new(kept.unwrap()).is_file(), "{said}");
+    let prompts: Vec<serde_json::Value> = home
+        .json(&["history", "--json"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cue| cue["prompt"].clone())
+        .collect();
+    assert_eq!(prompts, ["Open in the backup?", "Before?"]);
+    let (mut client, again) = home.ask(&agent, "Open in the backup?", None);
+    assert_eq!(again, open, "it is open again");
+    home.ok(&["answer", &open, "now"]);
+    assert!(client.finish().expect(0).starts_with("now\n"));
+    assert!(home.ok(&["doctor", "--quick"]).contains("ok    database: sound"));
+}
+
+#[test]
+fn a_restore_of_anything_else_is_refused_and_changes_nothing() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Before?", None, &["kept"]);
+    let broker = home.broker_pid();
+    let notes = home.scratch().join("notes.txt");
+    std::fs::write(&notes, "not a database ".repeat(300)).unwrap();
+    home.ok(&["backup", "copy.db"]);
+    let newer = home.scratch().join("newer.db");
+    std::fs::copy(home.scratch().join("copy.db"), &newer).unwrap();
+    set_schema(&newer, 9999);
+    for (file, words) in [
+        ("missing.db", "there is no file"),
+        ("notes.txt", "hint: nothing was changed"),
+        ("newer.db", "update cueme"),
+    ] {
+        home.run(&["restore", file]).refused(2, &[words]);
+    }
+    assert_eq!(home.broker_pid(), broker, "the broker was not even stopped");
+    assert_eq!(home.ok(&["last", &agent]), "kept\n");
+}
+
+#[test]
+fn purge_deletes_what_is_settled_and_old_and_nothing_else() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Old and settled?", None, &["yes"]);
+    let (_client, open) = home.ask(&agent, "Old and open?", None);
+    let (missed, undelivered) = home.ask(&agent, "Answered and not delivered?", None);
+    missed.kill();
+    home.wait_for("Answered and not delivered?", 0);
+    home.ok(&["answer", &undelivered, "later"]);
+    let count = home.ok(&["purge", "--older-than", "0", "--dry-run"]);
+    assert_eq!(count, "would delete 1 question; nothing was changed\n");
+    assert_eq!(home.ok(&["purge", "--older-than", "1h"]), "deleted 0 questions\n");
+    assert_eq!(home.ok(&["purge", "--older-than", "0"]), "deleted 1 question\n");
+    let left = home.json(&["history", "--json"]);
+    assert_eq!(left.as_array().unwrap().len(), 2);
+    assert_eq!(
+        home.json(&["history", "--search", "settled", "--json"]),
+        serde_json::json!([])
+    );
+    assert_eq!(home.show(&open)["outcome"], "open");
+    let run = home
+        .start_cue(&agent, "Answered and not delivered?", None)
+        .finish();
+    assert!(run.expect(0).starts_with("later\n"), "{run:?}");
+}

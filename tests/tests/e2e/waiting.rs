@@ -1,0 +1,145 @@
+//! How a wait ends when no answer comes.
+
+use cueme_tests::{Client, Home, Signal, envelope};
+
+/// Asks with a wait budget, to the end.
+fn wait(home: &Home, agent: &str, prompt: &str, budget: &str) -> cueme_tests::Run {
+    let mut command = home.command(&["cue", agent, "-"]);
+    command.env("CUEME_WAIT", budget);
+    Client::start(&mut command, envelope(prompt, None).as_bytes()).finish()
+}
+
+#[test]
+fn a_wait_budget_ends_the_call_and_not_the_question() {
+    let home = Home::new();
+    let agent = home.join();
+    let started = std::time::Instant::now();
+    let run = wait(&home, &agent, "Which port?", "1s");
+    assert!(started.elapsed() >= std::time::Duration::from_secs(1));
+    let text = run.expect(75);
+    for words in ["still open", "exactly the same command again", "not a refusal"] {
+        assert!(text.contains(words), "{text}");
+    }
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let cue = home.wait_for("Which port?", 0);
+    let (mut client, again) = home.ask(&agent, "Which port?", None);
+    assert_eq!(again, cue);
+    home.ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().expect(0).starts_with("8080\n"));
+}
+
+#[test]
+fn the_configuration_sets_the_budget_of_a_runtime() {
+    let home = Home::new();
+    home.configure("[runtime.codex]\nwait = \"300ms\"\n");
+    let (limited, free) = (home.join_as("codex"), home.join());
+    let (mut unlimited, cue) = home.ask(&free, "Which port?", None);
+    let run = home.start_cue(&limited, "Which host?", None).finish();
+    assert!(run.expect(75).contains("still open"));
+    assert!(unlimited.is_running());
+    home.ok(&["answer", &cue, "8080"]);
+    unlimited.finish().expect(0);
+    let mut command = home.command(&["cue", &limited, "-"]);
+    command.env("CUEME_WAIT", "0");
+    let mut client = Client::start(&mut command, envelope("Which host?", None).as_bytes());
+    let cue = home.wait_for("Which host?", 1);
+    home.ok(&["answer", &cue, "localhost"]);
+    assert!(
+        client.finish().expect(0).starts_with("localhost\n"),
+        "the environment lifts the limit"
+    );
+}
+
+#[test]
+fn a_budget_that_is_no_length_of_time_is_refused_before_anything_is_asked() {
+    let home = Home::new();
+    let agent = home.join();
+    wait(&home, &agent, "Which port?", "soon").refused(2, &["CUEME_WAIT", "90s"]);
+    assert!(home.open_cues().is_empty());
+}
+
+#[test]
+fn after_many_rounds_without_a_human_the_agent_is_told_to_end_its_turn() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut rounds = 0;
+    let text = loop {
+        rounds += 1;
+        let run = wait(&home, &agent, "Anybody?", "100ms");
+        let text = run.expect(75).to_owned();
+        if text.contains("End your turn") {
+            break text;
+        }
+        assert!(text.contains("same command again"), "{text}");
+        assert!(rounds < 100, "it never gives up");
+    };
+    assert!(rounds >= 10, "not after {rounds} rounds already");
+    assert!(
+        !text.contains("command again") && text.contains("do not decide in their place"),
+        "{text}"
+    );
+    let cue = home.wait_for("Anybody?", 0);
+    // Having looked, the human was seen; the count begins anew.
+    let run = wait(&home, &agent, "Anybody?", "100ms");
+    assert!(run.expect(75).contains("same command again"), "{run:?}");
+    home.ok(&["answer", &cue, "back"]);
+    assert!(
+        wait(&home, &agent, "Anybody?", "5s")
+            .expect(0)
+            .starts_with("back\n")
+    );
+}
+
+#[test]
+fn a_wait_that_ends_says_so_as_json_too() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut command = home.command(&["cue", &agent, "-", "--json"]);
+    command.env("CUEME_WAIT", "200ms");
+    let run = Client::start(&mut command, envelope("Which port?", None).as_bytes()).finish();
+    let object: serde_json::Value = serde_json::from_str(run.expect(75)).unwrap();
+    assert_eq!(object["result"], "open");
+    assert_eq!(object["rounds"], 1);
+    assert_eq!(object["give_up"], false);
+    assert_eq!(object["cue_id"], home.wait_for("Which port?", 0));
+}
+
+#[test]
+fn an_interrupted_call_leaves_the_question_open_and_says_so() {
+    let home = Home::new();
+    let agent = home.join();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let (mut client, cue) = home.ask(&agent, "Which port?", None);
+        client.signal(signal);
+        client.finish().refused(
+            code,
+            &[&format!("question {cue} stays open"), "same command again"],
+        );
+        assert_eq!(home.wait_for("Which port?", 0), cue);
+    }
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    home.ok(&["answer", &cue, "8080"]);
+    client.finish().expect(0);
+}
+
+#[test]
+fn a_waiting_client_uses_no_processor_time() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, _cue) = home.ask(&agent, "Which port?", None);
+    let switches = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", client.pid())).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.unwrap().trim().parse::<u64>().unwrap()
+    };
+    cueme_tests::eventually("the client sleeps", || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", client.pid())).ok()?;
+        stat.rsplit_once(") ")?.1.starts_with('S').then_some(())
+    });
+    let before = switches();
+    // The one place where time must pass: nothing may happen in it.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(switches(), before, "it woke up");
+}
