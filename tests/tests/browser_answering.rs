@@ -140,16 +140,16 @@ fn files_are_attached_by_the_button_by_pasting_and_by_dropping() {
     std::fs::write(&path, "chosen").unwrap();
     browser.write("input[type=file]", path.to_str().unwrap());
     browser.sees(".attachment", "näme & <b>.txt");
-    let hand_over = |event: &str, kind: &str, name: &str| {
+    let hand_over = |event: &str, what: &str, kind: &str, name: &str| {
         browser.script(&format!(
             "const data = new DataTransfer(); data.items.add(new File(['{name}'], '{name}', {{ type: 'text/plain' }}));
              const init = {{ bubbles: true, cancelable: true, {kind}: data }};
-             document.querySelector('.composer-text').dispatchEvent(new {event}(init)); return null",
+             document.querySelector('.composer-text').dispatchEvent(new {event}('{what}', init)); return null",
         ))
     };
-    hand_over("ClipboardEvent.bind(null, 'paste')", "clipboardData", "pasted.txt");
+    hand_over("ClipboardEvent", "paste", "clipboardData", "pasted.txt");
     browser.sees(".attachment", "pasted.txt");
-    hand_over("DragEvent.bind(null, 'drop')", "dataTransfer", "dropped.txt");
+    hand_over("DragEvent", "drop", "dataTransfer", "dropped.txt");
     browser.sees(".attachment", "dropped.txt");
     browser.until("return ![...document.querySelectorAll('.attachment')].some((el) => el.innerText.includes('uploading'))");
     browser.write(TEXT, "here");

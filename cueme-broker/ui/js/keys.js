@@ -34,8 +34,9 @@ export function listenToKeys(conversation) {
   for (let digit = 1; digit <= 9; digit++) actions[String(digit)] = () => conversation()?.dock.pick(digit - 1);
 
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return conversation()?.dock.send();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = /** @type {Element | null} */ (event.target instanceof Element ? event.target : null);
     if (target?.closest(WRITABLE)) {
       if (event.key === "Escape") /** @type {HTMLElement} */ (target).blur();

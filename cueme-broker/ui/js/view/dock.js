@@ -209,6 +209,7 @@ export function createDock(agentId) {
       composer?.focus();
     },
     focus: () => composer?.text.focus(),
+    send: () => composer?.el.requestSubmit(),
     /** @param {number} index */
     pick: (index) => composer?.pick(index),
     /** @param {1 | -1} step */
