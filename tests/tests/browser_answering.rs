@@ -26,13 +26,19 @@ fn asked(size: (u32, u32), prompt: &str, payload: Option<&str>) -> (Home, Runnin
 #[track_caller]
 fn printed(asking: Running, answer: &str) {
     let stdout = asking.finish().expect(0).stdout;
-    assert!(stdout.starts_with(answer), "{stdout:?} does not begin with {answer:?}");
+    assert!(
+        stdout.starts_with(answer),
+        "{stdout:?} does not begin with {answer:?}"
+    );
 }
 
 #[test]
 fn a_text_is_written_with_lines_and_sent_with_enter() {
     let (_home, asking, browser) = asked(DESKTOP, "Which database?", None);
-    browser.write(TEXT, &format!("SQLite{}{}{}for now", key::SHIFT, key::ENTER, key::RELEASE));
+    browser.write(
+        TEXT,
+        &format!("SQLite{}{}{}for now", key::SHIFT, key::ENTER, key::RELEASE),
+    );
     assert_eq!(browser.value(TEXT), "SQLite\nfor now");
     browser.press(key::ENTER);
     browser.sees(".toast", "Undo");
@@ -80,7 +86,8 @@ fn several_options_another_one_and_a_comment_are_chosen_on_a_phone() {
 
 #[test]
 fn a_confirm_is_answered_with_the_agents_own_label() {
-    let payload = r#"{"type":"confirm","text":"Drop it?","confirm_label":"Drop the table","cancel_label":"Keep it"}"#;
+    let payload =
+        r#"{"type":"confirm","text":"Drop it?","confirm_label":"Drop the table","cancel_label":"Keep it"}"#;
     let (_home, asking, browser) = asked(PHONE, "The table is empty.", Some(payload));
     browser.sees(".confirm-text", "Drop it?");
     browser.click_text(".confirm-buttons .button", "Keep it");
@@ -156,7 +163,10 @@ fn files_are_attached_by_the_button_by_pasting_and_by_dropping() {
     browser.press(key::ENTER);
     let stdout = asking.finish().expect(0).stdout;
     let paths: Vec<&str> = stdout.lines().filter(|line| line.starts_with('/')).collect();
-    let contents: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let contents: Vec<String> = paths
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
     assert_eq!(contents, ["chosen", "pasted.txt", "dropped.txt"], "{stdout}");
     assert!(stdout.starts_with("here\n\nattachments:\n"), "{stdout}");
 }
@@ -191,7 +201,9 @@ fn a_draft_survives_a_reload_and_follows_to_another_device() {
     let (home, asking, browser) = asked(DESKTOP, "A or B?", Some(payload));
     browser.click_text(".option-text", "B");
     browser.write(TEXT, "half a thought");
-    browser.until("return performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/draft'))");
+    browser.until(
+        "return performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/draft'))",
+    );
     std::thread::sleep(std::time::Duration::from_millis(900));
     browser.reload();
     browser.until("return document.querySelector('.composer-text')?.value === 'half a thought'");
@@ -232,12 +244,17 @@ fn the_page_says_truthfully_that_nobody_listens_any_more() {
     browser.click_text(".row-name", &agent);
     browser.sees(".badge", "Waiting");
     drop(asking);
-    browser.sees(".entry .delivery", "stopped listening; it will get your answer at its next cue");
+    browser.sees(
+        ".entry .delivery",
+        "stopped listening; it will get your answer at its next cue",
+    );
     browser.sees(".group-title", "stopped listening");
     browser.write(TEXT, "yes");
     browser.press(key::ENTER);
     browser.sees(".reply .delivery", "it will get this at its next cue");
-    let again = home.run_with(&["cue", &agent, "-"], &envelope("Still there?", None)).expect(0);
+    let again = home
+        .run_with(&["cue", &agent, "-"], &envelope("Still there?", None))
+        .expect(0);
     assert!(again.stdout.contains("yes"), "{}", again.stdout);
     browser.sees(".reply .delivery", "Received by the agent");
 }

@@ -31,8 +31,18 @@ const ATTACKS: &[&str] = &[
 fn unharmed(browser: &Browser) {
     assert_eq!(browser.script("return window.owned === undefined"), json!(true));
     let forbidden = "script:not([src]), iframe, .prose img, .prose form, .prose style, [onerror], [onload], [ontoggle], a[href^='javascript:' i]";
-    assert_eq!(browser.count(forbidden), 0, "{}", browser.script("return document.querySelector('.entries').innerHTML.slice(0, 4000)"));
-    assert!(browser.script("return document.body.checkVisibility()").as_bool().unwrap());
+    assert_eq!(
+        browser.count(forbidden),
+        0,
+        "{}",
+        browser.script("return document.querySelector('.entries').innerHTML.slice(0, 4000)")
+    );
+    assert!(
+        browser
+            .script("return document.body.checkVisibility()")
+            .as_bool()
+            .unwrap()
+    );
 }
 
 #[test]
@@ -40,9 +50,16 @@ fn nothing_an_agent_writes_runs_wherever_it_is_shown() {
     let home = Home::new();
     let agent = home.join();
     let options: Vec<String> = ATTACKS.iter().map(|attack| attack.replace('\n', " ")).collect();
-    let fields: Vec<_> = options.iter().map(|attack| json!({"label": attack, "options": [attack, "b"]})).collect();
+    let fields: Vec<_> = options
+        .iter()
+        .map(|attack| json!({"label": attack, "options": [attack, "b"]}))
+        .collect();
     let confirm = json!({"type": "confirm", "text": options.join(" "), "confirm_label": options[0], "cancel_label": options[1]});
-    let payloads = [json!({"type": "choice", "options": options}), confirm, json!({"type": "form", "fields": fields})];
+    let payloads = [
+        json!({"type": "choice", "options": options}),
+        confirm,
+        json!({"type": "form", "fields": fields}),
+    ];
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     for payload in payloads {
@@ -108,10 +125,17 @@ fn a_prompt_of_five_megabytes_opens_at_once_and_is_read_part_by_part() {
     browser.until("return Boolean(document.querySelector('.composer-text'))");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     browser.sees(".rest", "5.0 MB");
-    let length = |browser: &Browser| browser.script("return document.querySelector('.entry .fold-body').textContent.length").as_u64().unwrap();
+    let length = |browser: &Browser| {
+        browser
+            .script("return document.querySelector('.entry .fold-body').textContent.length")
+            .as_u64()
+            .unwrap()
+    };
     let before = length(&browser);
     browser.click_text(".rest .text-button", "Read on");
-    browser.until(&format!("return document.querySelector('.entry .fold-body').textContent.length > {before}"));
+    browser.until(&format!(
+        "return document.querySelector('.entry .fold-body').textContent.length > {before}"
+    ));
     let whole = browser.script("return fetch(document.querySelector('.rest a').href).then((response) => response.text()).then((text) => text.endsWith('THE END'))");
     assert_eq!(whole, json!(true));
     browser.write(".composer-text", "read it");

@@ -15,7 +15,15 @@ fn without_agents_the_page_teaches_how_to_connect_each_runtime() {
     let home = Home::new();
     for size in [DESKTOP, PHONE] {
         let browser = sign_in(&home, size);
-        for runtime in ["cursor", "claude_code", "codex", "windsurf", "vscode", "kiro", "opencode"] {
+        for runtime in [
+            "cursor",
+            "claude_code",
+            "codex",
+            "windsurf",
+            "vscode",
+            "kiro",
+            "opencode",
+        ] {
             browser.sees(".guide", &format!("cueme init {runtime}"));
         }
     }
@@ -37,7 +45,9 @@ fn agents_are_grouped_by_what_they_need_and_times_run() {
     browser.sees("[data-state=detached] .row-name", &detached);
     let time = "[data-state=waiting] .row-time";
     let before = browser.text(time);
-    browser.until(&format!("return document.querySelector({time:?}).innerText !== {before:?}"));
+    browser.until(&format!(
+        "return document.querySelector({time:?}).innerText !== {before:?}"
+    ));
 }
 
 #[test]
@@ -111,7 +121,10 @@ fn messages_are_left_reordered_deleted_and_delivered_with_the_next_question() {
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'one,three,two'");
     browser.click(".queue-item:nth-child(1) [aria-label='Delete the message']");
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'three,two'");
-    let answer = home.run_with(&["cue", &agent, "-"], &envelope("What next?", None)).expect(0).stdout;
+    let answer = home
+        .run_with(&["cue", &agent, "-"], &envelope("What next?", None))
+        .expect(0)
+        .stdout;
     let (three, two) = (answer.find("three").unwrap(), answer.find("two").unwrap());
     assert!(three < two && !answer.contains("one\n"), "{answer}");
     browser.misses(".queue-item");
@@ -139,7 +152,13 @@ fn one_message_reaches_a_saved_group() {
     browser.sees(".toast", "Left for 2 agents");
     for (agent, is_told) in agents.iter().zip([true, true, false]) {
         let listed = home.run(&["agents", "--json"]).expect(0).json();
-        let entry = listed.as_array().unwrap().iter().find(|entry| entry["agent_id"] == agent.as_str()).unwrap().clone();
+        let entry = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|entry| entry["agent_id"] == agent.as_str())
+            .unwrap()
+            .clone();
         assert_eq!(entry["queued"].as_u64().unwrap() == 1, is_told, "{entry}");
     }
 }
@@ -158,7 +177,10 @@ fn a_standing_instruction_goes_with_every_answer() {
     browser.write(TEXT, "yes");
     browser.press(key::ENTER);
     let stdout = asking.finish().expect(0).stdout;
-    assert!(stdout.starts_with("yes\n") && stdout.contains("analysis only, change nothing"), "{stdout}");
+    assert!(
+        stdout.starts_with("yes\n") && stdout.contains("analysis only, change nothing"),
+        "{stdout}"
+    );
 }
 
 #[test]

@@ -63,7 +63,10 @@ fn the_inbox_stays_quick_with_two_hundred_agents_and_ten_thousand_messages() {
     browser.sees(".entry .prose", "The newest of many");
     browser.until("const box = document.querySelector('.entry[data-outcome=open]').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight");
     let shown = start.elapsed();
-    assert!(browser.count(".entry") <= 40, "only a page of the conversation is read at first");
+    assert!(
+        browser.count(".entry") <= 40,
+        "only a page of the conversation is read at first"
+    );
 
     // Reading back, page by page, without slowing down.
     let start = Instant::now();
@@ -77,5 +80,8 @@ fn the_inbox_stays_quick_with_two_hundred_agents_and_ten_thousand_messages() {
     browser.press(key::ENTER);
     assert!(asking.finish().expect(0).stdout.starts_with("typed under load\n"));
     eprintln!("opened {opened:?}, shown {shown:?}, 14 older pages {read_back:?}, typed {typed:?}");
-    assert!(opened < SLOW * 2 && shown < SLOW && read_back < SLOW * 3 && typed < SLOW, "see above");
+    assert!(
+        opened < SLOW * 2 && shown < SLOW && read_back < SLOW * 3 && typed < SLOW,
+        "see above"
+    );
 }

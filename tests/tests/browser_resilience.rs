@@ -68,7 +68,11 @@ fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".entry .prose", "Who is first?");
-    let page = browser.script("return location.href").as_str().unwrap().to_owned();
+    let page = browser
+        .script("return location.href")
+        .as_str()
+        .unwrap()
+        .to_owned();
     let (first, second) = browser.new_tab(&page);
     browser.sees(".entry .prose", "Who is first?");
     browser.write(TEXT, "from the second tab");
@@ -81,7 +85,13 @@ fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
     browser.switch_to(&second);
     browser.sees(".notice", "answered this question while you were writing");
     assert_eq!(browser.value(TEXT), "from the second tab");
-    assert!(asking.finish().expect(0).stdout.starts_with("from the first tab\n"));
+    assert!(
+        asking
+            .finish()
+            .expect(0)
+            .stdout
+            .starts_with("from the first tab\n")
+    );
     browser.sees(".reply", "from the first tab");
     browser.click_text(".notice .text-button", "Keep my text as a message");
     browser.until("return document.querySelector('.composer[data-target=message] .composer-text')?.value === 'from the second tab'");

@@ -6,7 +6,8 @@ use protocol_spec::exit::Exit;
 
 use super::{agent, chats};
 use super::{
-    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox,
+    init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
 };
 use crate::cli::Verb;
 use crate::error::CliError;

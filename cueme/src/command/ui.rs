@@ -24,7 +24,11 @@ pub(super) fn run(args: &UiArgs) -> Result<Exit, CliError> {
     }
     // The link is printed even when a browser opens: over SSH the browser may open where nobody sits.
     let opened = OPENERS.iter().any(|opener| open(opener, &url));
-    let verb = if opened { "opened" } else { "open this link in a browser" };
+    let verb = if opened {
+        "opened"
+    } else {
+        "open this link in a browser"
+    };
     output::print_line(&format!("{verb}: {url}"))?;
     output::print_line("it signs one browser in, once")?;
     Ok(Exit::Done)
