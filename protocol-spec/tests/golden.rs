@@ -2,6 +2,8 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p protocol-spec --test golden` writes the files anew, on purpose.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::path::PathBuf;
 
 use protocol_spec::answer::{Answer, FieldAnswer, Reply as Replied};
