@@ -134,6 +134,14 @@ fn requests() -> Vec<Request> {
             older_than_ms: 86_400_000,
             dry_run: true,
         }),
+        Request::WebLink(WebLink {
+            name: Some("phone".into()),
+        }),
+        Request::Token(MintToken {
+            scope: TokenScope::Agent,
+            agent: Some("bako-nefi".into()),
+            name: Some("ci".into()),
+        }),
     ]
 }
 
@@ -274,6 +282,7 @@ fn replies() -> Vec<Reply> {
             waiting: 1,
             undelivered: 0,
             agents: 1,
+            web: Some("http://127.0.0.1:7000".into()),
             storage_error: Some("the disk is full".into()),
             config_error: None,
             web: Some("http://127.0.0.1:4710".into()),
@@ -291,6 +300,20 @@ fn replies() -> Vec<Reply> {
             cues: 42,
         }),
         Reply::Purged(Purged { cues: 3 }),
+        Reply::WebLink(WebLinked {
+            url: "http://127.0.0.1:7000/login/t0ken".into(),
+            expires_at: time(600),
+        }),
+        Reply::Token(TokenMade {
+            token_id: "0a1b2c".into(),
+            token: "t0ken".into(),
+            url: "http://127.0.0.1:7000/api/v1".into(),
+        }),
+        Reply::Amended(Amended { agent_id: agent() }),
+        Reply::Queue(Queue {
+            agent_id: agent(),
+            messages: vec![id()],
+        }),
         Reply::Error(
             Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here")
                 .with_hint("`cueme join`"),

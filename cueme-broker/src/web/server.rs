@@ -82,7 +82,7 @@ async fn bind_again(memory: &Path) -> io::Result<TcpListener> {
         match TcpListener::bind(("127.0.0.1", port)).await {
             Ok(listener) => return Ok(listener),
             Err(error) => {
-                tracing::warn!(port, %error, "the page's port of last time is taken; it moves to another")
+                tracing::warn!(port, %error, "the page's port of last time is taken; it moves to another");
             }
         }
     }

@@ -60,7 +60,7 @@ impl TestBroker {
     pub(crate) fn with_config(config: &str, variables: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("config.toml"), config).unwrap();
-        let variables = variables
+        let variables: Vec<(String, String)> = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
@@ -92,7 +92,7 @@ impl TestBroker {
     }
 
     fn find_port(&self) -> u16 {
-        let status = match self.call(Request::Status(Nothing {})) {
+        let status = match self.call(&Request::Status(Nothing {})) {
             Reply::Status(status) => status,
             other => panic!("{other:?}"),
         };
@@ -100,9 +100,9 @@ impl TestBroker {
     }
 
     /// Says one thing over the local socket.
-    pub(crate) fn call(&self, request: Request) -> Reply {
+    pub(crate) fn call(&self, request: &Request) -> Reply {
         let mut line = self.connect();
-        line.send(&request);
+        line.send(request);
         line.next()
     }
 
@@ -117,7 +117,7 @@ impl TestBroker {
             terminal: "zsh".into(),
             session: None,
         };
-        match self.call(Request::Join(join)) {
+        match self.call(&Request::Join(join)) {
             Reply::Joined(joined) => joined.agent_id,
             other => panic!("{other:?}"),
         }
@@ -148,20 +148,20 @@ impl TestBroker {
             origin,
             nonce: None,
         };
-        self.wait(Request::Ask(ask))
+        self.wait(&Request::Ask(ask))
     }
 
     /// Waits again for a question.
     pub(crate) fn attach(&self, cue: CueId) -> Waiting {
-        self.wait(Request::Attach(Attach {
+        self.wait(&Request::Attach(Attach {
             cue_id: cue,
             nonce: None,
         }))
     }
 
-    fn wait(&self, request: Request) -> Waiting {
+    fn wait(&self, request: &Request) -> Waiting {
         let mut line = self.connect();
-        line.send(&request);
+        line.send(request);
         match line.next() {
             Reply::Asked(asked) => Waiting {
                 cue: asked.cue_id,
@@ -190,7 +190,7 @@ impl TestBroker {
     }
 
     pub(crate) fn link_token(&self) -> String {
-        match self.call(Request::WebLink(WebLink::default())) {
+        match self.call(&Request::WebLink(WebLink::default())) {
             Reply::WebLink(link) => link.url.rsplit('/').next().unwrap().to_owned(),
             other => panic!("{other:?}"),
         }
@@ -202,7 +202,7 @@ impl TestBroker {
             agent: agent.map(ToString::to_string),
             name: Some("a program".into()),
         };
-        match self.call(Request::Token(mint)) {
+        match self.call(&Request::Token(mint)) {
             Reply::Token(made) => made.token,
             other => panic!("{other:?}"),
         }
@@ -252,7 +252,7 @@ impl Drop for TestBroker {
     }
 }
 
-fn spawn(home: &Path, variables: &Vec<(String, String)>) -> Child {
+fn spawn(home: &Path, variables: &[(String, String)]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "broker_process", "--ignored", "--nocapture"])

@@ -213,8 +213,7 @@ fn the_document_describes_what_there_is() {
         let concrete = path
             .replace("{agent_id}", "bako-nefi")
             .replace("{cue_id}", "000000000000")
-            .replace('{', "")
-            .replace('}', "");
+            .replace(['{', '}'], "");
         for method in operations.as_object().unwrap().keys() {
             let answer =
                 Http::new(broker.port).send(&method.to_uppercase(), &concrete, &[("host", &host)], b"");

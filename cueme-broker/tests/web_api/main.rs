@@ -1,5 +1,7 @@
 //! The HTTP API against a real broker process, over real sockets.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod harness;
 
 mod agents;
