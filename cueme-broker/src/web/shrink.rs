@@ -15,8 +15,8 @@ pub(super) fn shrink(name: &str, source: &str) -> String {
 }
 
 /// Operators that need no blanks around them. No text of the page holds one.
-const OPERATORS: [(&str, &str); 5] =
-    [(" => ", "=>"), (" === ", "==="), (" !== ", "!=="), (" && ", "&&"), (" || ", "||")];
+const OPERATORS: [(&str, &str); 6] =
+    [(" = ", "="), (" => ", "=>"), (" === ", "==="), (" !== ", "!=="), (" && ", "&&"), (" || ", "||")];
 /// Blanks that separate nothing in a style sheet.
 const BLANKS: [(&str, &str); 7] =
     [(": ", ":"), ("; ", ";"), (" {", "{"), ("{ ", "{"), (", ", ","), (" > ", ">"), (";}", "}")];
@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn a_script_keeps_its_statements_and_loses_its_comments() {
         let source = "/**\n * Why.\n */\nexport const f = (/** @type {Event} */ event) => {\n  // Note.\n  return g(/** @type {any} */ (event)); \n};\n";
-        assert_eq!(shrink("js/f.js", source), "export const f = (event)=>{\nreturn g((event));\n};\n");
+        assert_eq!(shrink("js/f.js", source), "export const f=(event)=>{\nreturn g((event));\n};\n");
     }
 
     #[test]
     fn an_address_or_a_pattern_is_not_taken_for_a_comment() {
-        for line in ["const SVG = \"http://www.w3.org/2000/svg\";", "slash: /(\\/\\/[^\\n]*|\\/\\*[^]*?)/,"] {
+        for line in ["const SVG=\"http://www.w3.org/2000/svg\";", "slash: /(\\/\\/[^\\n]*|\\/\\*[^]*?)/,"] {
             assert_eq!(shrink("js/f.js", line), format!("{line}\n"));
         }
     }

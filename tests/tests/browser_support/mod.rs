@@ -173,8 +173,9 @@ impl Browser {
     }
 
     /// Presses keys wherever the focus is.
+    #[track_caller]
     pub(crate) fn press(&self, keys: &str) {
-        self.run(async { self.driver().active_element().await?.send_keys(keys).await }).unwrap();
+        self.on(":focus, body", |_| async { self.driver().active_element().await?.send_keys(keys).await });
     }
 
     pub(crate) fn text(&self, selector: &str) -> String {
