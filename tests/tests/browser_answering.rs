@@ -219,6 +219,7 @@ fn a_draft_survives_a_reload_and_follows_to_another_device() {
 fn a_quick_reply_is_one_press_and_can_be_edited() {
     let (_home, asking, browser) = asked(DESKTOP, "Go on?", None);
     browser.click(".quick .icon-button");
+    browser.sees("dialog h2", "Settings");
     browser.script("const area = document.querySelector('dialog textarea'); area.value = 'Do it\\nStop'; area.dispatchEvent(new Event('change'))");
     browser.press(key::ESCAPE);
     browser.click_text(".quick .chip", "Do it");

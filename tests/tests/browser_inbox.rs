@@ -227,6 +227,7 @@ fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
     browser.sees(".inbox-summary", "有 1 个智能体在等你");
     browser.until("return document.documentElement.lang === 'zh-CN'");
     browser.click("[aria-label=设置]");
+    browser.sees("dialog h2", "设置");
     browser.script("const list = document.querySelectorAll('dialog select')[1]; list.value = 'en'; list.dispatchEvent(new Event('change'))");
     browser.sees(".inbox-summary", "1 agent is waiting for you");
     browser.until("return document.documentElement.lang === 'en'");

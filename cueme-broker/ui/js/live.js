@@ -83,6 +83,12 @@ function whenBroken() {
   grace ??= setTimeout(() => setConnection("lost"), GRACE_MS);
   if (source && source.readyState !== EventSource.CLOSED) return;
   clearTimeout(retry);
-  retry = setTimeout(connect, retryMs);
+  retry = setTimeout(tryAgain, retryMs);
   retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+}
+
+/** The stream does not say why it was refused. A plain request does, for example that this device was signed out. */
+async function tryAgain() {
+  await readAll().catch(() => {});
+  if (state.connection !== "signed-out") connect();
 }

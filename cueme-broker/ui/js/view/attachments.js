@@ -25,7 +25,7 @@ export function createAttachments(onchange) {
   const button = iconButton("attach", t("attach"), () => input.click());
 
   const draw = () => {
-    keyed(list, items, (item) => `${item.key}${item.file ? "" : item.error}`, drawItem, () => {});
+    keyed(list, items, (item) => `${item.key} ${item.file ? "here" : item.error}`, drawItem, () => {});
     list.hidden = items.length === 0;
   };
 

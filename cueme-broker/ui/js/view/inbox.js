@@ -176,7 +176,7 @@ function renderGroups(el, render) {
   el.classList.toggle("is-empty", isEmpty);
   let note = el.querySelector(":scope > .empty-note");
   if (!isEmpty) return void note?.remove();
-  const isFirstUse = state.agents.size === 0 && state.connection !== "loading";
+  const isFirstUse = state.agents.size === 0;
   const key = `${isFirstUse}${words ? "words" : filter}`;
   if (note?.getAttribute("data-note") === key) return;
   note?.remove();
