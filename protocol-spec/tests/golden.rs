@@ -285,7 +285,6 @@ fn replies() -> Vec<Reply> {
             web: Some("http://127.0.0.1:7000".into()),
             storage_error: Some("the disk is full".into()),
             config_error: None,
-            web: Some("http://127.0.0.1:4710".into()),
         }),
         Reply::Stopping(Stopping { pid: 4711 }),
         Reply::Checked(Checked {

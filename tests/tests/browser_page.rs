@@ -36,7 +36,11 @@ impl Morning {
             let mut command = home.command(&["join", runtime]);
             let output = command.current_dir(directory).output().unwrap();
             let stdout = String::from_utf8(output.stdout).unwrap();
-            stdout.lines().find_map(|line| line.strip_prefix("agent_id=")).unwrap().to_owned()
+            stdout
+                .lines()
+                .find_map(|line| line.strip_prefix("agent_id="))
+                .unwrap()
+                .to_owned()
         };
         let first = join("claude_code", "shop-api");
         let confirm = join("cursor", "web-app");
@@ -46,20 +50,42 @@ impl Morning {
         let working = join("kiro", "mobile");
         let mut asking = Vec::new();
         let (earlier, cue) = home.ask(&first, EARLIER, None);
-        home.run(&["answer", &cue, "Keep it for one release, but log every call.\n\nThen delete it."]).expect(0);
+        home.run(&[
+            "answer",
+            &cue,
+            "Keep it for one release, but log every call.\n\nThen delete it.",
+        ])
+        .expect(0);
         earlier.finish().expect(0);
         asking.push(home.ask(&first, DATABASE, Some(r#"{"type":"choice","options":["SQLite","PostgreSQL","Both: SQLite on push, PostgreSQL nightly"]}"#)).0);
         asking.push(home.ask(&confirm, "I am about to drop the table `sessions_old` on staging.", Some(r#"{"type":"confirm","text":"Drop sessions_old now?","confirm_label":"Drop it","cancel_label":"Leave it alone"}"#)).0);
         asking.push(home.ask(&form, "Where should I deploy this?", Some(DEPLOY)).0);
-        drop(home.ask(&detached, "The third run failed with a timeout. Retry, or look into it first?", None).0);
+        drop(
+            home.ask(
+                &detached,
+                "The third run failed with a timeout. Retry, or look into it first?",
+                None,
+            )
+            .0,
+        );
         asking.push(home.start_with(&["pause", &pause, "Paused before publishing the handbook."], ""));
         home.waited_for("Paused before publishing the handbook.");
-        let names = [(&first, "Checkout rewrite", 252), (&confirm, "Design tokens", 95), (&form, "Deploy", 41), (&detached, "Flaky tests", 5_400), (&pause, "Handbook", 12), (&working, "Offline mode", 720)];
+        let names = [
+            (&first, "Checkout rewrite", 252),
+            (&confirm, "Design tokens", 95),
+            (&form, "Deploy", 41),
+            (&detached, "Flaky tests", 5_400),
+            (&pause, "Handbook", 12),
+            (&working, "Offline mode", 720),
+        ];
         backdate(&home, &names);
         for prompt in [DATABASE, "Paused before publishing the handbook."] {
             home.waited_for(prompt);
         }
-        Self { home, _asking: asking }
+        Self {
+            home,
+            _asking: asking,
+        }
     }
 }
 
@@ -73,9 +99,13 @@ fn backdate(home: &Home, agents: &[(&String, &str, i64)]) {
     let database = rusqlite::Connection::open(home.path().join("cueme.db")).unwrap();
     for (agent, name, seconds) in agents {
         let earlier = "UPDATE cues SET asked_at = asked_at - ?2 * 1000 WHERE agent_id = ?1";
-        database.execute(earlier, rusqlite::params![agent, seconds]).unwrap();
+        database
+            .execute(earlier, rusqlite::params![agent, seconds])
+            .unwrap();
         let named = "UPDATE agents SET name = ?2, seen_at = seen_at - ?3 * 1000 WHERE agent_id = ?1";
-        database.execute(named, rusqlite::params![agent, name, seconds]).unwrap();
+        database
+            .execute(named, rusqlite::params![agent, name, seconds])
+            .unwrap();
     }
 }
 
@@ -123,8 +153,16 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
         "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
          return [performance.getEntriesByType('navigation')[0], ...files].map((entry) => [entry.name.replace(location.origin, ''), entry.decodedBodySize])",
     );
-    let bytes: u64 = loaded.as_array().unwrap().iter().map(|file| file[1].as_u64().unwrap()).sum();
-    eprintln!("a visit loads {bytes} bytes in {} files", loaded.as_array().unwrap().len());
+    let bytes: u64 = loaded
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file[1].as_u64().unwrap())
+        .sum();
+    eprintln!(
+        "a visit loads {bytes} bytes in {} files",
+        loaded.as_array().unwrap().len()
+    );
     assert!(bytes > 50_000, "the browser did not say what it loaded: {loaded}");
     assert!(bytes <= PAGE_BYTES_MAX, "{bytes} bytes: {loaded}");
     assert_eq!(browser.script("return violations"), json!([]));
@@ -136,7 +174,10 @@ fn nothing_is_cut_off_or_too_small_to_touch_on_a_phone() {
     let phone = sign_in(&morning.home, PHONE);
     for agent in ["Checkout rewrite", "Deploy"] {
         open(&phone, agent);
-        assert_eq!(phone.script("return document.documentElement.scrollWidth"), json!(PHONE.0));
+        assert_eq!(
+            phone.script("return document.documentElement.scrollWidth"),
+            json!(PHONE.0)
+        );
         let small = phone.script("return [...document.querySelectorAll('.composer button:not(.text-button), .conversation-head .icon-button, .option')].filter((el) => el.checkVisibility()).filter((el) => el.getBoundingClientRect().height < 32).map((el) => el.outerHTML.slice(0, 80))");
         assert_eq!(small, json!([]));
         let outside = phone.script("return [...document.querySelectorAll('.send, .composer-text, .back')].filter((el) => { const box = el.getBoundingClientRect(); return box.bottom > innerHeight || box.right > innerWidth || box.left < 0 }).length");
@@ -154,7 +195,11 @@ fn every_control_has_a_name_and_texts_have_contrast() {
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         std::thread::sleep(std::time::Duration::from_millis(300));
-        assert_eq!(browser.script(include_str!("browser_support/audit.js")), json!([]), "{scheme}");
+        assert_eq!(
+            browser.script(include_str!("browser_support/audit.js")),
+            json!([]),
+            "{scheme}"
+        );
     }
 }
 
@@ -167,7 +212,11 @@ fn the_types_of_the_page_hold() {
             .output()
             .expect("npx is installed (tests/run installs it)");
         let said = String::from_utf8_lossy(&check.stdout);
-        assert!(check.status.success(), "{project}: {said}{}", String::from_utf8_lossy(&check.stderr));
+        assert!(
+            check.status.success(),
+            "{project}: {said}{}",
+            String::from_utf8_lossy(&check.stderr)
+        );
     }
 }
 
@@ -180,8 +229,14 @@ fn markup_enters_the_page_by_one_door_and_the_list_of_files_is_complete() {
         if name != "js/types.js" {
             assert!(list.contains(&format!("\"{name}\"")), "{name} is not served");
         }
-        let Ok(source) = std::fs::read_to_string(&path) else { continue };
-        if source.contains("innerHTML =") || source.contains("insertAdjacentHTML") || source.contains("outerHTML =") || source.contains("document.write") {
+        let Ok(source) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        if source.contains("innerHTML =")
+            || source.contains("insertAdjacentHTML")
+            || source.contains("outerHTML =")
+            || source.contains("document.write")
+        {
             doors.push(name);
         }
     }

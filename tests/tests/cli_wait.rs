@@ -228,13 +228,15 @@ fn a_waiting_client_does_nothing_and_needs_little() {
         "a waiting client used the processor"
     );
     let rollup = std::fs::read_to_string(format!("{proc}/smaps_rollup")).unwrap();
+    // A debug build relocates about a megabyte of tables when it starts; a release build far less.
+    const KIB_MAX: u64 = if cfg!(debug_assertions) { 3072 } else { 1536 };
     let dirty: u64 = rollup
         .lines()
         .filter_map(|line| line.strip_prefix("Private_Dirty:"))
         .map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap())
         .sum();
     assert!(
-        dirty < 1536,
+        dirty < KIB_MAX,
         "a waiting client keeps {dirty} KiB of its own, with a prompt of 4 MiB"
     );
 }

@@ -15,11 +15,24 @@ pub(super) fn shrink(name: &str, source: &str) -> String {
 }
 
 /// Operators that need no blanks around them. No text of the page holds one.
-const OPERATORS: [(&str, &str); 6] =
-    [(" = ", "="), (" => ", "=>"), (" === ", "==="), (" !== ", "!=="), (" && ", "&&"), (" || ", "||")];
+const OPERATORS: [(&str, &str); 6] = [
+    (" = ", "="),
+    (" => ", "=>"),
+    (" === ", "==="),
+    (" !== ", "!=="),
+    (" && ", "&&"),
+    (" || ", "||"),
+];
 /// Blanks that separate nothing in a style sheet.
-const BLANKS: [(&str, &str); 7] =
-    [(": ", ":"), ("; ", ";"), (" {", "{"), ("{ ", "{"), (", ", ","), (" > ", ">"), (";}", "}")];
+const BLANKS: [(&str, &str); 7] = [
+    (": ", ":"),
+    ("; ", ";"),
+    (" {", "{"),
+    ("{ ", "{"),
+    (", ", ","),
+    (" > ", ">"),
+    (";}", "}"),
+];
 
 /// Drops comments that fill their lines, types in the middle of lines, indentation, and blanks around operators.
 fn shrink_script(source: &str) -> String {
@@ -35,7 +48,11 @@ fn shrink_script(source: &str) -> String {
             return String::new();
         }
         let is_note = line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
-        if is_note { String::new() } else { without(&OPERATORS, &without_types(line)) }
+        if is_note {
+            String::new()
+        } else {
+            without(&OPERATORS, &without_types(line))
+        }
     });
     joined(lines)
 }
@@ -45,7 +62,9 @@ fn without_types(line: &str) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(start) = rest.find("/** @") {
-        let Some(length) = rest[start..].find("*/") else { break };
+        let Some(length) = rest[start..].find("*/") else {
+            break;
+        };
         kept.push_str(&rest[..start]);
         rest = rest[start + length + 2..].trim_start();
     }
@@ -69,15 +88,19 @@ fn shrink_style(source: &str) -> String {
 
 /// Replaces each first by its second.
 fn without(pairs: &[(&str, &str)], line: &str) -> String {
-    pairs.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to))
+    pairs
+        .iter()
+        .fold(line.to_owned(), |line, (from, to)| line.replace(from, to))
 }
 
 fn joined(lines: impl Iterator<Item = String>) -> String {
-    lines.filter(|line| !line.is_empty()).fold(String::new(), |mut all, line| {
-        all.push_str(&line);
-        all.push('\n');
-        all
-    })
+    lines
+        .filter(|line| !line.is_empty())
+        .fold(String::new(), |mut all, line| {
+            all.push_str(&line);
+            all.push('\n');
+            all
+        })
 }
 
 #[cfg(test)]
@@ -87,12 +110,18 @@ mod tests {
     #[test]
     fn a_script_keeps_its_statements_and_loses_its_comments() {
         let source = "/**\n * Why.\n */\nexport const f = (/** @type {Event} */ event) => {\n  // Note.\n  return g(/** @type {any} */ (event)); \n};\n";
-        assert_eq!(shrink("js/f.js", source), "export const f=(event)=>{\nreturn g((event));\n};\n");
+        assert_eq!(
+            shrink("js/f.js", source),
+            "export const f=(event)=>{\nreturn g((event));\n};\n"
+        );
     }
 
     #[test]
     fn an_address_or_a_pattern_is_not_taken_for_a_comment() {
-        for line in ["const SVG=\"http://www.w3.org/2000/svg\";", "slash: /(\\/\\/[^\\n]*|\\/\\*[^]*?)/,"] {
+        for line in [
+            "const SVG=\"http://www.w3.org/2000/svg\";",
+            "slash: /(\\/\\/[^\\n]*|\\/\\*[^]*?)/,",
+        ] {
             assert_eq!(shrink("js/f.js", line), format!("{line}\n"));
         }
     }

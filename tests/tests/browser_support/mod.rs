@@ -45,15 +45,25 @@ pub(crate) struct Browser {
 impl Browser {
     /// Starts a browser of this size that prefers this language.
     pub(crate) fn start(size: (u32, u32), language: &str) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let chromedriver = Command::new("chromedriver")
             .arg(format!("--port={port}"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed (tests/run installs it)");
-        let profile = tempfile::Builder::new().prefix("cueme-browser-").tempdir().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let profile = tempfile::Builder::new()
+            .prefix("cueme-browser-")
+            .tempdir()
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         let driver = runtime.block_on(connect(port, profile.path(), language));
         let browser = Self {
             runtime,
@@ -100,7 +110,8 @@ impl Browser {
     }
 
     pub(crate) fn devtools(&self, method: &str, parameters: Value) -> Value {
-        self.run(self.driver().cdp().send_raw(method, parameters)).unwrap()
+        self.run(self.driver().cdp().send_raw(method, parameters))
+            .unwrap()
     }
 
     /// Runs a script that returns something.
@@ -109,7 +120,12 @@ impl Browser {
     }
 
     fn try_script(&self, script: &str) -> WebDriverResult<Value> {
-        self.run(async { self.driver().execute(script, Vec::new()).await.map(|found| found.json().clone()) })
+        self.run(async {
+            self.driver()
+                .execute(script, Vec::new())
+                .await
+                .map(|found| found.json().clone())
+        })
     }
 
     /// Waits until a script returns true.
@@ -121,7 +137,11 @@ impl Browser {
             if matches!(found, Ok(Value::Bool(true))) {
                 return;
             }
-            assert!(Instant::now() < deadline, "never came true: {script}; {found:?}\n{}", self.describe());
+            assert!(
+                Instant::now() < deadline,
+                "never came true: {script}; {found:?}\n{}",
+                self.describe()
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -175,21 +195,34 @@ impl Browser {
     /// Presses keys wherever the focus is.
     #[track_caller]
     pub(crate) fn press(&self, keys: &str) {
-        self.on(":focus, body", |_| async { self.driver().active_element().await?.send_keys(keys).await });
+        self.on(":focus, body", |_| async {
+            self.driver().active_element().await?.send_keys(keys).await
+        });
     }
 
     pub(crate) fn text(&self, selector: &str) -> String {
-        let found = self.script(&format!("return document.querySelector({})?.innerText ?? ''", json!(selector)));
+        let found = self.script(&format!(
+            "return document.querySelector({})?.innerText ?? ''",
+            json!(selector)
+        ));
         found.as_str().unwrap().to_owned()
     }
 
     pub(crate) fn value(&self, selector: &str) -> String {
-        let found = self.script(&format!("return document.querySelector({})?.value ?? ''", json!(selector)));
+        let found = self.script(&format!(
+            "return document.querySelector({})?.value ?? ''",
+            json!(selector)
+        ));
         found.as_str().unwrap().to_owned()
     }
 
     pub(crate) fn count(&self, selector: &str) -> u64 {
-        self.script(&format!("return document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
+        self.script(&format!(
+            "return document.querySelectorAll({}).length",
+            json!(selector)
+        ))
+        .as_u64()
+        .unwrap()
     }
 
     pub(crate) fn screenshot(&self, path: &Path) {
@@ -226,14 +259,19 @@ impl Browser {
             });
             match done {
                 Ok(()) => return,
-                Err(error) => assert!(Instant::now() < deadline, "{selector}: {error}\n{}", self.describe()),
+                Err(error) => assert!(
+                    Instant::now() < deadline,
+                    "{selector}: {error}\n{}",
+                    self.describe()
+                ),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
     fn describe(&self) -> String {
-        self.try_script("return document.body.innerText.slice(0, 3000)").map_or_else(|error| error.to_string(), |text| text.to_string())
+        self.try_script("return document.body.innerText.slice(0, 3000)")
+            .map_or_else(|error| error.to_string(), |text| text.to_string())
     }
 
     fn driver(&self) -> &WebDriver {
@@ -260,7 +298,9 @@ async fn connect(port: u16, profile: &Path, language: &str) -> WebDriver {
     for flag in FLAGS {
         wanted.add_arg(flag).unwrap();
     }
-    wanted.add_arg(&format!("--user-data-dir={}", profile.display())).unwrap();
+    wanted
+        .add_arg(&format!("--user-data-dir={}", profile.display()))
+        .unwrap();
     wanted.add_arg(&format!("--accept-lang={language}")).unwrap();
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -288,5 +328,9 @@ pub(crate) fn sign_in(home: &crate::support::Home, size: (u32, u32)) -> Browser 
 
 /// Returns a link that signs in once.
 pub(crate) fn link(home: &crate::support::Home) -> String {
-    home.run(&["ui", "--print-url"]).expect(0).stdout.trim().to_owned()
+    home.run(&["ui", "--print-url"])
+        .expect(0)
+        .stdout
+        .trim()
+        .to_owned()
 }
