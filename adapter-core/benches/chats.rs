@@ -3,6 +3,8 @@
 //! Both sides run in turn, several times, and the medians are compared: a noisy machine disturbs both alike.
 //! Ends with a failure if loading takes more than [`RATIO_MAX`] times the scan.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 #[path = "../tests/chat_store/mod.rs"]
 mod chat_store;
 

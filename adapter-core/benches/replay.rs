@@ -3,6 +3,8 @@
 //! `cargo bench -p adapter-core --bench replay [-- MEGABYTES]`; the default is 200 MB. The stream is made by chunks
 //! and never held as a whole; the goal is a ratio of at least 0.80 in each row.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 

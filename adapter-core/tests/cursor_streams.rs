@@ -1,5 +1,7 @@
 //! Recorded and synthetic streams of the CLI, replayed to contract events.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
