@@ -126,7 +126,9 @@ fn the_screenshots_of_the_readme_are_taken() {
     desktop.misses(".unread [data-current]");
     desktop.screenshot(&shots.join("desktop-light.png"));
     desktop.prefer("dark");
-    desktop.until("return getComputedStyle(document.body).backgroundColor !== 'rgb(250, 249, 247)'");
+    desktop.until(
+        "return matchMedia('(prefers-color-scheme: dark)').matches && document.getAnimations().length === 0",
+    );
     desktop.screenshot(&shots.join("desktop-dark.png"));
     let phone = sign_in(&morning.home, PHONE);
     phone.prefer("light");
