@@ -78,7 +78,10 @@ impl Stage {
     /// Returns what the double recorded of its turns.
     fn turns(&self) -> Vec<Value> {
         let log = fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
-        log.lines()
+        // A line without its end is still being written.
+        let whole = log.rfind('\n').map_or("", |end| &log[..end]);
+        whole
+            .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
