@@ -77,6 +77,8 @@ impl ServeError {
 /// Runs a broker until it is asked to stop.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     let places = &options.places;
+    // Whatever this process creates, now or later, is nobody else's.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     lifecycle::prepare(places)?;
     if options.is_background {
         // Fails only for a process that leads its group already, which then has no terminal to lose.
