@@ -90,11 +90,13 @@ fn is_served(places: &Places) -> bool {
 
 /// Creates the directories of an installation, closed to others, and refuses those that are not ours.
 pub fn prepare(places: &Places) -> Result<(), LifecycleError> {
-    for path in [&places.data_dir, &places.socket_dir, &places.log_dir] {
+    // The configuration's is there from the start, so that one written later is noticed; and it comes first, because
+    // the others may be inside it.
+    places.config.parent().map_or(Ok(()), private_directory)?;
+    for path in [&places.socket_dir, &places.data_dir, &places.log_dir] {
         private_directory(path)?;
     }
-    // There from the start, so that a configuration written later is noticed.
-    places.config.parent().map_or(Ok(()), private_directory)
+    Ok(())
 }
 
 fn private_directory(path: &Path) -> Result<(), LifecycleError> {

@@ -39,7 +39,7 @@ pub enum EndpointError {
 /// All paths of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The database and what belongs to it.
+    /// The database and what belongs to it; apart from the configuration, whose directory is watched for changes.
     pub data_dir: PathBuf,
     /// The directory of the socket; nobody else may enter it.
     pub socket_dir: PathBuf,
@@ -60,7 +60,7 @@ impl Places {
                 socket_dir: short_enough(&home, &home, surroundings.uid),
                 config: home.join("config.toml"),
                 log_dir: home.join("logs"),
-                data_dir: home,
+                data_dir: home.join("data"),
             });
         }
         let home = absolute(surroundings, "HOME")?.ok_or(EndpointError::NoHome)?;
@@ -70,7 +70,7 @@ impl Places {
                 socket_dir: short_enough(&support, &support, surroundings.uid),
                 config: support.join("config.toml"),
                 log_dir: home.join("Library/Logs/cueme"),
-                data_dir: support,
+                data_dir: support.join("data"),
             });
         }
         let base = |variable, fallback: &str| -> Result<PathBuf, EndpointError> {
@@ -182,7 +182,7 @@ mod tests {
     fn cueme_home_holds_everything() {
         let places = places(&[("CUEME_HOME", "/x"), ("HOME", "/home/a")], false).unwrap();
         assert_eq!(places.socket(), Path::new("/x/broker.sock"));
-        assert_eq!(places.database(), Path::new("/x/cueme.db"));
+        assert_eq!(places.database(), Path::new("/x/data/cueme.db"));
         assert_eq!(places.config, Path::new("/x/config.toml"));
         assert_eq!(places.log(), Path::new("/x/logs/broker.log"));
     }
@@ -205,7 +205,7 @@ mod tests {
         let places = places(&[("HOME", "/Users/a")], true).unwrap();
         assert_eq!(
             places.database(),
-            Path::new("/Users/a/Library/Application Support/cueme/cueme.db")
+            Path::new("/Users/a/Library/Application Support/cueme/data/cueme.db")
         );
         assert_eq!(places.log_dir, Path::new("/Users/a/Library/Logs/cueme"));
     }
@@ -218,7 +218,7 @@ mod tests {
         assert!(one.socket().as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
         assert!(one.socket_dir.starts_with("/tmp"));
         assert_ne!(one.socket_dir, other.socket_dir);
-        assert_eq!(one.database(), Path::new(&deep).join("cueme.db"));
+        assert_eq!(one.database(), Path::new(&deep).join("data/cueme.db"));
     }
 
     #[test]

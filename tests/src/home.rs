@@ -94,7 +94,7 @@ impl Home {
 
     /// Returns the database.
     pub fn database(&self) -> PathBuf {
-        self.path.join("cueme.db")
+        self.path.join("data/cueme.db")
     }
 
     /// Returns the broker's log.

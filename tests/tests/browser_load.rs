@@ -19,7 +19,7 @@ const SLOW: Duration = Duration::from_secs(8);
 
 /// Multiplies one agent and one settled question of its, as if they had been asked long ago.
 fn fill(home: &Home, agent: &str) {
-    let mut database = Connection::open(home.path().join("cueme.db")).unwrap();
+    let mut database = Connection::open(home.path().join("data/cueme.db")).unwrap();
     let filling = database.transaction().unwrap();
     for number in 0..AGENTS {
         let id = AgentId::from_random(number * 7_919 + 1).to_string();

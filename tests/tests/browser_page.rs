@@ -96,7 +96,7 @@ const DEPLOY: &str = r#"{"type":"form","fields":[{"label":"Environment","options
 /// Gives agents names, and lets what they asked have been asked some seconds earlier. Clients that wait stay with their questions.
 fn backdate(home: &Home, agents: &[(&String, &str, i64)]) {
     home.run(&["broker", "stop"]).expect(0);
-    let database = rusqlite::Connection::open(home.path().join("cueme.db")).unwrap();
+    let database = rusqlite::Connection::open(home.path().join("data/cueme.db")).unwrap();
     for (agent, name, seconds) in agents {
         let earlier = "UPDATE cues SET asked_at = asked_at - ?2 * 1000 WHERE agent_id = ?1";
         database

@@ -284,7 +284,7 @@ fn wrong_calls_end_with_two_and_show_the_right_call() {
         assert_eq!(refused.stdout, "", "{words:?}");
     }
     assert!(
-        !home.path().join("broker.lock").exists(),
+        !home.path().join("data/broker.lock").exists(),
         "a wrong call started a broker"
     );
 }

@@ -16,7 +16,7 @@ fn status_and_stop_never_start_a_broker() {
         "{\"running\":false}\n"
     );
     home.run(&["broker", "stop"]).expect(1);
-    assert!(!home.path().join("broker.lock").exists());
+    assert!(!home.path().join("data/broker.lock").exists());
 }
 
 #[test]
@@ -29,7 +29,10 @@ fn a_running_broker_describes_itself_and_stops_when_asked() {
         (&status["running"], &status["open_cues"], &status["waiting"]),
         (&true.into(), &1.into(), &1.into())
     );
-    assert_eq!(status["database"], home.path().join("cueme.db").to_str().unwrap());
+    assert_eq!(
+        status["database"],
+        home.path().join("data/cueme.db").to_str().unwrap()
+    );
     assert!(status["pid"].is_u64() && status["version"].is_string() && status["socket"].is_string());
     drop(asking);
     home.run(&["broker", "stop"]).expect(0);
@@ -118,7 +121,7 @@ fn the_doctor_finds_nothing_and_then_the_open_door() {
     for part in ["ok    database", "ok    question", "ok    socket"] {
         assert!(healthy.contains(part), "{healthy}");
     }
-    let database = home.path().join("cueme.db");
+    let database = home.path().join("data/cueme.db");
     std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
     let sick = home.run(&["doctor", "--quick"]).expect(1).stdout;
     assert!(
@@ -134,7 +137,7 @@ fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
     for part in ["agent_id=", "SQLite", "Leave it", "Replicas: 3", "Continue"] {
         assert!(shown.contains(part), "{part} is missing in {shown}");
     }
-    assert!(!home.path().join("cueme.db").exists());
+    assert!(!home.path().join("data/cueme.db").exists());
 }
 
 #[test]
@@ -193,7 +196,7 @@ fn a_service_is_written_and_removed_again() {
 fn a_broker_that_cannot_start_says_why() {
     let home = Home::new();
     std::fs::write(
-        home.path().join("cueme.db"),
+        home.path().join("data/cueme.db"),
         "this is not a database, and nobody should overwrite it",
     )
     .unwrap();
@@ -203,7 +206,7 @@ fn a_broker_that_cannot_start_says_why() {
         "{}",
         refused.stderr
     );
-    let kept = std::fs::read_to_string(home.path().join("cueme.db")).unwrap();
+    let kept = std::fs::read_to_string(home.path().join("data/cueme.db")).unwrap();
     assert!(kept.starts_with("this is not"), "{kept}");
 }
 

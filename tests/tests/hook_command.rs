@@ -310,7 +310,7 @@ fn a_broker_that_cannot_be_reached_breaks_no_host() {
         for event in ["session_start", "prompt_submit", "stop"] {
             let home = Home::new();
             // Where the database should be stands a folder, so no broker can start.
-            fs::create_dir(home.path().join("cueme.db")).unwrap();
+            fs::create_dir_all(home.path().join("data/cueme.db")).unwrap();
             spoke(&home, "make test", "Done.");
             let started = Instant::now();
             let reply = run(&home, host, event, &recorded(&home, host, event));

@@ -39,7 +39,7 @@ pub(crate) fn connect_or_start(places: &Places) -> Result<UnixStream, CliError> 
 
 /// Takes the lock under which brokers are started. Nobody else starts one until it is dropped.
 pub(crate) fn lock_start(places: &Places) -> Result<File, CliError> {
-    for directory in [&places.data_dir, &places.socket_dir, &places.log_dir] {
+    for directory in [&places.socket_dir, &places.data_dir, &places.log_dir] {
         create_private(directory)?;
     }
     let path = places.start_lock();

@@ -133,7 +133,10 @@ fn a_link_that_somebody_else_placed_is_not_followed_and_one_of_ours_is() {
     std::fs::create_dir(&target).unwrap();
     symlink(&target, home.path()).unwrap();
     home.join();
-    assert!(target.join("cueme.db").exists(), "our own link is our choice");
+    assert!(
+        target.join("data/cueme.db").exists(),
+        "our own link is our choice"
+    );
     home.ok(&["broker", "stop"]);
     if !is_root() {
         return not_run("only root can give a link to another user");

@@ -168,7 +168,7 @@ fn a_newer_database_is_refused_and_left_as_it_is() {
     }
     assert_eq!(std::fs::read(home.database()).unwrap(), before);
     // Looking at it may leave an empty log beside it, and nothing in it.
-    let log = std::fs::metadata(home.path().join("cueme.db-wal"));
+    let log = std::fs::metadata(home.path().join("data/cueme.db-wal"));
     assert_eq!(log.map_or(0, |log| log.len()), 0);
     let doctor = home.run(&["doctor", "--quick"]);
     assert!(doctor.expect(1).contains("update cueme"), "{}", doctor.stdout);
