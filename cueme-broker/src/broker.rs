@@ -54,7 +54,7 @@ pub(crate) struct Broker {
 
 #[derive(Debug, Default)]
 struct ConfigState {
-    config: Config,
+    config: Arc<Config>,
     error: Option<String>,
 }
 
@@ -116,19 +116,21 @@ impl Broker {
     }
 
     /// Returns the configuration in force.
-    pub(crate) fn config(&self) -> Config {
-        self.config
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .config
-            .clone()
+    pub(crate) fn config(&self) -> Arc<Config> {
+        let state = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&state.config)
     }
 
     /// Puts a configuration in force, or keeps the last good one and remembers why.
     pub(crate) fn set_config(&self, loaded: Result<Config, String>) {
         let mut state = self.config.lock().unwrap_or_else(PoisonError::into_inner);
         match loaded {
-            Ok(config) => *state = ConfigState { config, error: None },
+            Ok(config) => {
+                *state = ConfigState {
+                    config: Arc::new(config),
+                    error: None,
+                }
+            }
             Err(error) => state.error = Some(error),
         }
     }

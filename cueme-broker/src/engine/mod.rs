@@ -10,4 +10,4 @@ mod thread;
 pub(crate) use self::core::storage_failure;
 pub use self::core::{Core, Random, Spoken};
 pub use order::{Closing, Line, Order, Work};
-pub use thread::{Engine, EngineError, EngineHandle};
+pub use thread::{Engine, EngineError, EngineHandle, Events};

@@ -22,8 +22,8 @@ use crate::store::{Store, StoreError, Synchronous};
 
 /// How many orders are committed together.
 const BATCH_MAX: usize = 512;
-/// How many events a watcher may fall behind before it is told to read the state anew.
-const EVENTS_KEPT: usize = 1024;
+/// How many commits a watcher may fall behind before it is told to read the state anew.
+const COMMITS_KEPT: usize = 256;
 /// How long the engine is idle before it indexes what was written.
 const INDEX_AFTER_IDLE: Duration = Duration::from_millis(50);
 /// How long the engine waits before it tries again what failed by itself.
@@ -41,7 +41,7 @@ pub struct Engine {
 pub struct EngineHandle {
     inbox: Sender<Message>,
     tickets: Arc<AtomicU64>,
-    events: broadcast::Sender<EventView>,
+    events: broadcast::Sender<Events>,
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -49,6 +49,9 @@ pub struct EngineHandle {
 #[derive(Debug, Error)]
 #[error("the broker is stopping")]
 pub struct EngineError;
+
+/// What happened in one commit: told at once, so that a watcher is woken once.
+pub type Events = Arc<[EventView]>;
 
 type Caller = caller::UnboundedSender<Line>;
 type Look = Box<dyn FnOnce(&mut Core, Now) + Send>;
@@ -65,7 +68,7 @@ impl Engine {
         let clock = Clock::start();
         let core = Core::open(path, synchronous, was_clean, clock.now(), system_random())?;
         let (sender, inbox) = mpsc::channel();
-        let (events, _) = broadcast::channel(EVENTS_KEPT);
+        let (events, _) = broadcast::channel(COMMITS_KEPT);
         let trouble = Arc::default();
         let handle = EngineHandle {
             inbox: sender,
@@ -143,8 +146,8 @@ impl EngineHandle {
         self.tell(Ticket(0), Work::HumanSeen);
     }
 
-    /// Follows what happens from now on.
-    pub fn events(&self) -> broadcast::Receiver<EventView> {
+    /// Follows what happens from now on, commit by commit.
+    pub fn events(&self) -> broadcast::Receiver<Events> {
         self.events.subscribe()
     }
 
@@ -211,7 +214,7 @@ struct Desk {
     clock: Clock,
     inbox: Receiver<Message>,
     callers: HashMap<Ticket, (RequestId, Caller)>,
-    events: broadcast::Sender<EventView>,
+    events: broadcast::Sender<Events>,
     trouble: Arc<Mutex<Option<String>>>,
     /// Not to be woken by a timer before this, after a failure.
     retry_at: Option<Instant>,
@@ -300,9 +303,9 @@ impl Desk {
                 let _ = caller.send(Line { id: *id, reply });
             }
         }
-        for event in spoken.events {
+        if !spoken.events.is_empty() {
             // Nobody needs to watch.
-            let _ = self.events.send(event);
+            let _ = self.events.send(spoken.events.into());
         }
         for order in orders.drain(..) {
             if !self.core.machine().is_waiting(order.ticket) {

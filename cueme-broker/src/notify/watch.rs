@@ -1,7 +1,8 @@
 //! Decides when something is sent and when it is taken back.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol_spec::id::CueId;
@@ -35,6 +36,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     let watcher = Arc::new(Watcher {
         broker,
         sender,
+        told: Mutex::default(),
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
     });
@@ -42,9 +44,11 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     watcher.look_at_all().await;
     loop {
         match events.recv().await {
-            Ok(event) => {
-                if let Some(cue) = event.cue_id {
-                    watcher.react(event.what, cue);
+            Ok(events) => {
+                for event in &*events {
+                    if let Some(cue) = event.cue_id {
+                        watcher.react(event.what, cue);
+                    }
                 }
             }
             Err(RecvError::Lagged(_)) => watcher.look_at_all().await,
@@ -56,6 +60,8 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
 struct Watcher {
     broker: Arc<Broker>,
     sender: Sender,
+    /// The questions somebody was told of, or is being told of; all others end without a look at the database.
+    told: Mutex<HashSet<CueId>>,
     pending: AtomicUsize,
     sending: Semaphore,
 }
@@ -64,11 +70,17 @@ impl Watcher {
     fn react(self: &Arc<Self>, what: EventKind, cue: CueId) {
         match what {
             EventKind::Asked | EventKind::Reopened => self.schedule(cue, Duration::ZERO),
-            EventKind::Answered | EventKind::Declined | EventKind::Cancelled | EventKind::Superseded => {
+            EventKind::Answered | EventKind::Declined | EventKind::Cancelled | EventKind::Superseded
+                if self.told().contains(&cue) =>
+            {
                 let watcher = Arc::clone(self);
                 tokio::spawn(async move { watcher.take_back(cue).await });
             }
-            EventKind::Joined
+            EventKind::Answered
+            | EventKind::Declined
+            | EventKind::Cancelled
+            | EventKind::Superseded
+            | EventKind::Joined
             | EventKind::Delivered
             | EventKind::Said
             | EventKind::Waiting
@@ -89,6 +101,7 @@ impl Watcher {
             let age = Duration::from_millis(wall_clock().millis_since(cue.asked_at));
             self.schedule(cue.cue_id, age);
         }
+        self.told().extend(notified.iter().map(|sent| sent.cue));
         for sent in notified {
             if !open
                 .iter()
@@ -117,7 +130,7 @@ impl Watcher {
 
     /// Returns the channels of the configuration, and the screen where there is one.
     fn channels(&self) -> Vec<Channel> {
-        let mut channels = self.broker.config().notify;
+        let mut channels = self.broker.config().notify.clone();
         let has_desktop = channels
             .iter()
             .any(|channel| channel.kind == ChannelKind::Desktop);
@@ -150,6 +163,7 @@ impl Watcher {
         let Ok(_turn) = self.sending.acquire().await else {
             return;
         };
+        self.told().insert(cue);
         match self.sender.send(channel, &notice).await {
             Ok(reference) => {
                 let sent = Notified {
@@ -165,6 +179,15 @@ impl Watcher {
                     .await;
             }
             Err(error) => tracing::warn!(channel = channel.name, %error, "a notification was not sent"),
+        }
+        // An answer that came while it was sent found nothing to take back yet.
+        let has_ended = self.read(move |reader| {
+            Ok(reader
+                .cue_row(cue)?
+                .is_none_or(|row| row.outcome != Outcome::Open))
+        });
+        if has_ended.await == Some(true) {
+            self.take_back(cue).await;
         }
     }
 
@@ -201,6 +224,11 @@ impl Watcher {
             .engine()
             .write(move |store, _| store.forget_sent(cue))
             .await;
+        self.told().remove(&cue);
+    }
+
+    fn told(&self) -> MutexGuard<'_, HashSet<CueId>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn notice(&self, cue: &CueRow, agent: &AgentRow, channel: &Channel) -> Notice {

@@ -23,12 +23,12 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     look_at_open(&broker).await;
     loop {
         match events.recv().await {
-            Ok(event) if event.what == EventKind::Asked => {
-                if let Some(cue) = event.cue_id {
+            Ok(events) => {
+                let asked = events.iter().filter(|event| event.what == EventKind::Asked);
+                for cue in asked.filter_map(|event| event.cue_id) {
                     consider(&broker, cue).await;
                 }
             }
-            Ok(_) => {}
             Err(RecvError::Lagged(_)) => look_at_open(&broker).await,
             Err(RecvError::Closed) => return,
         }
@@ -52,11 +52,11 @@ async fn look_at_open(broker: &Arc<Broker>) {
 }
 
 async fn consider(broker: &Arc<Broker>, cue: CueId) {
-    let policies = broker.config().policy;
-    if policies.is_empty() {
+    let config = broker.config();
+    if config.policy.is_empty() {
         return;
     }
-    if let Err(failure) = try_answer(broker, cue, &policies).await {
+    if let Err(failure) = try_answer(broker, cue, &config.policy).await {
         tracing::warn!(%failure, %cue, "a rule could not answer; the question is left to a human");
     }
 }

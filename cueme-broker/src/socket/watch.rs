@@ -37,9 +37,12 @@ pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Wat
     }
     loop {
         tokio::select! {
-            event = events.recv() => match event {
-                Ok(event) if event.id.is_some_and(|id| id <= last) => {}
-                Ok(event) => connection.send(id, &Reply::Event(event)).await?,
+            events = events.recv() => match events {
+                Ok(events) => {
+                    for event in events.iter().filter(|event| event.id.is_none_or(|id| id > last)) {
+                        connection.send(id, &Reply::Event(event.clone())).await?;
+                    }
+                }
                 Err(RecvError::Lagged(_)) => {
                     let newest = read(connection, crate::store::Reader::newest_event).await.unwrap_or(last);
                     last = newest;

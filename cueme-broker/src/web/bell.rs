@@ -124,8 +124,11 @@ impl Bell {
     }
 
     fn ring(&self, id: Option<i64>, event: &str, data: &impl Serialize, concerns_devices: bool) {
+        if self.frames.receiver_count() == 0 {
+            return;
+        }
         let bytes = frame(id, event, data);
-        // Nobody needs to listen.
+        // The last one may have left just now.
         let _ = self.frames.send(Frame {
             id,
             bytes,
@@ -139,7 +142,11 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
     let mut events = engine.events();
     loop {
         match events.recv().await {
-            Ok(event) => bell.ring(event.id, event_name(&event), &event, false),
+            Ok(events) => {
+                for event in &*events {
+                    bell.ring(event.id, event_name(event), event, false);
+                }
+            }
             Err(RecvError::Lagged(_)) => {
                 // Filling the gap from the log is up to each page.
                 bell.ring(None, "resync", &serde_json::json!({}), false);

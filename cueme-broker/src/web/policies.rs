@@ -53,12 +53,8 @@ pub(super) async fn switch(
     At(name): At<String>,
     Sent(body): Sent<PolicySwitch>,
 ) -> Result<Json<PolicyShown>, ApiError> {
-    let known = web
-        .broker
-        .config()
-        .policy
-        .into_iter()
-        .find(|policy| policy.name == name);
+    let config = web.broker.config();
+    let known = config.policy.iter().find(|policy| policy.name == name);
     let policy = known.ok_or_else(|| ApiError::not_found("there is no such rule"))?;
     change_with(&web, |settings| {
         settings.policies_off.retain(|off| *off != name);
@@ -74,13 +70,13 @@ pub(super) async fn switch(
 /// Puts together all rules.
 pub(super) async fn policies(web: &Web) -> Result<Vec<PolicyShown>, ApiError> {
     let mut shown = Vec::new();
-    for policy in web.broker.config().policy {
+    for policy in &web.broker.config().policy {
         shown.push(show(web, policy).await?);
     }
     Ok(shown)
 }
 
-async fn show(web: &Web, policy: Policy) -> Result<PolicyShown, ApiError> {
+async fn show(web: &Web, policy: &Policy) -> Result<PolicyShown, ApiError> {
     let name = policy.name.clone();
     let (answered, last) = web.read(move |reader| reader.policy_use(&name)).await?;
     let settings = web.settings.current();
@@ -94,6 +90,6 @@ async fn show(web: &Web, policy: Policy) -> Result<PolicyShown, ApiError> {
         answered,
         last_at: last.map(When::from),
         in_a_row_max: policy.in_a_row_max,
-        name: policy.name,
+        name: policy.name.clone(),
     })
 }

@@ -139,9 +139,9 @@ fn cards(
 
 /// Says what is missing for notifications and installation, when the page is served to others without TLS.
 fn secure_hint(web: &Web) -> Option<String> {
-    let config = web.broker.config().web;
+    let config = web.broker.config();
     let is_remote = !web.site.address.ip().is_loopback();
-    (is_remote && !config.has_https()).then(|| {
+    (is_remote && !config.web.has_https()).then(|| {
         format!(
             "browsers allow notifications and installation only over HTTPS: run `caddy reverse-proxy --from \
              cue.example.org --to {}` and set `[web] url = \"https://cue.example.org\"` in the configuration",

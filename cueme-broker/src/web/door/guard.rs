@@ -86,8 +86,8 @@ pub(in crate::web) enum Admitted {
 
 /// Lets a request in, or says why not.
 pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admitted, Refused> {
-    let config = web.broker.config().web;
-    let Some(host) = own_host(parts, peer, &config) else {
+    let config = web.broker.config();
+    let Some(host) = own_host(parts, peer, &config.web) else {
         return Err(forbidden("this host name is not served here")
             .with_hint(
                 "open the link that `cueme ui` prints, or add the name to `[web] hosts` in the configuration",
