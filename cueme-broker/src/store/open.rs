@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
@@ -127,6 +128,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )
     .map_err(failed("open"))?;
+    keep_plans(&connection).map_err(failed("configure"))?;
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(failed("configure"))?;
@@ -172,6 +174,7 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
 }
 
 fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
+    keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let level = match synchronous {
@@ -183,6 +186,13 @@ fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Res
     // Erased secrets and deleted questions are overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+}
+
+/// Keeps prepared statements prepared: beside partial indexes SQLite would plan them anew for every bound value.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
 }
 
 fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
