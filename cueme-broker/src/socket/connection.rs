@@ -25,7 +25,9 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a connection that waits for nothing may be silent.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
 /// How much is read at once.
-const READ_BYTES: usize = 64 * 1024;
+const READ_BYTES: usize = 16 * 1024;
+/// How much is written at once, when that much is to be said.
+const WRITE_BYTES: usize = 64 * 1024;
 
 /// A connection being served.
 pub(super) struct Connection {
@@ -74,7 +76,7 @@ impl Connection {
             let has_deadline = splitter.has_partial_line() || self.waits.is_empty();
             tokio::select! {
                 biased;
-                Some(line) = self.outbox.recv() => self.send(line.id, &line.reply).await?,
+                Some(line) = self.outbox.recv() => self.send_all(&line).await?,
                 ready = self.stream.readable() => {
                     ready?;
                     let was_partial = splitter.has_partial_line();
@@ -125,16 +127,25 @@ impl Connection {
         }
     }
 
+    /// Writes a reply, and those that are ready behind it.
+    async fn send_all(&mut self, first: &Line) -> Result<(), Ended> {
+        let mut lines = encode(first.id, &first.reply)?;
+        while lines.len() < WRITE_BYTES
+            && let Ok(next) = self.outbox.try_recv()
+        {
+            lines.append(&mut encode(next.id, &next.reply)?);
+        }
+        self.write(&lines).await
+    }
+
     /// Writes a reply.
     pub(super) async fn send(&mut self, id: RequestId, reply: &Reply) -> Result<(), Ended> {
-        let line = match encode_reply(id, reply) {
-            Ok(line) => line,
-            Err(error) => {
-                let failure = Failure::new(ErrorCode::TooLarge, error.to_string());
-                encode_reply(id, &Reply::Error(failure)).map_err(|_| Ended::Gone)?
-            }
-        };
-        match timeout(WRITE_TIMEOUT, self.stream.write_all(&line)).await {
+        let line = encode(id, reply)?;
+        self.write(&line).await
+    }
+
+    async fn write(&mut self, lines: &[u8]) -> Result<(), Ended> {
+        match timeout(WRITE_TIMEOUT, self.stream.write_all(lines)).await {
             Ok(written) => Ok(written?),
             Err(_) => Err(Ended::Gone),
         }
@@ -144,6 +155,14 @@ impl Connection {
     pub(super) async fn fail(&mut self, id: RequestId, failure: Failure) -> Result<(), Ended> {
         self.send(id, &Reply::Error(failure)).await
     }
+}
+
+/// Encodes a reply, or says that it is too long for a line.
+fn encode(id: RequestId, reply: &Reply) -> Result<Vec<u8>, Ended> {
+    encode_reply(id, reply).or_else(|error| {
+        let failure = Failure::new(ErrorCode::TooLarge, error.to_string());
+        encode_reply(id, &Reply::Error(failure)).map_err(|_| Ended::Gone)
+    })
 }
 
 /// Reads what has arrived, through a buffer that no idle connection has to own.
