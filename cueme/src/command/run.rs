@@ -9,16 +9,16 @@ use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox,
     init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
 };
-use crate::cli::Verb;
+use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
 
 /// Does what was asked; `started` is when the process began.
 pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
     match verb {
-        Verb::Join(args) => join::run(&args),
-        Verb::Recall(args) => recall::run(&args),
-        Verb::Cue(args) => cue::run(&args, started),
-        Verb::Pause(args) => pause::run(&args, started),
+        Verb::Hap(HapVerb::Join(args)) => join::run(&args),
+        Verb::Hap(HapVerb::Recall(args)) => recall::run(&args),
+        Verb::Hap(HapVerb::Cue(args)) => cue::run(&args, started),
+        Verb::Hap(HapVerb::Pause(args)) => pause::run(&args, started),
         Verb::Ui(args) => ui::run(&args),
         Verb::Inbox(args) => inbox::run(&args),
         Verb::Show(args) => show::run(&args),
