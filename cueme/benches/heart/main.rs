@@ -7,7 +7,9 @@ mod answer;
 mod envelope;
 mod floor;
 mod home;
+mod process;
 mod spawn;
+mod subscribers;
 mod table;
 mod throughput;
 mod waiters;
@@ -23,16 +25,20 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
+    if std::env::var_os(subscribers::FLOOR_ENV).is_some() {
+        return subscribers::serve_floor();
+    }
     let scale = if arguments.iter().any(|argument| argument == "--quick") {
         1
     } else {
         5
     };
-    let measures: [(&str, Measure); 5] = [
+    let measures: [(&str, Measure); 6] = [
         ("spawn", spawn::measure),
         ("answer", answer::measure),
         ("throughput", throughput::measure),
         ("waiters", waiters::measure),
+        ("subscribers", subscribers::measure),
         ("envelope", envelope::measure),
     ];
     let wanted: Vec<&String> = arguments

@@ -40,12 +40,12 @@ fn build_floor() -> PathBuf {
             "--quiet",
             "--release",
             "-p",
-            "cueme-tests",
-            "--bin",
+            "cueme",
+            "--example",
             "floor_clap",
         ])
         .status()
         .expect("cargo");
     assert!(built.success());
-    PathBuf::from(CUEME).with_file_name("floor_clap")
+    PathBuf::from(CUEME).with_file_name("examples/floor_clap")
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use protocol_spec::message::{Recall, Reply, Request};
+
 use crate::home::{Home, Wire};
+use crate::process::{raise_descriptor_limit, resident_kib, ticks};
 use crate::table::{Goal, Row};
 
 const WAITERS: usize = 10_000;
@@ -20,8 +23,12 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
         wire.ask(&agents[number % agents.len()], format!("question {number}"));
         waiters.push(wire);
     }
-    // The search index follows a moment behind.
-    std::thread::sleep(Duration::from_secs(2));
+    // The search index follows a moment behind; recalling waits for it.
+    first.send(&Request::Recall(Recall {
+        hints: "question".to_owned(),
+        project_dir: None,
+    }));
+    assert!(matches!(first.receive(), Reply::Recalled(_)));
     let each = resident_kib(home.pid()).saturating_sub(before) as f64 / WAITERS as f64;
     let ticks_before = ticks(home.pid());
     let watched = Duration::from_secs(4 * scale as u64);
@@ -43,35 +50,4 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
             goal: Goal::AtMost(1.0),
         },
     ]
-}
-
-fn resident_kib(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap_or_default();
-    line.split_whitespace()
-        .nth(1)
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(0)
-}
-
-/// Returns user plus system time in clock ticks.
-fn ticks(pid: u32) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    after_name
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|number| number.parse::<u64>().ok())
-        .sum()
-}
-
-fn raise_descriptor_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    setrlimit(Resource::Nofile, limit).expect("enough descriptors");
 }

@@ -1,0 +1,256 @@
+//! One event told to a thousand open pages, against the same with nothing but axum and a broadcast channel.
+
+use std::convert::Infallible;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Sse;
+use axum::response::sse::Event;
+use axum::routing::{get, post};
+use futures_util::stream;
+use protocol_spec::message::{Reply, Request, Say};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{broadcast, mpsc};
+
+use crate::home::{Home, Wire};
+use crate::process::resident_kib;
+use crate::table::{Goal, Row, median, ratio, show};
+
+const SUBSCRIBERS: usize = 1000;
+/// The name by which both servers announce the event that is waited for.
+const MARK: &[u8] = b"event: change";
+/// What the bare server tells; as long as our own frame.
+const DATA: &str = "{\"id\":1234,\"at\":\"2026-01-01T00:00:00.000Z\",\"what\":\"queued\",\"agent_id\":\"bako-nefi\",\"note\":\"0123456789abcdef\"}";
+/// Set in the process that is the floor.
+pub(crate) const FLOOR_ENV: &str = "CUEME_BENCH_FLOOR";
+
+pub(crate) fn measure(scale: usize) -> Vec<Row> {
+    crate::process::raise_descriptor_limit();
+    let home = Home::start();
+    let agent = home.connect().join();
+    let before = resident_kib(home.pid());
+    let (mut ours, _pages) = Audience::gather(&Invitation::to(&home));
+    let each = resident_kib(home.pid()).saturating_sub(before) as f64 / SUBSCRIBERS as f64;
+    let floor = Floor::start();
+    let (mut theirs, _others) = Audience::gather(&Invitation {
+        address: floor.address,
+        head: "GET /events HTTP/1.1\r\nHost: floor\r\n\r\n".to_owned(),
+    });
+    let mut human = home.connect();
+    let mut ring = TcpStream::connect(floor.address).expect("the floor");
+    let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
+    for round in 0..12 * scale {
+        their_times.push(theirs.time(|| ring_floor(&mut ring)));
+        our_times.push(ours.time(|| say(&mut human, agent.as_str(), round)));
+    }
+    let (time, floor) = (median(&mut our_times), median(&mut their_times));
+    vec![
+        Row {
+            what: "one event to 1,000 open pages, the last has it ÷ bare axum broadcast",
+            ours: show(time),
+            floor: show(floor),
+            ratio: ratio(time, floor),
+            goal: Goal::AtMost(2.0),
+        },
+        Row {
+            what: "broker memory for each open page, KiB",
+            ours: format!("{each:.1} KiB"),
+            floor: "32 KiB".into(),
+            ratio: each / 32.0,
+            goal: Goal::AtMost(1.0),
+        },
+    ]
+}
+
+fn say(human: &mut Wire, agent: &str, round: usize) {
+    human.send(&Request::Say(Say {
+        agent: agent.to_owned(),
+        text: format!("message {round}"),
+        by: None,
+    }));
+    assert!(matches!(human.receive(), Reply::Said(_)));
+}
+
+fn ring_floor(ring: &mut TcpStream) {
+    ring.write_all(b"POST /ring HTTP/1.1\r\nHost: floor\r\nContent-Length: 0\r\n\r\n")
+        .expect("the floor");
+    let mut reply = [0; 512];
+    assert!(ring.read(&mut reply).expect("a reply") > 0);
+}
+
+/// Where to subscribe, and how.
+struct Invitation {
+    address: SocketAddr,
+    head: String,
+}
+
+impl Invitation {
+    /// Signs in as a browser does: the link's token is exchanged for a cookie.
+    fn to(home: &Home) -> Self {
+        let printed = home
+            .command()
+            .args(["ui", "--print-url"])
+            .output()
+            .expect("a link");
+        let url = String::from_utf8(printed.stdout).expect("a link");
+        let (host, path) = url
+            .trim()
+            .strip_prefix("http://")
+            .and_then(|rest| rest.split_once('/'))
+            .expect("a link on this machine");
+        let address = host.parse().expect("an address");
+        let mut stream = TcpStream::connect(address).expect("the page");
+        write!(
+            stream,
+            "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )
+        .expect("a request");
+        let cookie = BufReader::new(stream)
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                let cookie = value.trim().split(';').next()?;
+                name.eq_ignore_ascii_case("set-cookie").then(|| cookie.to_owned())
+            })
+            .expect("a cookie");
+        Self {
+            address,
+            head: format!("GET /api/v1/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n"),
+        }
+    }
+}
+
+/// Subscribers that say when they were told.
+struct Audience {
+    told: mpsc::UnboundedReceiver<()>,
+}
+
+impl Audience {
+    /// Subscribes all of them, and returns when each has been let in.
+    fn gather(invitation: &Invitation) -> (Self, tokio::runtime::Runtime) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_io()
+            .build()
+            .expect("a runtime");
+        let (tell, told) = mpsc::unbounded_channel();
+        let mut audience = Self { told };
+        for _ in 0..SUBSCRIBERS {
+            let (address, head, tell) = (invitation.address, invitation.head.clone(), tell.clone());
+            runtime.spawn(async move {
+                let mut stream = tokio::net::TcpStream::connect(address)
+                    .await
+                    .expect("a connection");
+                stream.write_all(head.as_bytes()).await.expect("a request");
+                listen(stream, &tell).await;
+            });
+        }
+        audience.wait();
+        // What follows the greeting of the last one must not be taken for an event.
+        std::thread::sleep(Duration::from_millis(500));
+        (audience, runtime)
+    }
+
+    fn wait(&mut self) {
+        for _ in 0..SUBSCRIBERS {
+            self.told.blocking_recv().expect("a subscriber that listens");
+        }
+    }
+
+    fn time(&mut self, ring: impl FnOnce()) -> Duration {
+        let started = Instant::now();
+        ring();
+        self.wait();
+        started.elapsed()
+    }
+}
+
+/// Tells that it was let in, then every time it is told something.
+async fn listen(mut stream: tokio::net::TcpStream, tell: &mpsc::UnboundedSender<()>) {
+    let mut buffer = vec![0; 4096];
+    let count = stream.read(&mut buffer).await.expect("a response");
+    assert!(
+        buffer[..count].starts_with(b"HTTP/1.1 200"),
+        "{}",
+        String::from_utf8_lossy(&buffer[..count])
+    );
+    let mut is_open = tell.send(()).is_ok();
+    while is_open {
+        let count = stream.read(&mut buffer).await.unwrap_or(0);
+        // A frame is far shorter than a segment and is written at once.
+        let marks = memchr::memmem::find_iter(&buffer[..count], MARK).count();
+        is_open = count > 0 && (0..marks).all(|_| tell.send(()).is_ok());
+    }
+}
+
+/// The bare server, in a process of its own as the broker is.
+struct Floor {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Floor {
+    fn start() -> Self {
+        let mut process = Command::new(std::env::current_exe().expect("this program"))
+            .arg("--bench")
+            .env(FLOOR_ENV, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the floor");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("its output"))
+            .read_line(&mut line)
+            .expect("its address");
+        let address = line.trim().parse().expect("its address");
+        Self { process, address }
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Serves nothing but the broadcast, for as long as it is let.
+pub(crate) fn serve_floor() {
+    crate::process::raise_descriptor_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let (bell, _) = broadcast::channel::<u64>(1024);
+        let router = Router::new()
+            .route("/events", get(follow))
+            .route("/ring", post(ring))
+            .with_state(bell);
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("a port");
+        println!("{}", listener.local_addr().expect("its address"));
+        axum::serve(listener, router).await.expect("a server");
+    });
+}
+
+type Bell = broadcast::Sender<u64>;
+
+async fn follow(State(bell): State<Bell>) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>>> {
+    let events = stream::unfold(bell.subscribe(), |mut events| async {
+        let number = events.recv().await.ok()?;
+        let event = Event::default().id(number.to_string()).event("change").data(DATA);
+        Some((Ok(event), events))
+    });
+    Sse::new(events)
+}
+
+async fn ring(State(bell): State<Bell>) {
+    let _ = bell.send(1234);
+}
