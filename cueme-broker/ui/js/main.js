@@ -35,6 +35,7 @@ async function start() {
   wakeUp();
   void navigator.serviceWorker?.register("/sw.js").catch(() => {});
   document.documentElement.dataset.ready = "true";
+  performance.mark("ready");
 }
 
 /** The page may be opened while the broker restarts: try until it answers, or says that we are not welcome. */
