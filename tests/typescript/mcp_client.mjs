@@ -182,10 +182,19 @@ const elicitation = async () => {
   assert.ok(text(await elsewhere).startsWith("red\n"));
   await eventually(async () => shown[1].signal.aborted);
 
-  answer = async () => ({ action: "decline" });
+  answer = async () => {
+    await sleep(1_200);
+    return { action: "decline" };
+  };
   const declined = await ask("Any wishes?");
   assert.ok(text(declined).startsWith("declined: "), text(declined));
   assert.equal(declined.structuredContent.outcome, "declined");
+
+  // A client without a person at it declines at once; the human can still answer.
+  answer = async () => ({ action: "decline" });
+  const automatic = ask("Nobody there?");
+  await run("answer", await waitedFor("Nobody there?"), "--select", "red");
+  assert.ok(text(await automatic).startsWith("red\n"));
 
   answer = async () => ({ action: "cancel" });
   const closed = ask("Really?");

@@ -8,7 +8,7 @@ use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Joined, Reply, Said};
 use protocol_spec::outcome::Kind;
 
-use super::order::{Closing, Order, Work, content_key};
+use super::order::{Closing, Order, PastQuestion, Work, content_key};
 use super::past;
 use crate::machine::{Ask, Collect, Decide, Effect, Import, Input, Join, Machine, Now, Say, Ticket, Verdict};
 use crate::store::{Store, StoreError, Synchronous};
@@ -395,28 +395,33 @@ impl Core {
                 cues,
                 refused,
             } => {
-                let mut import = Import {
+                let import = Import {
                     ticket,
                     agents: agents.clone(),
                     cues: Vec::with_capacity(cues.len()),
                     refused: refused.clone(),
                 };
-                for question in cues {
-                    let fresh = self.fresh_cue_id();
-                    match past::settle(question, fresh) {
-                        Ok(past) => {
-                            let known = self.opened()?.past_cue(past.request)?;
-                            import.cues.push((past, known));
-                        }
-                        Err(refused) => import.refused.push(refused),
-                    }
-                }
-                Input::Import(import)
+                Input::Import(self.settle_past(import, cues)?)
             }
             Work::Gone => Input::Gone { ticket },
             Work::HumanSeen => Input::HumanSeen,
             Work::Tick => Input::Tick,
         }))
+    }
+
+    /// Adds questions of another program to an import, with what the store knows of each.
+    fn settle_past(&mut self, mut import: Import, cues: &[PastQuestion]) -> Result<Import, StoreError> {
+        for question in cues {
+            let fresh = self.fresh_cue_id();
+            match past::settle(question, fresh) {
+                Ok(past) => {
+                    let known = self.opened()?.past_cue(past.request)?;
+                    import.cues.push((past, known));
+                }
+                Err(refused) => import.refused.push(refused),
+            }
+        }
+        Ok(import)
     }
 
     fn decide(

@@ -4,6 +4,7 @@
 //! other, and the first answer wins; when it came from elsewhere, the dialog is withdrawn.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use protocol_spec::answer::{Answer, FieldAnswer, Reply};
 use protocol_spec::endpoint::Places;
@@ -24,6 +25,8 @@ use crate::output;
 
 /// Who answered, in lists and on the page.
 const BY: &str = "the client's dialog";
+/// A dialog that is declined sooner was declined by a program: clients without a person at them do that.
+const HUMAN_TAKES_AT_LEAST: Duration = Duration::from_secs(1);
 const ELSEWHERE: &str = "it was decided elsewhere";
 /// The members of a dialog's content.
 const ANSWER: &str = "answer";
@@ -52,6 +55,7 @@ pub(super) struct Dialog {
     places: Arc<Places>,
     cue: CueId,
     form: Form,
+    opened: Instant,
 }
 
 /// Says whether the client can show forms.
@@ -104,6 +108,7 @@ impl Dialog {
             places: Arc::clone(places),
             cue,
             form,
+            opened: Instant::now(),
         })
     }
 
@@ -113,7 +118,7 @@ impl Dialog {
         let Ok(Ok(ClientResult::ElicitResult(result))) = (&mut open.handle.rx).await else {
             return;
         };
-        let Some(request) = open.form.decision(open.cue, result) else {
+        let Some(request) = open.form.decision(open.cue, result, open.opened.elapsed()) else {
             return;
         };
         let places = Arc::clone(&open.places);
@@ -172,8 +177,8 @@ impl Form {
         }
     }
 
-    /// Returns what the human decided; nothing when they only closed the dialog.
-    fn decision(&self, cue: CueId, result: ElicitResult) -> Option<Request> {
+    /// Returns what the human decided within this time; nothing when they only closed the dialog.
+    fn decision(&self, cue: CueId, result: ElicitResult, within: Duration) -> Option<Request> {
         let by = Some(BY.to_owned());
         match result.action {
             ElicitationAction::Accept => {
@@ -185,7 +190,7 @@ impl Form {
                     hold_ms: 0,
                 }))
             }
-            ElicitationAction::Decline => Some(Request::Decline(Decline {
+            ElicitationAction::Decline if within >= HUMAN_TAKES_AT_LEAST => Some(Request::Decline(Decline {
                 cue: cue.to_string(),
                 reason: None,
                 by,
@@ -273,13 +278,13 @@ fn property(field: &Field) -> Value {
 /// Reads one value or several as texts.
 fn values(value: Option<&Value>) -> Vec<String> {
     match value {
-        Some(Value::Array(values)) => values.iter().flat_map(|value| values_of(value)).collect(),
-        Some(value) => values_of(value).into_iter().collect(),
+        Some(Value::Array(values)) => values.iter().filter_map(value_of).collect(),
+        Some(value) => value_of(value).into_iter().collect(),
         None => Vec::new(),
     }
 }
 
-fn values_of(value: &Value) -> Option<String> {
+fn value_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => (!text.is_empty()).then(|| text.clone()),
         Value::Bool(flag) => Some(flag.to_string()),
@@ -348,12 +353,16 @@ mod tests {
     }
 
     #[test]
-    fn closing_a_dialog_decides_nothing_and_declining_does() {
+    fn closing_a_dialog_decides_nothing_and_a_person_who_declines_does() {
         let form = form(&question(None)).unwrap();
         let cue = CueId::from_random(1);
-        let cancelled = ElicitResult::new(ElicitationAction::Cancel);
-        assert!(form.decision(cue, cancelled).is_none());
-        let declined = form.decision(cue, ElicitResult::new(ElicitationAction::Decline));
-        assert!(matches!(declined, Some(Request::Decline(_))));
+        let said = |action, within| form.decision(cue, ElicitResult::new(action), within);
+        let long = HUMAN_TAKES_AT_LEAST;
+        assert!(said(ElicitationAction::Cancel, long).is_none());
+        assert!(matches!(
+            said(ElicitationAction::Decline, long),
+            Some(Request::Decline(_))
+        ));
+        assert!(said(ElicitationAction::Decline, Duration::from_millis(20)).is_none());
     }
 }

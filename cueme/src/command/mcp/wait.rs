@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use protocol_spec::envelope;
 use protocol_spec::exit::Exit;
+use protocol_spec::id::CueId;
 use protocol_spec::outcome::Kind;
 use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
@@ -19,6 +20,7 @@ use super::tools::WaitCall;
 use crate::client::{Call, Patience, Question, Receipt, Signals, Waited, wait_for};
 use crate::command::{cue, pause};
 use crate::error::CliError;
+use crate::told::Rested;
 
 /// How often a client hears that we still wait: the shortest timeout of a client that progress keeps alive is 30 s.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
@@ -94,28 +96,53 @@ pub(super) async fn finish(
     let question = question(asked)?;
     let form = caller.has_dialogs.then(|| elicit::form(&question)).flatten();
     let call = question.encode()?;
-    let (call, mut dialog) = match form {
+    let (call, dialog) = match form {
         None => (call, None),
         Some(form) => match ask_first(server, call, started).await? {
-            Waited::Rested(rested) if rested.cue.is_some() => {
-                let dialog = match rested.cue {
-                    Some(cue) => Dialog::open(&server.places, &caller.peer, cue, form).await,
-                    None => None,
-                };
-                let call = rested
-                    .cue
-                    .map(|cue| Call::attach_as_asked(cue, started))
-                    .transpose()?;
-                let Some(call) = call else {
-                    return Ok(ended(Waited::Rested(rested)));
-                };
-                (call, dialog)
-            }
-            waited => return Ok(ended(waited)),
+            Asked::Open(cue) => (
+                Call::attach_as_asked(cue, started)?,
+                Dialog::open(&server.places, &caller.peer, cue, form).await,
+            ),
+            Asked::Over(waited) => return Ok(ended(*waited)),
         },
     };
-    let (signals, switch) = Signals::by_switch()
-        .map_err(|error| CliError::new(Exit::Io, format!("could not make a pipe: {error}")))?;
+    wait_for_human(server, call, dialog, caller, started, cancelled).await
+}
+
+/// What became of a question when it was put on disk.
+enum Asked {
+    /// It is open.
+    Open(CueId),
+    /// There was something to tell the agent at once.
+    Over(Box<Waited>),
+}
+
+/// Puts the question on disk, so that it has a name before the client shows it too.
+async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Asked, CliError> {
+    let places = Arc::clone(&server.places);
+    let asked = tokio::task::spawn_blocking(move || {
+        let (signals, _switch) = Signals::by_switch().map_err(|error| no_pipe(&error))?;
+        wait_for(&places, call, Patience::UntilAsked, &signals, started)
+    });
+    let waited = asked
+        .await
+        .map_err(|error| CliError::new(Exit::Io, format!("the call was given up: {error}")))??;
+    Ok(match waited {
+        Waited::Rested(Rested { cue: Some(cue), .. }) => Asked::Open(cue),
+        waited => Asked::Over(Box::new(waited)),
+    })
+}
+
+/// Waits on a thread of its own, and sees to the caller and its dialog meanwhile.
+async fn wait_for_human(
+    server: &Server,
+    call: Call,
+    mut dialog: Option<Dialog>,
+    caller: &Caller,
+    started: Instant,
+    cancelled: impl Future<Output = ()>,
+) -> Result<Ended, CliError> {
+    let (signals, switch) = Signals::by_switch().map_err(|error| no_pipe(&error))?;
     let places = Arc::clone(&server.places);
     let mut waiting = tokio::task::spawn_blocking(move || {
         wait_for(&places, call, Patience::OfEnvironment, &signals, started)
@@ -151,17 +178,8 @@ pub(super) async fn finish(
     Ok(ended(waited))
 }
 
-/// Puts the question on disk, so that it has a name before the client shows it too.
-async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Waited, CliError> {
-    let places = Arc::clone(&server.places);
-    let asked = tokio::task::spawn_blocking(move || {
-        let (signals, _switch) = Signals::by_switch()
-            .map_err(|error| CliError::new(Exit::Io, format!("could not make a pipe: {error}")))?;
-        wait_for(&places, call, Patience::UntilAsked, &signals, started)
-    });
-    asked
-        .await
-        .map_err(|error| CliError::new(Exit::Io, format!("the call was given up: {error}")))?
+fn no_pipe(error: &std::io::Error) -> CliError {
+    CliError::new(Exit::Io, format!("could not make a pipe: {error}"))
 }
 
 fn ended(waited: Waited) -> Ended {
