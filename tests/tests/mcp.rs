@@ -357,3 +357,34 @@ fn a_cancelled_task_leaves_its_question_open() {
     let unknown = client.call(100, "tasks/get", &json!({ "taskId": "nothing" }));
     assert!(unknown["error"]["code"].is_number(), "{unknown}");
 }
+
+#[test]
+fn the_newest_revision_is_spoken_without_a_handshake() {
+    let home = Home::new();
+    let mut client = Client::connect(&home);
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } }
+    });
+    let found = client.call(1, "server/discover", &json!({ "_meta": about }));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(
+        versions.contains(&json!("2024-11-05")) && versions.contains(&json!("2026-07-28")),
+        "{found}"
+    );
+    let join = json!({ "name": "join", "arguments": { "agent_runtime": "terminal" }, "_meta": about });
+    let joined = client.call(2, "tools/call", &join);
+    let agent = joined["result"]["structuredContent"]["agent_id"]
+        .as_str()
+        .unwrap();
+    // A server may not ask its client in this revision, so the dialog is left out and the broker asks alone.
+    let ask =
+        json!({ "name": "cue", "arguments": { "agent_id": agent, "prompt": "Ship it?" }, "_meta": about });
+    client.request(3, "tools/call", &ask);
+    home.run(&["answer", &home.waited_for("Ship it?"), "ship it"])
+        .expect(0);
+    let (reply, before) = client.reply(3);
+    assert!(text(&reply["result"]).starts_with("ship it\n"), "{reply}");
+    assert!(before.is_empty(), "{before:?}");
+}

@@ -59,10 +59,13 @@ pub(super) struct Dialog {
 }
 
 /// Says whether the client can show forms.
+///
+/// Only what it said in a handshake counts: revisions without one forbid a server to ask its client.
 pub(super) fn is_offered(context: &RequestContext<RoleServer>) -> bool {
     let offered = context
-        .client_capabilities()
-        .and_then(|client| client.elicitation);
+        .peer
+        .peer_info()
+        .and_then(|client| client.capabilities.elicitation.clone());
     // A client that names no mode means forms: there was nothing else when it was written.
     offered.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
