@@ -233,6 +233,7 @@ fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_
         ]
     );
     assert_eq!(cues[3]["text"], "SQLite");
+    assert_eq!(cues[3]["origin"], "import");
     assert_eq!(cues[3]["asked_at"], "2025-12-01T02:00:00.000Z");
     assert_eq!(cues[3]["decided_at"], "2025-12-01T02:05:00.000Z");
     assert_eq!(cues[3]["payload"]["options"][1], "Postgres");
@@ -359,6 +360,10 @@ fn an_imported_agent_is_found_again_and_goes_on_asking() {
         .expect(0)
         .stdout;
     assert!(shown.contains("SQLite"), "{shown}");
+    assert!(
+        shown.contains("whether the agent received it is not known"),
+        "only what is known is claimed: {shown}"
+    );
 }
 
 #[test]

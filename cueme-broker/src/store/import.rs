@@ -65,7 +65,7 @@ impl Store {
                 past.cue.as_str(),
                 past.agent.as_str(),
                 past.kind.number(),
-                Origin::Agent.number(),
+                Origin::Import.number(),
                 past.content.0,
                 past.asked_at.as_millis(),
                 Delivery::Acknowledged.number(),
