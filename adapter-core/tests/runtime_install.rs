@@ -17,8 +17,8 @@ use std::{
 use adapter_core::runtime::{
     Language, Runtime,
     install::{
-        ApplyError, Extras, Paths, Plan, Problem, Request, Scope, Status, Wish, apply, binary_for, plan,
-        read, status,
+        ApplyError, Extras, Paths, Plan, Problem, Request, Scope, Status, Wish, apply, binary_for, choices,
+        plan, read, status,
     },
 };
 use tempfile::TempDir;
@@ -557,4 +557,48 @@ fn an_installed_runtime_is_detected_by_its_program_or_its_folder() {
         apply::detect(&paths, &[bin]),
         [Runtime::Codex, Runtime::GeminiCli]
     );
+}
+
+#[test]
+fn what_was_chosen_is_known_again_even_from_an_outdated_installation() {
+    let extras = |approvals, questions| Extras { approvals, questions };
+    for (runtime, extras) in [
+        (Runtime::Cursor, extras(true, false)),
+        (Runtime::ClaudeCode, extras(true, false)),
+        (Runtime::ClaudeCode, extras(false, true)),
+        (Runtime::Codex, extras(true, true)),
+        (Runtime::Codex, extras(false, true)),
+        (Runtime::GeminiCli, extras(false, false)),
+    ] {
+        for language in [Language::English, Language::Chinese] {
+            let machine = Machine::new(runtime, Scope::User, &Tree::new());
+            machine.with(Wish::Install, |usual| {
+                let request = Request {
+                    language,
+                    extras,
+                    ..usual.clone()
+                };
+                let plan = plan::plan(&request, &read(&request, &machine.data()).unwrap());
+                apply::apply(&request, &plan, &machine.data()).unwrap();
+            });
+            // An older version wrote the rule in other words and lay elsewhere.
+            for (path, bytes) in machine.tree() {
+                let text = String::from_utf8(bytes).unwrap();
+                let old = text
+                    .replace(EXECUTABLE, "/old/bin/cueme")
+                    .replace("TOOLS_UNAVAILABLE", "NO_TOOLS");
+                fs::write(machine.folder.path().join(path), old).unwrap();
+            }
+            assert_eq!(machine.status(), Status::Outdated, "{runtime} {extras:?}");
+            let chosen = machine.with(Wish::Install, |request| {
+                choices(request, &read(request, &machine.data()).unwrap())
+            });
+            assert_eq!(chosen, Some((language, extras)), "{runtime}");
+        }
+    }
+    let machine = Machine::new(Runtime::Cursor, Scope::User, &Tree::new());
+    let nothing = machine.with(Wish::Install, |request| {
+        choices(request, &read(request, &machine.data()).unwrap())
+    });
+    assert_eq!(nothing, None);
 }

@@ -16,7 +16,7 @@ pub(crate) use agent::{
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
 
-use crate::command::{HookArgs, InitArgs, McpArgs, ProtocolArgs};
+use crate::command::{HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -143,6 +143,11 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme purge --older-than 90d --dry-run\n  cueme purge --older-than 90d"
     )]
     Purge(PurgeArgs),
+    /// Bring over what the original cueme has recorded; its database is only read
+    #[command(
+        after_help = "What was open there is closed here: whoever waits for it waits there. Running it again brings what is new.\n\nExamples:\n  cueme import\n  cueme import /mnt/old/.cue/cue.db"
+    )]
+    Import(ImportArgs),
     /// Check that everything works, and time a real question
     #[command(after_help = "Examples:\n  cueme doctor")]
     Doctor(DoctorArgs),

@@ -25,6 +25,8 @@ pub enum Origin {
     Approval,
     /// The adapter that drives the agent.
     Adapter,
+    /// Another program, long ago: it was imported, and whether its agent received the outcome is not known.
+    Import,
 }
 
 /// What became of a question.

@@ -87,6 +87,10 @@ fn requests() -> Vec<Request> {
         Request::Receipts(Receipts {
             nonce: "turn-1".into(),
         }),
+        Request::Collect(Collect {
+            agent_id: agent(),
+            close: Some("the human typed in the agent's own window".into()),
+        }),
         Request::Inbox(Nothing {}),
         Request::Show(Show { cue: "0123".into() }),
         Request::Answer(GiveAnswer {
@@ -133,6 +137,30 @@ fn requests() -> Vec<Request> {
         Request::Purge(Purge {
             older_than_ms: 86_400_000,
             dry_run: true,
+        }),
+        Request::Import(Import {
+            agents: vec![PastAgent {
+                agent_id: agent(),
+                runtime: runtime(),
+                project_dir: "/home/ada/shop".into(),
+                terminal: "zsh".into(),
+                name: Some("Shop".into()),
+                joined_at: time(0),
+                seen_at: time(60),
+            }],
+            cues: vec![PastCue {
+                key: id(),
+                agent_id: agent(),
+                kind: Kind::Cue,
+                prompt: "Which database?".into(),
+                payload: Some(payload()),
+                asked_at: time(0),
+                ended: Some(PastEnd {
+                    answer: Some(answer()),
+                    reason: None,
+                    at: time(60),
+                }),
+            }],
         }),
         Request::WebLink(WebLink {
             name: Some("phone".into()),
@@ -242,6 +270,11 @@ fn replies() -> Vec<Reply> {
                 acknowledged_at: time(66),
             }],
         }),
+        Reply::Collected(Collected {
+            messages: Some(told()),
+            earlier: vec![told()],
+            closed: vec![cue()],
+        }),
         Reply::Cue(Box::new(cue_view())),
         Reply::Agent(Box::new(agent_view())),
         Reply::End(End { more: true }),
@@ -299,6 +332,16 @@ fn replies() -> Vec<Reply> {
             cues: 42,
         }),
         Reply::Purged(Purged { cues: 3 }),
+        Reply::Imported(Imported {
+            agents: 1,
+            cues: 2,
+            ended: 1,
+            known: 3,
+            refused: vec![RefusedCue {
+                key: id(),
+                why: "the prompt is empty".into(),
+            }],
+        }),
         Reply::WebLink(WebLinked {
             url: "http://127.0.0.1:7000/login/t0ken".into(),
             expires_at: time(600),

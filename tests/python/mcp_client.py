@@ -68,6 +68,31 @@ async def main():
         found = await session.call_tool("recall", {"hints": "database"})
         assert found.content[0].text.startswith(f"agent_id={agent}\n"), found
 
+        # The human takes longer than the ten seconds between two reports.
+        heard.clear()
+        slow = asyncio.create_task(
+            session.call_tool("cue", {"agent_id": agent, "prompt": "Slow?"}, progress_callback=progress)
+        )
+        cue = await waited_for("Slow?")
+        await asyncio.sleep(11)
+        assert len(heard) >= 2, heard
+        await run("answer", cue, "at last")
+        assert (await slow).content[0].text.startswith("at last\n")
+
+        # The client gives up; the same call waits for the same question again.
+        call = {"agent_id": agent, "prompt": "Ship it?"}
+        try:
+            await asyncio.wait_for(session.call_tool("cue", call), 1)
+            raise AssertionError("nobody answered")
+        except asyncio.TimeoutError:
+            pass
+        again = asyncio.create_task(session.call_tool("cue", call))
+        cue = await waited_for("Ship it?")
+        await run("answer", cue, "ship it")
+        shipped = await again
+        assert "ship it\n" in shipped.content[0].text, shipped
+        assert shipped.structured_content["cue_id"] == cue, shipped
+
         wrong = await session.call_tool("cue", {"agent_id": "nobody-here", "prompt": "A?"})
         assert wrong.is_error, wrong
 

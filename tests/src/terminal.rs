@@ -28,20 +28,29 @@ impl Terminal {
     /// Opens a terminal of 100 by 40 and runs a command of `cueme` in it; its exit code is shown at the end.
     #[track_caller]
     pub fn open(home: &Home, words: &[&str]) -> Self {
+        Self::open_with(home, &[], words)
+    }
+
+    /// Opens a terminal as [`open`](Self::open) does; the command has these variables too.
+    #[track_caller]
+    pub fn open_with(home: &Home, variables: &[(&str, &str)], words: &[&str]) -> Self {
         let terminal = Self {
             directory: tempfile::Builder::new()
                 .prefix("cueme-tmux-")
                 .tempdir()
                 .map_or_else(|error| panic!("{error}"), tempfile::TempDir::keep),
         };
-        let quoted: Vec<String> = words
+        let quote = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+        let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
+        let set: Vec<String> = variables
             .iter()
-            .map(|word| format!("'{}'", word.replace('\'', r"'\''")))
+            .map(|(name, value)| format!("{name}={}", quote(value)))
             .collect();
         // Ctrl-C is for the command alone; the shell lives on to tell how it ended.
         let script = format!(
-            "trap : INT; CUEME_HOME='{}' '{}' {}; echo \"exit=$?\"; exec sleep 600",
+            "trap : INT; CUEME_HOME='{}' {} '{}' {}; echo \"exit=$?\"; exec sleep 600",
             home.path().display(),
+            set.join(" "),
             home.binary().display(),
             quoted.join(" ")
         );

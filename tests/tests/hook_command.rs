@@ -452,3 +452,47 @@ fn permissions_and_native_questions_go_to_the_human() {
     let reply = run(&home, "claude_code", "permission", &command);
     assert_eq!(reply["hookSpecificOutput"]["decision"]["behavior"], "allow");
 }
+
+/// Writes a transcript whose last call is one of our MCP tools.
+fn called(home: &Home, tool: &str, agent: &str) {
+    let lines = [
+        json!({ "type": "user", "message": { "role": "user", "content": "fix it" } }),
+        json!({ "type": "assistant", "uuid": "u1", "message": { "role": "assistant", "content": [
+            { "type": "tool_use", "id": "t1", "name": tool, "input": { "agent_id": agent, "prompt": "Go?" } }] } }),
+        json!({ "type": "assistant", "uuid": "u2", "message": { "role": "assistant", "content": [
+            { "type": "text", "text": "Goodbye." }] } }),
+    ];
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    fs::write(transcript(home), text.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn an_agent_that_asked_through_mcp_or_paused_is_obedient_too() {
+    for (verb, tool) in [("cue", "mcp__cueme__cue"), ("pause", "mcp__cueme__pause")] {
+        let home = Home::new();
+        let agent = agent_of(&home, "claude_code");
+        let asking = home.start_with(&[verb, &agent, "-"], &envelope("Go?", None));
+        home.run(&["answer", &home.waited_for("Go?"), "go"]).expect(0);
+        asking.finish().expect(0);
+        called(&home, tool, &agent);
+        let input = recorded(&home, "claude_code", "stop");
+        assert_eq!(run(&home, "claude_code", "stop", &input), json!({}), "{verb}");
+        assert_eq!(inbox_length(&home), 0, "{verb}");
+    }
+}
+
+#[test]
+fn a_host_that_runs_the_hook_files_of_two_asks_once() {
+    let home = Home::new();
+    spoke(&home, "make test", "Done.");
+    let input = recorded(&home, "cursor", "stop");
+    // Cursor reads Claude Code's settings too, and calls what stands there with its own input.
+    let first = start(&home, "claude_code", "stop", &input);
+    let cue = hooks_question(&home);
+    assert_eq!(run(&home, "cursor", "stop", &input), json!({}));
+    assert_eq!(inbox_length(&home), 1);
+    home.run(&["answer", &id_of(&cue), "go on"]).expect(0);
+    // What was taken from Claude Code's settings is answered in its words.
+    let text = continuation("claude_code", &finish(first).expect(0).json());
+    assert!(text.starts_with("go on\n"), "{text}");
+}

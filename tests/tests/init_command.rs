@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cueme_tests::{Terminal, not_run_without};
 use support::{Ended, Home};
 
 /// A person's home and project beside our own data.
@@ -259,4 +260,121 @@ fn the_protocol_is_printed_in_either_language_with_a_runtimes_guidance() {
     assert!(both.contains(plain.trim()) && both.contains(chinese.trim()));
     let wrong = person.run(&["protocol", "emacs"]).expect(2);
     assert!(wrong.stderr.contains("claude_code"), "{}", wrong.stderr);
+}
+
+#[test]
+fn an_update_keeps_the_language_and_the_extras_that_were_chosen() {
+    let person = Person::new();
+    person
+        .run(&["init", "codex", "--language", "zh", "--approvals", "--yes"])
+        .expect(0);
+    let chosen = person.tree();
+    // As an older version had left it: another path of the program, other words in the rule.
+    for (path, bytes) in &chosen {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let binary = support::binary().to_str().unwrap();
+        let old = text
+            .replace(binary, "/old/bin/cueme")
+            .replace("TOOLS_UNAVAILABLE", "NO_TOOLS");
+        fs::write(path, old).unwrap();
+    }
+    let table = person.run(&["init", "--status", "codex"]).expect(0).stdout;
+    assert!(table.contains("outdated"), "{table}");
+    person.run(&["init", "codex", "--yes"]).expect(0);
+    assert_eq!(person.tree(), chosen);
+    // What is said counts more than what was.
+    person
+        .run(&["init", "codex", "--language", "en", "--yes"])
+        .expect(0);
+    let rule = fs::read_to_string(person.folder().join(".codex/AGENTS.md")).unwrap();
+    assert!(!rule.contains('的'), "{rule}");
+    let hooks = fs::read_to_string(person.folder().join(".codex/hooks.json")).unwrap();
+    assert!(hooks.contains("hook codex permission"), "{hooks}");
+}
+
+#[test]
+fn blocks_of_the_original_are_replaced_by_ours_and_come_back_on_removal() {
+    for (begin, end) in [
+        (
+            "<!-- HUMAN_AGENT_PROTO_BEGIN -->",
+            "<!-- HUMAN_AGENT_PROTO_END -->",
+        ),
+        (
+            "<!-- HUAMN_AGENT_PROTO_BEGIN -->",
+            "<!-- HUAMN_AGENT_PROTO_END -->",
+        ),
+    ] {
+        let person = Person::new();
+        let text = format!("# Mine\n\n{begin}\nold words\n{end}\n\nMore of mine.\n");
+        person.write(".claude/CLAUDE.md", &text);
+        let before = person.tree();
+        person.run(&["init", "claude_code", "--yes"]).expect(0);
+        let rule = fs::read_to_string(person.folder().join(".claude/CLAUDE.md")).unwrap();
+        assert!(
+            rule.starts_with("# Mine\n\n<!-- cueme:begin") && rule.ends_with("\n\nMore of mine.\n"),
+            "{rule}"
+        );
+        assert!(
+            !rule.contains("_AGENT_PROTO") && !rule.contains("old words"),
+            "{rule}"
+        );
+        person
+            .run(&["init", "claude_code", "--remove", "--yes"])
+            .expect(0);
+        assert_eq!(person.tree(), before);
+    }
+}
+
+#[test]
+fn a_person_is_shown_what_would_change_and_asked() {
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let home = cueme_tests::Home::new();
+    let person = home.path().join("person");
+    fs::create_dir_all(person.join(".codex")).unwrap();
+    fs::create_dir_all(person.join(".gemini")).unwrap();
+    let folder = person.to_str().unwrap();
+    let open = |words: &[&str]| {
+        let variables = [
+            ("HOME", folder),
+            ("PATH", "/nowhere"),
+            ("LANG", "C"),
+            ("XDG_CONFIG_HOME", ""),
+        ];
+        Terminal::open_with(&home, &variables, words)
+    };
+    let files = || {
+        let mut tree = BTreeMap::new();
+        collect(&person, &mut tree);
+        tree.len()
+    };
+
+    let refusing = open(&["init", "codex"]);
+    refusing.sees("Connect Codex with these changes? [y/N]");
+    refusing.press("Enter");
+    refusing.sees("Codex: nothing was changed");
+    refusing.sees("exit=0");
+    assert_eq!(files(), 0, "silence is no consent");
+
+    // Alone it offers each runtime that is found, and each is answered for itself.
+    let choosing = open(&["init"]);
+    choosing.sees("Connect Codex with these changes? [y/N]");
+    choosing.types("no");
+    choosing.press("Enter");
+    choosing.sees("Connect Gemini CLI with these changes? [y/N]");
+    choosing.types("y");
+    choosing.press("Enter");
+    choosing.sees("Gemini CLI: connected");
+    choosing.sees("exit=0");
+    assert!(person.join(".gemini/settings.json").exists());
+    assert!(!person.join(".codex/hooks.json").exists());
+
+    let removing = open(&["init", "gemini_cli", "--remove"]);
+    removing.sees("Take cueme out of Gemini CLI with these changes? [y/N]");
+    removing.types("yes");
+    removing.press("Enter");
+    removing.sees("Gemini CLI: disconnected");
+    removing.sees("exit=0");
+    assert_eq!(files(), 0);
 }

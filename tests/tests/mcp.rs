@@ -21,8 +21,12 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, version: &str) -> Self {
+        Self::start_with(home, version, &json!({}))
+    }
+
+    fn start_with(home: &Home, version: &str, capabilities: &Value) -> Self {
         let mut client = Self::connect(home);
-        let hello = json!({ "protocolVersion": version, "capabilities": {},
+        let hello = json!({ "protocolVersion": version, "capabilities": capabilities,
                             "clientInfo": { "name": "test", "version": "1" } });
         let reply = client.call(1, "initialize", &hello);
         assert_eq!(reply["result"]["protocolVersion"], version, "{reply}");
@@ -126,6 +130,7 @@ fn the_four_tools_have_schemas_titles_and_annotations() {
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert!(tool["inputSchema"]["required"].is_array(), "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
         assert!(
             tool["title"].is_string() && tool["description"].is_string(),
             "{tool}"
@@ -292,4 +297,94 @@ fn the_protocol_is_a_prompt_and_a_resource() {
     }
     let missing = client.call(6, "resources/read", &json!({ "uri": "cueme://nothing" }));
     assert!(missing["error"]["code"].is_number(), "{missing}");
+}
+
+/// A client that takes calls as tasks.
+fn with_tasks(home: &Home) -> Client {
+    let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    Client::start_with(home, "2025-11-25", &capabilities)
+}
+
+fn task_of(client: &mut Client, id: u64, agent: &str, prompt: &str) -> String {
+    let arguments = json!({ "agent_id": agent, "prompt": prompt });
+    let task = client.tool(id, "cue", &arguments);
+    assert_eq!(task["resultType"], "task", "{task}");
+    assert_eq!(task["status"], "working", "{task}");
+    task["taskId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_client_with_tasks_gets_a_handle_at_once_and_the_outcome_counts_when_it_is_fetched() {
+    let home = Home::new();
+    let mut client = with_tasks(&home);
+    let agent = client.join();
+    let task = task_of(&mut client, 3, &agent, "Ship it?");
+    let cue = home.waited_for("Ship it?");
+    let looked = client.call(4, "tasks/get", &json!({ "taskId": task }));
+    assert_eq!(looked["result"]["status"], "working", "{looked}");
+    home.run(&["answer", &cue, "ship it"]).expect(0);
+    let delivery = || home.run(&["show", &cue, "--json"]).expect(0).json()["delivery"].clone();
+    eventually(|| (delivery() == "handed").then_some(()));
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(delivery(), "handed", "nobody has fetched it");
+    let mut id = 5;
+    let result = eventually(|| {
+        id += 1;
+        let looked = client.call(id, "tasks/get", &json!({ "taskId": task }));
+        (looked["result"]["status"] == "completed").then(|| looked["result"]["result"].clone())
+    });
+    assert!(text(&result).starts_with("ship it\n"), "{result}");
+    assert_eq!(result["structuredContent"]["cue_id"], cue.as_str());
+    eventually(|| (delivery() == "acknowledged").then_some(()));
+}
+
+#[test]
+fn a_cancelled_task_leaves_its_question_open() {
+    let home = Home::new();
+    let mut client = with_tasks(&home);
+    let agent = client.join();
+    let task = task_of(&mut client, 3, &agent, "Ship it?");
+    home.waited_for("Ship it?");
+    let cancelled = client.call(4, "tasks/cancel", &json!({ "taskId": task }));
+    assert!(cancelled["error"].is_null(), "{cancelled}");
+    eventually(|| (home.open("Ship it?")?["waiting"] == 0).then_some(()));
+    let mut id = 5;
+    eventually(|| {
+        id += 1;
+        let looked = client.call(id, "tasks/get", &json!({ "taskId": task }));
+        (looked["result"]["status"] == "cancelled").then_some(())
+    });
+    let unknown = client.call(100, "tasks/get", &json!({ "taskId": "nothing" }));
+    assert!(unknown["error"]["code"].is_number(), "{unknown}");
+}
+
+#[test]
+fn the_newest_revision_is_spoken_without_a_handshake() {
+    let home = Home::new();
+    let mut client = Client::connect(&home);
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } }
+    });
+    let found = client.call(1, "server/discover", &json!({ "_meta": about }));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(
+        versions.contains(&json!("2024-11-05")) && versions.contains(&json!("2026-07-28")),
+        "{found}"
+    );
+    let join = json!({ "name": "join", "arguments": { "agent_runtime": "terminal" }, "_meta": about });
+    let joined = client.call(2, "tools/call", &join);
+    let agent = joined["result"]["structuredContent"]["agent_id"]
+        .as_str()
+        .unwrap();
+    // A server may not ask its client in this revision, so the dialog is left out and the broker asks alone.
+    let ask =
+        json!({ "name": "cue", "arguments": { "agent_id": agent, "prompt": "Ship it?" }, "_meta": about });
+    client.request(3, "tools/call", &ask);
+    home.run(&["answer", &home.waited_for("Ship it?"), "ship it"])
+        .expect(0);
+    let (reply, before) = client.reply(3);
+    assert!(text(&reply["result"]).starts_with("ship it\n"), "{reply}");
+    assert!(before.is_empty(), "{before:?}");
 }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Joined, Reply, Said};
+use protocol_spec::outcome::Kind;
 
-use super::order::{Closing, Order, Work};
-use crate::machine::{Ask, Decide, Effect, Input, Join, Machine, Now, Say, Ticket, Verdict};
+use super::order::{Closing, Order, PastQuestion, Work, content_key};
+use super::past;
+use crate::machine::{Ask, Collect, Decide, Effect, Import, Input, Join, Machine, Now, Say, Ticket, Verdict};
 use crate::store::{Store, StoreError, Synchronous};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
@@ -373,10 +375,53 @@ impl Core {
                 text: text.clone(),
                 by: by.clone(),
             }),
+            Work::Collect { agent, close } => {
+                if !self.machine.knows_request(request)
+                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
+                {
+                    self.machine.remember(now, known.id, known.cue);
+                }
+                Input::Collect(Collect {
+                    ticket,
+                    request,
+                    cue: self.fresh_cue_id(),
+                    content: content_key(Kind::Cue, &request.to_string(), None),
+                    agent: agent.clone(),
+                    close: close.clone(),
+                })
+            }
+            Work::Import {
+                agents,
+                cues,
+                refused,
+            } => {
+                let import = Import {
+                    ticket,
+                    agents: agents.clone(),
+                    cues: Vec::with_capacity(cues.len()),
+                    refused: refused.clone(),
+                };
+                Input::Import(self.settle_past(import, cues)?)
+            }
             Work::Gone => Input::Gone { ticket },
             Work::HumanSeen => Input::HumanSeen,
             Work::Tick => Input::Tick,
         }))
+    }
+
+    /// Adds questions of another program to an import, with what the store knows of each.
+    fn settle_past(&mut self, mut import: Import, cues: &[PastQuestion]) -> Result<Import, StoreError> {
+        for question in cues {
+            let fresh = self.fresh_cue_id();
+            match past::settle(question, fresh) {
+                Ok(past) => {
+                    let known = self.opened()?.past_cue(past.request)?;
+                    import.cues.push((past, known));
+                }
+                Err(refused) => import.refused.push(refused),
+            }
+        }
+        Ok(import)
     }
 
     fn decide(
@@ -526,6 +571,8 @@ impl Work {
             | Self::Ask { .. }
             | Self::Ack { .. }
             | Self::Say { .. }
+            | Self::Collect { .. }
+            | Self::Import { .. }
             | Self::EditQueue { .. }
             | Self::Amend { .. }
             | Self::Gone

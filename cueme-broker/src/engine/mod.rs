@@ -5,9 +5,10 @@
 
 mod core;
 mod order;
+mod past;
 mod thread;
 
 pub(crate) use self::core::storage_failure;
 pub use self::core::{Core, Random, Spoken};
-pub use order::{Closing, Line, Order, Work};
+pub use order::{Closing, Line, Order, PastQuestion, Work};
 pub use thread::{Engine, EngineError, EngineHandle, Events};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::Reply;
+use protocol_spec::message::{PastAgent, PastEnd, RefusedCue, Reply};
 use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::machine::{Amendment, ContentKey, QueueEdit, Ticket};
@@ -121,6 +122,22 @@ pub enum Work {
         /// Who says it.
         by: Option<String>,
     },
+    /// Fetch everything a human left for an agent.
+    Collect {
+        /// The agent.
+        agent: AgentId,
+        /// Why questions that the agent left behind are closed, if they are.
+        close: Option<String>,
+    },
+    /// Add records of another program.
+    Import {
+        /// Agents.
+        agents: Vec<PastAgent>,
+        /// Questions; their payloads have been parsed.
+        cues: Vec<PastQuestion>,
+        /// Questions that could not be read.
+        refused: Vec<RefusedCue>,
+    },
     /// Change the messages that wait for an agent.
     EditQueue {
         /// The agent.
@@ -141,6 +158,25 @@ pub enum Work {
     HumanSeen,
     /// Time passed.
     Tick,
+}
+
+/// A question of another program. Everything in it is within its limits; its answer is not yet checked.
+#[derive(Debug, Clone)]
+pub struct PastQuestion {
+    /// Its permanent key.
+    pub request: RequestId,
+    /// The agent that asked.
+    pub agent: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// The question.
+    pub prompt: Arc<str>,
+    /// The payload as written.
+    pub payload: Option<Arc<str>>,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// What became of it, if anything had.
+    pub ended: Option<PastEnd>,
 }
 
 /// A decision that is no answer.
@@ -168,7 +204,7 @@ impl Work {
 }
 
 /// Hashes a question's content, each part behind its length so that no two contents look alike.
-fn content_key(kind: Kind, prompt: &str, payload: Option<&str>) -> ContentKey {
+pub(super) fn content_key(kind: Kind, prompt: &str, payload: Option<&str>) -> ContentKey {
     let mut hash = Sha256::new();
     hash.update([match kind {
         Kind::Cue => 0,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
-use protocol_spec::id::CueId;
+use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Mailbox, Reply};
 use protocol_spec::outcome::{Kind, Outcome};
 
 use super::attach::Again;
 use super::effect::{Change, Effect};
 use super::input::{Ask, Now, Ticket};
-use super::state::{Cue, Decision, Machine, State};
+use super::state::{Cue, Decision, Machine, Message, State};
 use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose, with_standing};
 
 impl Machine {
@@ -62,7 +62,7 @@ impl Machine {
         let is_plain = ask.kind == Kind::Cue && ask.payload.is_none();
         self.open(now, ask, effects);
         if is_plain {
-            self.answer_with_messages(now, id, effects);
+            self.answer_with_messages(now, id, |messages| compose(messages, None), effects);
         }
         let missed: Vec<CueId> = self.missed_outcomes(id);
         if missed.is_empty() {
@@ -79,11 +79,13 @@ impl Machine {
         });
     }
 
-    fn open(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
+    /// Puts a new question before the human.
+    pub(super) fn open(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
         self.asked += 1;
         let cue = Cue {
             agent: ask.agent.clone(),
             kind: ask.kind,
+            origin: ask.origin,
             has_payload: ask.payload.is_some(),
             content: ask.content,
             question: beginning_of(&ask.prompt).into(),
@@ -131,7 +133,13 @@ impl Machine {
     }
 
     /// Lets messages that were left before answer a question that asks for nothing in particular.
-    fn answer_with_messages(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
+    pub(super) fn answer_with_messages(
+        &mut self,
+        now: Now,
+        id: CueId,
+        word: impl FnOnce(&[Message]) -> String,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(cue) = self.cues.get_mut(&id) else { return };
         let Some(agent) = self.agents.get_mut(&cue.agent) else {
             return;
@@ -141,7 +149,7 @@ impl Machine {
         };
         let request = first.request;
         let messages = std::mem::take(&mut agent.messages);
-        let text: Arc<str> = with_standing(compose(&messages, None), agent.standing.as_deref()).into();
+        let text: Arc<str> = with_standing(word(&messages), agent.standing.as_deref()).into();
         let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
         let answer = Arc::new(Answer {
             text: Some(written.join("\n\n")),
@@ -183,15 +191,27 @@ impl Machine {
 
     /// Returns the agent's earlier questions whose outcome reached nobody and for which nobody waits.
     fn missed_outcomes(&self, asked: CueId) -> Vec<CueId> {
-        let agent = self.cues.get(&asked).and_then(|cue| self.agents.get(&cue.agent));
-        let is_missed = |id: &CueId| {
-            self.cues.get(id).is_some_and(|cue| {
-                *id != asked && cue.waiters.is_empty() && matches!(cue.state, State::Decided { .. })
-            })
-        };
-        agent
-            .map(|agent| agent.cues.iter().copied().filter(is_missed).collect())
+        let missed = self.cues.get(&asked).map(|cue| self.missed_by(&cue.agent));
+        missed
             .unwrap_or_default()
+            .into_iter()
+            .filter(|id| *id != asked)
+            .collect()
+    }
+
+    /// Returns the questions of an agent whose outcome reached nobody and for which nobody waits, oldest first.
+    pub(super) fn missed_by(&self, agent: &AgentId) -> Vec<CueId> {
+        let is_missed = |id: &CueId| {
+            self.cues
+                .get(id)
+                .is_some_and(|cue| cue.waiters.is_empty() && matches!(cue.state, State::Decided { .. }))
+        };
+        let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());
+        cues.unwrap_or_default()
+            .iter()
+            .copied()
+            .filter(is_missed)
+            .collect()
     }
 }
 

@@ -23,15 +23,19 @@ impl Machine {
             return effects.push(refuse(ticket, unknown_cue(id)));
         };
         match cue.state.decision() {
-            None => self.decide_now(now, decide, effects),
+            None => {
+                self.decide_now(now, decide, effects);
+                self.confirm(ticket, id, effects);
+            }
             Some(made) if made.request == decide.request => self.confirm(ticket, id, effects),
             Some(made) => effects.push(refuse(ticket, already_decided(id, made))),
         }
     }
 
-    fn decide_now(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
+    /// Decides a question that nobody has decided; the caller is told nothing of it.
+    pub(super) fn decide_now(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
         let Decide {
-            ticket,
+            ticket: _,
             request,
             cue: id,
             verdict,
@@ -101,7 +105,6 @@ impl Machine {
                 self.hand_to_waiters(now, id, effects);
             }
         }
-        self.confirm(ticket, id, effects);
     }
 
     /// Hands an outcome to everyone who waits for it.
@@ -246,7 +249,8 @@ fn declined(reason: Option<&str>, messages: &[Message]) -> String {
     }
 }
 
-fn cancelled(reason: Option<&str>) -> String {
+/// The words for a question that was closed.
+pub(super) fn cancelled(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("cancelled: the question was closed without an answer ({reason})"),
         None => "cancelled: the question was closed without an answer".to_owned(),

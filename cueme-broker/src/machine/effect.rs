@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::{EventKind, Reply};
+use protocol_spec::message::{EventKind, PastAgent, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
-use super::input::{Amendment, Ticket};
+use super::input::{Amendment, PastCue, Ticket};
 use super::state::ContentKey;
 
 /// Something to be done, in order. Changes are committed before any reply or event leaves the broker.
@@ -82,6 +82,17 @@ pub enum Change {
         payload: Option<Arc<str>>,
         /// What makes two questions the same.
         content: ContentKey,
+    },
+    /// An agent that another program knew.
+    ImportAgent(Box<PastAgent>),
+    /// A question that was asked elsewhere, settled.
+    ImportCue(Box<PastCue>),
+    /// What became of a question that was imported when nothing had.
+    EndPast {
+        /// The question here.
+        cue: CueId,
+        /// The same question with its end.
+        past: Box<PastCue>,
     },
     /// One more call that means this question.
     BindRequest {

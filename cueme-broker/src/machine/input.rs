@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::{PastAgent, RefusedCue};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 
@@ -75,6 +76,10 @@ pub enum Input {
     },
     /// A human leaves a message.
     Say(Say),
+    /// A program fetches everything a human left for an agent.
+    Collect(Collect),
+    /// Records of another program arrive.
+    Import(Import),
     /// A human changes the messages that wait for an agent.
     EditQueue {
         /// The caller.
@@ -137,6 +142,91 @@ pub struct Ask {
     pub content: ContentKey,
     /// Who opened it.
     pub origin: Origin,
+}
+
+/// A program fetches everything a human left for an agent.
+#[derive(Debug, Clone)]
+pub struct Collect {
+    /// The caller.
+    pub ticket: Ticket,
+    /// The permanent key of this call.
+    pub request: RequestId,
+    /// A fresh id, used if there are messages to hand over.
+    pub cue: CueId,
+    /// What makes this handing over different from any question.
+    pub content: ContentKey,
+    /// The agent.
+    pub agent: AgentId,
+    /// Why questions that the agent left behind are closed, if they are.
+    pub close: Option<String>,
+}
+
+/// Records of another program.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// The caller.
+    pub ticket: Ticket,
+    /// Agents.
+    pub agents: Vec<PastAgent>,
+    /// Questions, each with what the store knows of it.
+    pub cues: Vec<(PastCue, Known)>,
+    /// Questions that could not be read.
+    pub refused: Vec<RefusedCue>,
+}
+
+/// What the store knows of a question that is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    No,
+    /// It was imported when nothing had become of it.
+    LeftOpen(CueId),
+    /// All there is to know.
+    Whole,
+}
+
+/// A question that was asked elsewhere. It is over: nobody waits for it, and its agent is told nothing.
+#[derive(Debug, Clone)]
+pub struct PastCue {
+    /// Its permanent key.
+    pub request: RequestId,
+    /// A fresh id.
+    pub cue: CueId,
+    /// The agent that asked.
+    pub agent: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// The question.
+    pub prompt: Arc<str>,
+    /// The payload as written.
+    pub payload: Option<Arc<str>>,
+    /// What makes two questions the same.
+    pub content: ContentKey,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// What became of it.
+    pub end: PastEnd,
+    /// When that was.
+    pub ended_at: Timestamp,
+}
+
+/// What became of a question elsewhere.
+#[derive(Debug, Clone)]
+pub enum PastEnd {
+    /// It was answered.
+    Answered {
+        /// The text.
+        text: String,
+        /// The answer as data.
+        answer: Arc<Answer>,
+    },
+    /// It was closed.
+    Closed {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Nothing had.
+    LeftOpen,
 }
 
 /// A human decides a question.

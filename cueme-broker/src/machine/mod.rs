@@ -13,7 +13,9 @@ mod ack;
 mod amend;
 mod ask;
 mod attach;
+mod collect;
 mod decide;
+mod import;
 mod join;
 mod queue;
 mod rest;
@@ -22,11 +24,18 @@ mod timer;
 
 mod text;
 
+use protocol_spec::id::RequestId;
+use uuid::Uuid;
+
 pub use effect::{Change, Effect};
-pub use input::{Amendment, Ask, Decide, Input, Join, Now, QueueEdit, Say, Ticket, Verdict};
+pub use import::past_text;
+pub use input::{
+    Amendment, Ask, Collect, Decide, Import, Input, Join, Known, Now, PastCue, PastEnd, QueueEdit, Say,
+    Ticket, Verdict,
+};
 pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, State, Waiting};
 pub use text::beginning_of;
-use text::{compose, with_standing};
+use text::{compose, left, with_standing};
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +44,8 @@ mod tests;
 pub const LIVE_CUES_PER_AGENT_MAX: usize = 256;
 /// How many messages may wait for one agent.
 pub const MESSAGES_PER_AGENT_MAX: usize = 256;
+/// The decision's key of an imported question that nothing had become of.
+pub const LEFT_OPEN: RequestId = RequestId(Uuid::nil());
 /// How long a question stays open with nobody listening before its agent's next question supersedes it.
 pub const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
 /// How many waits may end without a sign of a human before the agent is told to end its turn.

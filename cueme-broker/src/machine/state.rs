@@ -6,7 +6,7 @@ use std::sync::Arc;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
 use protocol_spec::message::Told;
-use protocol_spec::outcome::{Kind, Outcome};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
 use super::effect::Effect;
@@ -70,6 +70,8 @@ pub struct Cue {
     pub agent: AgentId,
     /// The verb.
     pub kind: Kind,
+    /// Who opened it.
+    pub origin: Origin,
     /// Whether a payload came with it.
     pub has_payload: bool,
     /// What makes two questions the same.
@@ -183,6 +185,8 @@ impl Machine {
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
             Input::Undo { ticket, cue } => self.undo(now, ticket, cue, &mut effects),
             Input::Say(say) => self.say(now, say, &mut effects),
+            Input::Collect(collect) => self.collect(now, collect, &mut effects),
+            Input::Import(import) => self.import(import, &mut effects),
             Input::EditQueue { ticket, agent, edit } => self.edit_queue(ticket, agent, edit, &mut effects),
             Input::Amend {
                 ticket,

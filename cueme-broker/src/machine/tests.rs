@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Failure, Mailbox, Reply, Told};
+use protocol_spec::message::{Collected, ErrorCode, Failure, Mailbox, PastAgent, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -520,4 +520,138 @@ fn a_stranger_is_told_how_to_get_an_id() {
     let (_, replies) = world.ask("q");
     assert_eq!(failure(&replies).code, ErrorCode::UnknownAgent);
     assert!(failure(&replies).hint.as_ref().unwrap().contains("cueme recall"));
+}
+
+fn collect(world: &mut World, request: RequestId, close: bool) -> Collected {
+    let ticket = Ticket(world.draw());
+    let collect = Collect {
+        ticket,
+        request,
+        cue: CueId::from_random(world.draw()),
+        content: ContentKey([9; 32]),
+        agent: world.agent.clone(),
+        close: close.then(|| "typed here".to_owned()),
+    };
+    let effects = world.handle(Input::Collect(collect));
+    match replies_to(ticket, &effects).pop() {
+        Some(Reply::Collected(collected)) => collected,
+        other => panic!("nothing collected: {other:?}"),
+    }
+}
+
+#[test]
+fn messages_are_collected_once_and_repeated_until_they_are_acknowledged() {
+    let mut world = World::new();
+    world.say("use the staging key");
+    world.say("and be quick");
+    let request = world.request();
+    let first = collect(&mut world, request, false).messages.unwrap();
+    assert!(
+        first.text.contains("use the staging key\n\n[a message"),
+        "{}",
+        first.text
+    );
+    assert_eq!(first.repeat_of, None);
+    // The same call sent again means the same handing over.
+    let again = collect(&mut world, request, false).messages.unwrap();
+    assert_eq!((again.cue_id, again.text), (first.cue_id, first.text.clone()));
+    // Another call gets it as what it is by then: something that was handed over and not confirmed.
+    let request = world.request();
+    let other = collect(&mut world, request, false);
+    assert!(other.messages.is_none());
+    assert_eq!(other.earlier[0].cue_id, first.cue_id);
+    assert!(other.earlier[0].repeat_of.is_some());
+    world.ack(first.cue_id);
+    let request = world.request();
+    let nothing = collect(&mut world, request, false);
+    assert!(nothing.messages.is_none() && nothing.earlier.is_empty());
+    assert_eq!(world.machine.counts().undelivered, 0);
+}
+
+#[test]
+fn collecting_closes_what_was_left_behind_and_leaves_what_is_waited_for() {
+    let mut world = World::new();
+    let (gone, replies) = world.ask("left behind");
+    let left = asked(&replies);
+    world.leave(gone);
+    let (_, replies) = world.ask("waited for");
+    let waited = asked(&replies);
+    let request = world.request();
+    let kept = collect(&mut world, request, false);
+    assert!(kept.earlier.is_empty(), "nothing is closed unless it is wished");
+    let request = world.request();
+    let collected = collect(&mut world, request, true);
+    let told: Vec<(CueId, Outcome)> = collected
+        .earlier
+        .iter()
+        .map(|told| (told.cue_id, told.outcome))
+        .collect();
+    assert_eq!(told, [(left, Outcome::Cancelled)]);
+    assert!(matches!(world.machine.cues[&waited].state, State::Open));
+}
+
+fn past(world: &mut World, agent: &AgentId, end: PastEnd) -> PastCue {
+    PastCue {
+        request: world.request(),
+        cue: CueId::from_random(world.draw()),
+        agent: agent.clone(),
+        kind: Kind::Cue,
+        prompt: "Which?".into(),
+        payload: None,
+        content: ContentKey([1; 32]),
+        asked_at: Timestamp::from_millis(1),
+        end,
+        ended_at: Timestamp::from_millis(2),
+    }
+}
+
+#[test]
+fn imported_questions_are_never_live_and_their_agents_are_known() {
+    let mut world = World::new();
+    let agent: AgentId = "tavilron".parse().unwrap();
+    let described = PastAgent {
+        agent_id: agent.clone(),
+        runtime: "cursor".parse().unwrap(),
+        project_dir: "/p".into(),
+        terminal: "zsh".into(),
+        name: None,
+        joined_at: Timestamp::from_millis(1),
+        seen_at: Timestamp::from_millis(2),
+    };
+    let ticket = Ticket(world.draw());
+    let stranger: AgentId = "nobody".parse().unwrap();
+    let known = CueId::from_random(77);
+    let closed = || PastEnd::Closed { reason: None };
+    let cues = vec![
+        (past(&mut world, &agent, PastEnd::LeftOpen), Known::No),
+        (past(&mut world, &agent, closed()), Known::LeftOpen(known)),
+        (
+            past(&mut world, &agent, PastEnd::LeftOpen),
+            Known::LeftOpen(known),
+        ),
+        (past(&mut world, &agent, closed()), Known::Whole),
+        (past(&mut world, &stranger, closed()), Known::No),
+    ];
+    let effects = world.handle(Input::Import(Import {
+        ticket,
+        agents: vec![described.clone(), described],
+        cues,
+        refused: Vec::new(),
+    }));
+    let replies = replies_to(ticket, &effects);
+    let [Reply::Imported(imported)] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    let counts = (imported.agents, imported.cues, imported.ended, imported.known);
+    assert_eq!((counts, imported.refused.len()), ((1, 1, 1, 2), 1));
+    assert!(world.machine.has_agent(&agent));
+    assert_eq!(
+        world.machine.counts().open + world.machine.counts().undelivered,
+        0
+    );
+    let written = effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Store(_)))
+        .count();
+    assert_eq!(written, 3, "an agent, a question, an end");
 }

@@ -31,6 +31,20 @@ pub(super) fn with_standing(text: String, standing: Option<&str>) -> String {
     }
 }
 
+/// Words messages that reach an agent without a question of its own.
+pub(super) fn left(messages: &[Message]) -> String {
+    let worded: Vec<String> = messages
+        .iter()
+        .map(|message| {
+            format!(
+                "[a message the human left for you, {}]\n{}",
+                message.said_at, message.text
+            )
+        })
+        .collect();
+    worded.join("\n\n")
+}
+
 /// Puts messages that were left earlier above an answer, each labelled with when it was written.
 pub(super) fn compose(messages: &[Message], answer: Option<&str>) -> String {
     let mut text = String::new();

@@ -117,7 +117,7 @@ impl Policy {
     fn fits_origin(&self, origin: Origin) -> bool {
         match origin {
             Origin::Agent | Origin::Adapter => self.origin.is_empty() || self.origin.contains(&origin),
-            Origin::Hook | Origin::Approval => self.origin.contains(&origin),
+            Origin::Hook | Origin::Approval | Origin::Import => self.origin.contains(&origin),
         }
     }
 

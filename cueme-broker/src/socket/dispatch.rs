@@ -13,7 +13,7 @@ use protocol_spec::version;
 
 use super::WAITS_PER_CONNECTION_MAX;
 use super::connection::{Connection, Ended};
-use super::{list, watch};
+use super::{import, list, watch};
 use crate::broker::{StopReason, blocking};
 use crate::engine::{EngineError, Order, Work};
 use crate::machine::Ticket;
@@ -131,6 +131,20 @@ pub(super) async fn dispatch(
                     },
                 )
             }),
+            Err(failure) => Err(failure),
+        },
+        Request::Collect(collect) => check_message(collect.close.as_deref()).and_then(|()| {
+            submit(
+                connection,
+                id,
+                Work::Collect {
+                    agent: collect.agent_id,
+                    close: collect.close,
+                },
+            )
+        }),
+        Request::Import(import) => match import::read(&connection.broker, import).await {
+            Ok(work) => submit(connection, id, work),
             Err(failure) => Err(failure),
         },
         Request::Status(_) => {
@@ -385,7 +399,7 @@ pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_message(text: Option<&str>) -> Result<(), Failure> {
+pub(super) fn check_message(text: Option<&str>) -> Result<(), Failure> {
     let Some(text) = text else { return Ok(()) };
     if text.trim().is_empty() {
         return Err(Failure::new(ErrorCode::BadRequest, "there is nothing written"));

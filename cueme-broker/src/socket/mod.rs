@@ -4,6 +4,7 @@
 
 mod connection;
 mod dispatch;
+mod import;
 mod list;
 mod listen;
 mod watch;

@@ -40,7 +40,7 @@ macro_rules! codes {
 }
 
 codes!(Kind, "a verb", { Cue = 0, Pause = 1 });
-codes!(Origin, "an origin", { Agent = 0, Hook = 1, Approval = 2, Adapter = 3 });
+codes!(Origin, "an origin", { Agent = 0, Hook = 1, Approval = 2, Adapter = 3, Import = 4 });
 codes!(Outcome, "an outcome", { Open = 0, Answered = 1, Declined = 2, Cancelled = 3, Superseded = 4 });
 codes!(Delivery, "a delivery", { None = 0, Handed = 1, Acknowledged = 2 });
 codes!(EventKind, "an event", {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Question;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::outcome::{Delivery, Kind, Outcome};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::Payload;
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
@@ -29,7 +29,8 @@ pub struct Remembered {
 
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
     substr(q.prompt, 1, ?2), q.payload IS NOT NULL, c.asked_at,
-    d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at
+    d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at,
+    c.origin
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl Store {
@@ -124,9 +125,9 @@ impl Store {
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let newest: Option<u64> = row.get(2)?;
+            let newest: Option<i64> = row.get(2)?;
             let agent: AgentId = parse(row.get(0)?)?;
-            machine.remember_agent(agent.clone(), parse(row.get(1)?)?, newest.unwrap_or(0));
+            machine.remember_agent(agent.clone(), parse(row.get(1)?)?, ordinal(newest.unwrap_or(0)));
             let standing: Option<String> = row.get(4)?;
             machine.remember_wishes(&agent, row.get(3)?, standing.map(Arc::from));
         }
@@ -172,7 +173,7 @@ impl Store {
     }
 
     fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, StoreError> {
-        let seq: u64 = row.get(0)?;
+        let seq: i64 = row.get(0)?;
         let id: CueId = parse(row.get(1)?)?;
         let prompt: String = row.get(8)?;
         let mut state = state(now, row)?;
@@ -182,11 +183,12 @@ impl Store {
         let cue = Cue {
             agent: parse(row.get(2)?)?,
             kind: Kind::from_number(row.get(3)?)?,
+            origin: Origin::from_number(row.get(19)?)?,
             has_payload: row.get(9)?,
             content: ContentKey(row.get(4)?),
             question: beginning_of(&prompt).into(),
             requests: self.requests_of(seq)?,
-            ordinal: seq,
+            ordinal: ordinal(seq),
             state,
             waiters: Vec::new(),
             detached: Some((now.steady, now.wall)),
@@ -195,7 +197,7 @@ impl Store {
         Ok(Remembered { id, cue })
     }
 
-    fn requests_of(&self, seq: u64) -> Result<Vec<RequestId>, StoreError> {
+    fn requests_of(&self, seq: i64) -> Result<Vec<RequestId>, StoreError> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT request_id FROM requests WHERE seq = ?1")?;
@@ -206,6 +208,11 @@ impl Store {
         }
         Ok(requests)
     }
+}
+
+/// Returns a question's place among those that were asked here; imported ones come before all of them.
+fn ordinal(seq: i64) -> u64 {
+    u64::try_from(seq).unwrap_or(0)
 }
 
 fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {

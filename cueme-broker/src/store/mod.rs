@@ -8,6 +8,7 @@ mod code;
 mod error;
 mod open;
 
+mod import;
 mod load;
 mod write;
 

@@ -48,6 +48,22 @@ impl Store {
         Ok(questions || decisions)
     }
 
+    /// Indexes a question that stands before the mark, where [`index_some`](Self::index_some) does not look.
+    pub(super) fn index_question(
+        &self,
+        seq: i64,
+        prompt: &str,
+        payload: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let chars = INDEXED_CHARS_MAX as usize;
+        let beginning: String = prompt.chars().take(chars).collect();
+        let body = segment(&format!("{beginning} {}", payload.unwrap_or_default()));
+        self.run(
+            "INSERT OR REPLACE INTO search (rowid, body) VALUES (?1, ?2)",
+            params![2 * seq, body],
+        )
+    }
+
     fn index_rows(&self, mark: &str, sql: &str) -> Result<bool, StoreError> {
         let from: i64 = self
             .connection
@@ -86,7 +102,7 @@ pub(super) fn find_all(
     };
     // A question and its answer are two rows; together at most twice as many rows as questions are wanted.
     let mut statement = connection.prepare_cached(
-        "SELECT search.rowid / 2 FROM search JOIN cues ON cues.seq = search.rowid / 2
+        "SELECT search.rowid >> 1 FROM search JOIN cues ON cues.seq = search.rowid >> 1
          WHERE search MATCH ?1 AND search.rowid < ?2 AND (?3 IS NULL OR cues.agent_id = ?3)
          ORDER BY search.rowid DESC LIMIT ?4",
     )?;
@@ -155,9 +171,9 @@ fn words_said(connection: &Connection, query: &str, found: &mut Vec<Recalled>) -
     let mut statement = connection.prepare_cached(
         "WITH hits AS (SELECT rowid AS row, bm25(search) AS rank FROM search WHERE search MATCH ?1
                        ORDER BY rowid DESC LIMIT ?2)
-         SELECT c.agent_id, hits.row % 2, min(hits.rank), max(c.seq), substr(q.prompt, 1, 200)
-         FROM hits JOIN cues c ON c.seq = hits.row / 2 JOIN questions q USING (seq)
-         GROUP BY c.agent_id, hits.row % 2",
+         SELECT c.agent_id, hits.row & 1, min(hits.rank), max(c.seq), substr(q.prompt, 1, 200)
+         FROM hits JOIN cues c ON c.seq = hits.row >> 1 JOIN questions q USING (seq)
+         GROUP BY c.agent_id, hits.row & 1",
     )?;
     let mut rows = statement.query(params![query, RANKED_HITS_MAX])?;
     while let Some(row) = rows.next()? {

@@ -41,6 +41,24 @@ impl Store {
         )
     }
 
+    /// Notes files that came with records of another program; those that are noted already stay as they are.
+    pub fn note_uploads(&self, uploads: &[Upload], at: Timestamp) -> Result<(), StoreError> {
+        uploads.iter().try_for_each(|upload| {
+            self.run(
+                "INSERT OR IGNORE INTO uploads (upload_id, path, name, media_type, bytes, uploaded_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![
+                    upload.upload_id,
+                    upload.path,
+                    upload.name,
+                    upload.media_type,
+                    upload.bytes,
+                    at.as_millis()
+                ],
+            )
+        })
+    }
+
     /// Forgets a file that no answer carries; returns whether there was one.
     pub fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
         let dropped = self

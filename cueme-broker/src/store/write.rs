@@ -34,6 +34,9 @@ impl Store {
                 )?;
                 self.run("UPDATE agents SET seen_at = ?2 WHERE agent_id = ?1", params![agent.as_str(), at])
             }
+            Change::ImportAgent(agent) => self.import_agent(agent),
+            Change::ImportCue(past) => self.import_cue(past),
+            Change::EndPast { cue, past } => self.end_past(*cue, past),
             Change::BindRequest { request, cue } => self.run(
                 "INSERT INTO requests (request_id, seq) VALUES (?1, (SELECT seq FROM cues WHERE cue_id = ?2))",
                 params![request.0.as_bytes(), cue.as_str()],
@@ -148,7 +151,7 @@ impl Store {
     }
 
     /// Ties uploaded files to the question whose answer carries them.
-    fn claim_uploads(&self, cue: CueId, answer: Option<&Answer>) -> Result<(), StoreError> {
+    pub(super) fn claim_uploads(&self, cue: CueId, answer: Option<&Answer>) -> Result<(), StoreError> {
         let attachments = answer
             .map(|answer| answer.attachments.as_slice())
             .unwrap_or_default();
@@ -180,7 +183,7 @@ impl Store {
         Ok(self.connection.last_insert_rowid())
     }
 
-    fn set_outcome(&self, cue: CueId, outcome: Outcome) -> Result<(), StoreError> {
+    pub(super) fn set_outcome(&self, cue: CueId, outcome: Outcome) -> Result<(), StoreError> {
         self.run(
             "UPDATE cues SET outcome = ?2 WHERE cue_id = ?1",
             params![cue.as_str(), outcome.number()],
@@ -214,7 +217,7 @@ impl Store {
     }
 }
 
-fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError> {
+pub(super) fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError> {
     answer
         .map(serde_json::to_string)
         .transpose()

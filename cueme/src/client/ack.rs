@@ -19,11 +19,21 @@ const ACK_PAUSE: Duration = Duration::from_millis(100);
 /// Acknowledges outcomes that were printed, for a few seconds even while the broker restarts.
 ///
 /// Failing at it is only told: the agent has read the text, and reads it again with its next question.
-pub(super) fn acknowledge(places: &Places, session: Session, cue_ids: Vec<CueId>, nonce: Option<String>) {
+///
+/// The connection that they came over is used first, where there is one.
+pub(super) fn acknowledge(
+    places: &Places,
+    session: Option<Session>,
+    cue_ids: Vec<CueId>,
+    nonce: Option<String>,
+) {
     let id = mint();
     let request = Request::Ack(Ack { cue_ids, nonce });
     let deadline = Instant::now() + ACK_WAIT_MAX;
-    let mut said = over(session, id, &request, deadline);
+    let mut said = match session {
+        Some(session) => over(session, id, &request, deadline),
+        None => anew(places, id, &request, deadline),
+    };
     while let Err(Refused::ForNow(why)) = &said {
         if Instant::now() + ACK_PAUSE >= deadline {
             said = Err(Refused::ForGood(why.clone()));

@@ -101,6 +101,18 @@ impl Call {
         }
     }
 
+    /// Waits for a question that was just asked, for as long as the environment says.
+    pub(crate) fn attach_as_asked(cue: CueId, started: Instant) -> Result<Self, CliError> {
+        let budget = budget::from_environment()?.flatten();
+        Ok(Self {
+            progress: Progress::Waiting {
+                cue,
+                deadline: budget.and_then(|budget| started.checked_add(budget)),
+            },
+            nonce: surroundings::variable(TURN_ENV),
+        })
+    }
+
     /// Fetches the outcome of a question that is known by its id, and hardly waits where there is none yet.
     pub(crate) fn attach_briefly(cue: CueId) -> Self {
         Self {
@@ -142,12 +154,22 @@ pub(crate) enum Waited {
 /// Confirms that outcomes reached the agent.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    session: Session,
+    /// The connection that the outcomes came over, if it still stands.
+    session: Option<Session>,
     cue_ids: Vec<CueId>,
     nonce: Option<String>,
 }
 
 impl Receipt {
+    /// Confirms outcomes that came with a call of their own.
+    pub(crate) fn of(cue_ids: Vec<CueId>) -> Self {
+        Self {
+            session: None,
+            cue_ids,
+            nonce: None,
+        }
+    }
+
     /// Tells the broker.
     pub(crate) fn give(self, places: &Places) {
         acknowledge(places, self.session, self.cue_ids, self.nonce);
@@ -216,7 +238,7 @@ pub(crate) fn wait_for(
             Waited::Outcome(
                 told,
                 Receipt {
-                    session,
+                    session: Some(session),
                     cue_ids,
                     nonce,
                 },
@@ -227,7 +249,7 @@ pub(crate) fn wait_for(
             Waited::Mailbox(
                 mailbox,
                 Receipt {
-                    session,
+                    session: Some(session),
                     cue_ids,
                     nonce,
                 },

@@ -29,6 +29,7 @@ mod broker;
 mod completions;
 mod demo;
 mod doctor;
+mod import;
 mod purge;
 mod restore;
 
@@ -39,6 +40,7 @@ mod terminal;
 mod run;
 
 pub(crate) use hook::HookArgs;
+pub(crate) use import::ImportArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use mcp::McpArgs;
 pub(crate) use protocol::ProtocolArgs;

@@ -6,8 +6,8 @@ use protocol_spec::exit::Exit;
 
 use super::{agent, chats};
 use super::{
-    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, inbox,
-    init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, import,
+    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -39,6 +39,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),
         Verb::Purge(args) => purge::run(&args),
+        Verb::Import(args) => import::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Demo(args) => demo::run(&args),
         Verb::Completions(args) => completions::run(&args),

@@ -1,7 +1,7 @@
 //! A question as a person reads it.
 
 use protocol_spec::message::CueView;
-use protocol_spec::outcome::{Delivery, Kind, Outcome};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::{Field, Payload, Shape};
 use protocol_spec::time::Timestamp;
 
@@ -95,6 +95,9 @@ pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
 
 /// Says how far the outcome has come, and only what is known.
 fn delivery_words(cue: &CueView) -> String {
+    if cue.origin == Origin::Import {
+        return "imported; whether the agent received it is not known".to_owned();
+    }
     match (cue.delivery, cue.acknowledged_at) {
         (Delivery::Acknowledged, Some(time)) => format!("received by the agent, {}", at(time)),
         (Delivery::Acknowledged, None) => "received by the agent".to_owned(),
@@ -180,7 +183,6 @@ fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
 pub(crate) mod tests {
     use super::*;
     use protocol_spec::id::CueId;
-    use protocol_spec::outcome::Origin;
 
     /// A question that is open and waited for.
     pub(crate) fn question(prompt: &str, payload: Option<&str>) -> CueView {

@@ -3,11 +3,13 @@
 //! Every line is `{"v":1,"id":…,"op"|"re":…,"body":{…}}`. The id is the client's; each line that answers a request
 //! carries it. Bodies are read only once the operation is known, so a large prompt is never buffered twice.
 
+mod import;
 mod line;
 mod reply;
 mod request;
 mod view;
 
+pub use import::*;
 pub use line::{LineError, decode_reply, decode_request, encode_reply, encode_request};
 pub use reply::*;
 pub use request::*;

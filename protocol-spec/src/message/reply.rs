@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::import::Imported;
 use super::line::operations;
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
@@ -32,6 +33,8 @@ operations! {
         Rested(Rested) = "rested",
         /// What was delivered in a turn.
         Receipts(ReceiptList) = "receipts",
+        /// What a human left for an agent.
+        Collected(Collected) = "collected",
         /// One question; `end` closes a list of them.
         Cue(Box<CueView>) = "cue",
         /// One agent; `end` closes a list of them.
@@ -58,6 +61,8 @@ operations! {
         BackedUp(BackedUp) = "backed_up",
         /// Questions were deleted.
         Purged(Purged) = "purged",
+        /// What became of records of another program.
+        Imported(Imported) = "imported",
         /// A link that signs one browser in.
         WebLink(WebLinked) = "web_link",
         /// A token, shown this once.
@@ -196,6 +201,18 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// When the delivery was acknowledged.
     pub acknowledged_at: Timestamp,
+}
+
+/// What a human left for an agent. All of it waits to be acknowledged, by the ids of its questions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Collected {
+    /// Messages that were left before any question, as the agent reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Told>,
+    /// Outcomes of questions that the agent has not received, oldest first.
+    pub earlier: Vec<Told>,
+    /// Questions that a hook asked in the agent's place and that were closed: nothing to tell the agent.
+    pub closed: Vec<CueId>,
 }
 
 /// The end of a list.

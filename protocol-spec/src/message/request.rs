@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::import::Import;
 use super::line::operations;
 use crate::answer::Answer;
 use crate::id::{AgentId, CueId, RuntimeTag};
@@ -27,6 +28,8 @@ operations! {
         Rest(Rest) = "rest",
         /// Proves what was delivered in a turn.
         Receipts(Receipts) = "receipts",
+        /// Fetches everything a human left for an agent, at once and without asking anything.
+        Collect(Collect) = "collect",
         /// Lists the open questions.
         Inbox(Nothing) = "inbox",
         /// Shows one question whole.
@@ -61,6 +64,8 @@ operations! {
         Backup(Backup) = "backup",
         /// Deletes old, delivered questions.
         Purge(Purge) = "purge",
+        /// Adds what another program has recorded.
+        Import(Import) = "import",
         /// Makes a link that signs one browser in.
         WebLink(WebLink) = "web_link",
         /// Makes a token for programs that speak over HTTP.
@@ -155,6 +160,16 @@ pub struct Rest {
 pub struct Receipts {
     /// The turn's mark.
     pub nonce: String,
+}
+
+/// Fetches everything a human left for an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collect {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// Closes the questions that the agent left behind, for this reason; absent leaves them open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close: Option<String>,
 }
 
 /// Shows one question.

@@ -61,6 +61,12 @@ pub(super) fn remove(text: &str) -> Result<Option<String>, Problem> {
     Ok(Some(format!("{before}{after}")))
 }
 
+/// Returns what stands in our block, if there is one.
+pub(super) fn body(text: &str) -> Option<&str> {
+    let block = find(text).ok()?.into_iter().find(|block| !block.legacy)?;
+    text.get(block.start..block.end)
+}
+
 /// Returns a fresh file that holds only the block, below front matter.
 pub(super) fn fresh(front_matter: &str, body: &str) -> String {
     let gap = if front_matter.is_empty() { "" } else { "\n" };

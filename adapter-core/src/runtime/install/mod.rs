@@ -11,6 +11,7 @@ pub mod plan;
 pub mod record;
 pub mod request;
 
+mod choices;
 mod command_line;
 mod error;
 mod json;
@@ -20,6 +21,7 @@ mod recipe;
 mod toml;
 
 pub use apply::{apply, read};
+pub use choices::choices;
 pub use error::{ApplyError, Problem};
 pub use plan::{FileEdit, Plan, Refusal, Status, files, plan, status};
 pub use record::{Record, RecordedFile, Snapshot};

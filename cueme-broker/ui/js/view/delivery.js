@@ -13,6 +13,7 @@ import { t } from "../i18n/index.js";
  * @returns {Words}
  */
 export function deliveryWords(cue) {
+  if (cue.origin === "import") return { icon: "check", text: t("delivery.imported"), tone: "wait" };
   if (cue.acknowledged_at) return { icon: "checks", text: t("delivery.received", { at: clock(cue.acknowledged_at) }), tone: "good" };
   if (isHeld(cue)) return { icon: "clock", text: t("delivery.held"), tone: "wait" };
   if (cue.delivery === "handed") return { icon: "check", text: t("delivery.handed"), tone: "wait" };

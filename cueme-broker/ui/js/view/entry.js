@@ -70,6 +70,7 @@ function headOf(cue) {
 function originOf(origin) {
   if (origin === "hook") return t("origin.hook");
   if (origin === "approval") return t("origin.approval");
+  if (origin === "import") return t("origin.import");
   return origin === "adapter" ? t("origin.adapter") : origin;
 }
 

@@ -15,6 +15,7 @@ mod gate;
 mod native_question;
 
 mod agent;
+mod continuation;
 mod cut;
 mod lease;
 mod log;

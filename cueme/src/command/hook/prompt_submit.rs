@@ -1,60 +1,86 @@
 //! The human typed into the runtime itself.
 //!
-//! What they decided elsewhere and the agent has not received comes along, and questions that the agent left behind
-//! are closed: the human's words are there now. Messages that wait for the agent's next question stay with that.
+//! What they decided or wrote elsewhere and the agent has not received comes along, and questions that the agent left
+//! behind are closed: the human's words are there now.
 
-use adapter_core::runtime::hook::HookReply;
-use protocol_spec::message::{Cancel, CueView, Request, Told};
-use protocol_spec::outcome::{Delivery, Origin, Outcome};
+use adapter_core::runtime::hook::{HookReply, encode};
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{Ack, Cancel, Collect, Collected, Request};
+use protocol_spec::outcome::Origin;
 
 use super::run::Called;
 use super::verdict::Verdict;
-use super::{agent, turn_start};
-use crate::client::{Call, Patience, Receipt, Signals, Waited, call, wait_for};
+use super::{agent, continuation, turn_start};
+use crate::client::{Receipt, call, expect_reply};
 use crate::error::CliError;
-use crate::told;
+use crate::told::{self, Form};
 
 const TYPED_HERE: &str = "the human typed in the agent's own window";
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let input = called.input;
-    if input.subagent {
+    let Some(session) = input.session.as_deref().filter(|_| !input.subagent) else {
+        return Ok(Verdict::pass());
+    };
+    if continuation::is_it(called.places, session, input.prompt.as_deref()) {
         return Ok(Verdict::pass());
     }
     let Some(agent) = agent::of_session(called.places, input)? else {
         return Ok(Verdict::pass());
     };
-    if let Some(session) = &input.session {
-        turn_start::mark(called.places, session);
+    turn_start::mark(called.places, session);
+    if !listens(called) {
+        close_left_behind(called, &agent)?;
+        return Ok(Verdict::pass());
     }
-    let (mut told, mut receipts) = (Vec::new(), Vec::new());
-    for cue in agent::questions(called.places, &agent)?.iter().rev() {
-        let Some((outcome, receipt)) = settle(called, cue)? else {
-            continue;
-        };
-        // That a hook's question was closed is news to nobody.
-        if !(cue.origin == Origin::Hook && outcome.outcome == Outcome::Cancelled) {
-            told.push(outcome);
-        }
-        receipts.push(receipt);
-    }
-    let reply = if told.is_empty() {
+    let collect = Collect {
+        agent_id: agent,
+        close: Some(TYPED_HERE.to_owned()),
+    };
+    let collected = expect_reply!(call(called.places, &Request::Collect(collect))?, Collected)?;
+    let cues = cues_of(&collected);
+    let receipts = if cues.is_empty() {
+        Vec::new()
+    } else {
+        vec![Receipt::of(cues)]
+    };
+    let text = words(&collected);
+    let reply = if text.is_empty() {
         HookReply::Pass
     } else {
-        HookReply::Context(told::earlier_text(&told))
+        HookReply::Context(text)
     };
     Ok(Verdict::delivering(reply, receipts))
 }
 
-/// Fetches what became of a question that the agent knows nothing of yet; one that is open and left behind is closed.
-fn settle(called: &Called<'_>, cue: &CueView) -> Result<Option<(Told, Receipt)>, CliError> {
-    if cue.delivery == Delivery::Acknowledged {
-        return Ok(None);
-    }
-    if cue.outcome.is_answerable() {
-        // Someone still waits: another window of the same session, or a hook that the host forgot to end.
-        if cue.waiting > 0 && cue.origin != Origin::Hook {
-            return Ok(None);
+fn words(collected: &Collected) -> String {
+    let mut text = match &collected.messages {
+        Some(messages) => Form::Text.outcome(messages) + "\n",
+        None => String::new(),
+    };
+    text.push_str(&told::earlier_text(&collected.earlier));
+    text
+}
+
+fn cues_of(collected: &Collected) -> Vec<CueId> {
+    let told = collected.messages.iter().chain(&collected.earlier);
+    told.map(|told| told.cue_id)
+        .chain(collected.closed.iter().copied())
+        .collect()
+}
+
+/// Says whether the host takes words beside the human's own. One that does not must not be handed any.
+fn listens(called: &Called<'_>) -> bool {
+    let spoken = encode(called.input, &HookReply::Context("words".to_owned()));
+    spoken != encode(called.input, &HookReply::Pass)
+}
+
+/// Closes what the agent left behind and leaves everything else for its next question.
+fn close_left_behind(called: &Called<'_>, agent: &AgentId) -> Result<(), CliError> {
+    for cue in agent::questions(called.places, agent)? {
+        let is_hooks = cue.origin == Origin::Hook;
+        if !cue.outcome.is_answerable() || (cue.waiting > 0 && !is_hooks) {
+            continue;
         }
         let cancel = Cancel {
             cue: cue.cue_id.to_string(),
@@ -62,18 +88,11 @@ fn settle(called: &Called<'_>, cue: &CueView) -> Result<Option<(Told, Receipt)>,
             by: None,
         };
         call(called.places, &Request::Cancel(cancel))?;
+        // That a hook's question was closed is news to nobody.
+        if is_hooks {
+            let cue_ids = vec![cue.cue_id];
+            call(called.places, &Request::Ack(Ack { cue_ids, nonce: None }))?;
+        }
     }
-    let (signals, _switch) =
-        Signals::by_switch().map_err(|error| CliError::usage(format!("could not make a pipe: {error}")))?;
-    let attached = Call::attach_briefly(cue.cue_id);
-    match wait_for(
-        called.places,
-        attached,
-        Patience::UntilAsked,
-        &signals,
-        called.started,
-    )? {
-        Waited::Outcome(told, receipt) => Ok(Some((*told, receipt))),
-        _ => Ok(None),
-    }
+    Ok(())
 }

@@ -16,7 +16,7 @@ use super::cut::beginning;
 use super::lease::{Lease, request_of};
 use super::run::Called;
 use super::verdict::Verdict;
-use super::{agent, log, turn_start};
+use super::{agent, continuation, log, turn_start};
 use crate::client::{Call, Patience, Question, Receipt, Signals, Waited, call, mint, wait_for};
 use crate::display::now;
 use crate::error::CliError;
@@ -54,8 +54,9 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
         Standing::Asked(cue) => wait_for_own(called, cue)?,
         Standing::Silent => ask(called, &turn, own, key.as_deref())?,
     };
-    if matches!(verdict.reply, HookReply::Continue(_)) {
+    if let HookReply::Continue(text) = &verdict.reply {
         turn_start::mark(called.places, session);
+        continuation::note(called.places, session, text);
     }
     Ok(verdict.under(lease))
 }

@@ -1,7 +1,7 @@
 //! One runtime in one scope: how it stands, and the request that changes it.
 
 use adapter_core::runtime::install::{
-    ApplyError, Extras, Request, Scope, Snapshot, Status, Wish, binary_for, read, status,
+    ApplyError, Extras, Request, Scope, Snapshot, Status, Wish, binary_for, choices, read, status,
 };
 use adapter_core::runtime::{Language, Runtime};
 
@@ -58,8 +58,18 @@ impl<'a> Connection<'a> {
         Ok(status(&request, &self.read(&request)?))
     }
 
-    /// Finds out what was chosen when it was installed: an installation is current in any language and with any extras.
-    pub(super) fn installed_variant(&self) -> Result<Option<Variant>, ApplyError> {
+    /// Finds out what was chosen when it was installed, even if that was by an older version.
+    pub(super) fn chosen_variant(&self) -> Result<Option<Variant>, ApplyError> {
+        if let Some(variant) = self.installed_variant()? {
+            return Ok(Some(variant));
+        }
+        let request = self.request(VARIANTS[0], Wish::Install);
+        let chosen = choices(&request, &self.read(&request)?);
+        Ok(chosen.map(|(language, extras)| Variant { language, extras }))
+    }
+
+    /// Finds the variant that is installed and current: an installation is so in any language and with any extras.
+    fn installed_variant(&self) -> Result<Option<Variant>, ApplyError> {
         for variant in VARIANTS {
             let request = self.request(variant, Wish::Install);
             if status(&request, &self.read(&request)?) == Status::Installed {

@@ -101,7 +101,7 @@ fn change(args: &InitArgs, machine: &Machine, connection: &Connection<'_>) -> Re
 
 /// What is installed already decides what the caller left open, so that running it again changes nothing.
 fn variant(args: &InitArgs, connection: &Connection<'_>) -> Result<Variant, CliError> {
-    let installed = connection.installed_variant()?;
+    let installed = connection.chosen_variant()?;
     Ok(Variant {
         language: args
             .language

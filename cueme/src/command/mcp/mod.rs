@@ -11,6 +11,9 @@ mod tools;
 mod quick;
 mod wait;
 
+mod elicit;
+mod tasks;
+
 mod content;
 mod texts;
 

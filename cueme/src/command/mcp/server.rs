@@ -5,15 +5,17 @@ use std::sync::Arc;
 use protocol_spec::endpoint::Places;
 use protocol_spec::version::PROGRAM;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::Semaphore;
 
-use super::{quick, texts, tools, wait};
+use super::tasks::Tasks;
+use super::{quick, tasks, texts, tools, wait};
 
 /// How many questions may be waited for at once; each has a thread.
 pub(super) const WAITS_MAX: usize = 64;
@@ -27,6 +29,7 @@ out, call it again with exactly the same arguments. The prompt `hap` is the whol
 pub(super) struct Server {
     pub(super) places: Arc<Places>,
     pub(super) waits: Arc<Semaphore>,
+    tasks: Tasks,
 }
 
 impl Server {
@@ -34,6 +37,7 @@ impl Server {
         Self {
             places: Arc::new(places),
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
+            tasks: Tasks::default(),
         }
     }
 }
@@ -44,6 +48,7 @@ impl ServerHandler for Server {
             .enable_tools()
             .enable_prompts()
             .enable_resources()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("cueme", PROGRAM).with_title("cueme: ask a human"))
@@ -71,9 +76,28 @@ impl ServerHandler for Server {
         let result = match tools::parse(&request.name, arguments)? {
             tools::Call::Join(join) => quick::join(join).await,
             tools::Call::Recall(recall) => quick::recall(recall).await,
+            tools::Call::Wait(asked) if tasks::are_offered(&context) => {
+                return Ok(self.tasks.start(self, asked, &context).into());
+            }
             tools::Call::Wait(asked) => wait::wait(self, asked, &context).await,
         };
         Ok(result.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(self, &request.task_id)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request.task_id)
     }
 
     async fn list_prompts(

@@ -1,5 +1,7 @@
 //! The four tools: their schemas, and their arguments.
 
+use std::sync::Arc;
+
 use protocol_spec::outcome::Kind;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations, object};
@@ -67,6 +69,16 @@ pub(super) fn all() -> Vec<Tool> {
                 },
                 "required": ["agent_runtime"]
             }),
+            &json!({
+                "type": "object",
+                "properties": {
+                    "agent_id": { "type": "string" },
+                    "agent_runtime": { "type": "string" },
+                    "project_dir": { "type": "string" },
+                    "agent_terminal": { "type": "string" }
+                },
+                "required": ["agent_id", "agent_runtime", "project_dir", "agent_terminal"]
+            }),
             hints().idempotent(false),
         ),
         tool(
@@ -77,6 +89,24 @@ pub(super) fn all() -> Vec<Tool> {
                 "type": "object",
                 "properties": { "hints": { "type": "string", "description": "Words you remember" } },
                 "required": ["hints"]
+            }),
+            &json!({
+                "type": "object",
+                "properties": {
+                    "matches": {
+                        "type": "array",
+                        "description": "The agents that fit, best first",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "agent": { "type": "object" },
+                                "why": { "type": "array", "items": { "type": "string" } }
+                            },
+                            "required": ["agent", "why"]
+                        }
+                    }
+                },
+                "required": ["matches"]
             }),
             hints().read_only(true).idempotent(true),
         ),
@@ -99,6 +129,7 @@ pub(super) fn all() -> Vec<Tool> {
                 },
                 "required": ["agent_id", "prompt"]
             }),
+            &ended(),
             hints().idempotent(true),
         ),
         tool(
@@ -113,6 +144,7 @@ pub(super) fn all() -> Vec<Tool> {
                 },
                 "required": ["agent_id"]
             }),
+            &ended(),
             hints().idempotent(true),
         ),
     ]
@@ -173,12 +205,31 @@ fn tool(
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    schema: &Value,
+    input: &Value,
+    output: &Value,
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(name, description, object(schema.clone()))
+    Tool::new(name, description, object(input.clone()))
         .with_title(title)
+        .with_raw_output_schema(Arc::new(object(output.clone())))
         .with_annotations(annotations)
+}
+
+/// Describes how a wait ends: with an outcome, with outcomes of earlier questions, or with the question still open.
+fn ended() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "result": { "type": "string", "enum": ["outcome", "mailbox", "open"] },
+            "cue_id": { "type": ["string", "null"], "description": "The question" },
+            "outcome": { "type": "string", "enum": ["answered", "declined", "cancelled"] },
+            "text": { "type": "string", "description": "The human's word, as in the text content" },
+            "answer": { "type": "object", "description": "The answer as data: text, reply, attachments" },
+            "earlier": { "type": "array", "items": { "type": "object" } },
+            "next": { "type": "string", "description": "What to do now" }
+        },
+        "required": ["result"]
+    })
 }
 
 /// Asking a human destroys nothing and reaches no one else.

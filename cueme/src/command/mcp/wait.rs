@@ -1,25 +1,65 @@
 //! The tools that wait for the human.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol_spec::envelope;
 use protocol_spec::exit::Exit;
+use protocol_spec::id::CueId;
 use protocol_spec::outcome::Kind;
-use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ProgressNotificationParam};
+use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
+use rmcp::{Peer, RoleServer};
 use tokio::time::MissedTickBehavior;
 
 use super::content;
+use super::elicit::{self, Dialog};
 use super::server::{Server, WAITS_MAX};
 use super::tools::WaitCall;
-use crate::client::{Patience, Question, Signals, wait_for};
+use crate::client::{Call, Patience, Question, Receipt, Signals, Waited, wait_for};
 use crate::command::{cue, pause};
 use crate::error::CliError;
+use crate::told::Rested;
 
 /// How often a client hears that we still wait: the shortest timeout of a client that progress keeps alive is 30 s.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+/// Whoever called a tool, as far as it matters while the human is waited for.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    peer: Peer<RoleServer>,
+    /// Where it wants to hear of progress.
+    progress: Option<ProgressToken>,
+    /// Whether it can show the human a dialog of its own.
+    has_dialogs: bool,
+}
+
+/// How a call ended.
+pub(super) struct Ended {
+    pub(super) result: CallToolResult,
+    /// Confirms that the agent has the result.
+    pub(super) receipt: Option<Receipt>,
+    /// Whether the caller gave the call up; nobody reads the result then.
+    pub(super) is_cancelled: bool,
+}
+
+impl Caller {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        Self {
+            peer: context.peer.clone(),
+            progress: context.meta.get_progress_token(),
+            has_dialogs: elicit::is_offered(context),
+        }
+    }
+
+    /// The same caller, who looks at the result later and is not spoken to meanwhile.
+    pub(super) fn left_alone(mut self) -> Self {
+        self.progress = None;
+        self.has_dialogs = false;
+        self
+    }
+}
 
 /// Asks and waits. When the client cancels the call, the question stays open and the same call waits for it again.
 pub(super) async fn wait(
@@ -27,55 +67,128 @@ pub(super) async fn wait(
     asked: WaitCall,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResult {
-    let Ok(_permit) = server.waits.try_acquire() else {
-        let message = format!("{WAITS_MAX} questions are waited for already");
-        return content::failed(&CliError::new(Exit::StillOpen, message));
-    };
-    match try_wait(server, asked, context).await {
-        Ok(result) => result,
+    let caller = Caller::of(context);
+    match finish(server, asked, &caller, context.ct.cancelled()).await {
+        Ok(ended) => {
+            if let Some(receipt) = ended.receipt {
+                let places = Arc::clone(&server.places);
+                // The result leaves whether or not the broker can be told; telling it may take seconds.
+                tokio::task::spawn_blocking(move || receipt.give(&places));
+            }
+            ended.result
+        }
         Err(error) => content::failed(&error),
     }
 }
 
-async fn try_wait(
+/// Asks, and waits until the human has decided or the caller gives up.
+pub(super) async fn finish(
     server: &Server,
     asked: WaitCall,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, CliError> {
+    caller: &Caller,
+    cancelled: impl Future<Output = ()>,
+) -> Result<Ended, CliError> {
+    let Ok(_permit) = Arc::clone(&server.waits).try_acquire_owned() else {
+        let message = format!("{WAITS_MAX} questions are waited for already");
+        return Err(CliError::new(Exit::StillOpen, message));
+    };
     let started = Instant::now();
-    let call = question(asked)?.encode()?;
-    let (signals, switch) = Signals::by_switch()
-        .map_err(|error| CliError::new(Exit::Io, format!("could not make a pipe: {error}")))?;
+    let question = question(asked)?;
+    let form = caller.has_dialogs.then(|| elicit::form(&question)).flatten();
+    let call = question.encode()?;
+    let (call, dialog) = match form {
+        None => (call, None),
+        Some(form) => match ask_first(server, call, started).await? {
+            Asked::Open(cue) => (
+                Call::attach_as_asked(cue, started)?,
+                Dialog::open(&server.places, &caller.peer, cue, form).await,
+            ),
+            Asked::Over(waited) => return Ok(ended(*waited)),
+        },
+    };
+    wait_for_human(server, call, dialog, caller, started, cancelled).await
+}
+
+/// What became of a question when it was put on disk.
+enum Asked {
+    /// It is open.
+    Open(CueId),
+    /// There was something to tell the agent at once.
+    Over(Box<Waited>),
+}
+
+/// Puts the question on disk, so that it has a name before the client shows it too.
+async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Asked, CliError> {
+    let places = Arc::clone(&server.places);
+    let asked = tokio::task::spawn_blocking(move || {
+        let (signals, _switch) = Signals::by_switch().map_err(|error| no_pipe(&error))?;
+        wait_for(&places, call, Patience::UntilAsked, &signals, started)
+    });
+    let waited = asked
+        .await
+        .map_err(|error| CliError::new(Exit::Io, format!("the call was given up: {error}")))??;
+    Ok(match waited {
+        Waited::Rested(Rested { cue: Some(cue), .. }) => Asked::Open(cue),
+        waited => Asked::Over(Box::new(waited)),
+    })
+}
+
+/// Waits on a thread of its own, and sees to the caller and its dialog meanwhile.
+async fn wait_for_human(
+    server: &Server,
+    call: Call,
+    mut dialog: Option<Dialog>,
+    caller: &Caller,
+    started: Instant,
+    cancelled: impl Future<Output = ()>,
+) -> Result<Ended, CliError> {
+    let (signals, switch) = Signals::by_switch().map_err(|error| no_pipe(&error))?;
     let places = Arc::clone(&server.places);
     let mut waiting = tokio::task::spawn_blocking(move || {
         wait_for(&places, call, Patience::OfEnvironment, &signals, started)
     });
     let mut ticker = tokio::time::interval(PROGRESS_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut cancelled = pin!(cancelled);
     let mut is_cancelled = false;
     let waited = loop {
         tokio::select! {
-            ended = &mut waiting => break ended,
-            () = context.ct.cancelled(), if !is_cancelled => {
+            over = &mut waiting => break over,
+            () = &mut cancelled, if !is_cancelled => {
                 is_cancelled = true;
                 switch.stop();
             }
-            _ = ticker.tick() => report(context, started).await,
+            () = Dialog::decided(&mut dialog), if dialog.is_some() => dialog = None,
+            _ = ticker.tick() => report(caller, started).await,
         }
     };
+    if let Some(dialog) = dialog {
+        dialog.withdraw().await;
+    }
     let waited =
         waited.map_err(|error| CliError::new(Exit::Io, format!("the wait was given up: {error}")))??;
     if is_cancelled {
         // Nobody reads this any more. What was handed over is not confirmed, so the next call gets it.
-        return Ok(content::still_open());
+        return Ok(Ended {
+            result: content::still_open(),
+            receipt: None,
+            is_cancelled,
+        });
     }
+    Ok(ended(waited))
+}
+
+fn no_pipe(error: &std::io::Error) -> CliError {
+    CliError::new(Exit::Io, format!("could not make a pipe: {error}"))
+}
+
+fn ended(waited: Waited) -> Ended {
     let (result, receipt) = content::told(waited);
-    if let Some(receipt) = receipt {
-        let places = Arc::clone(&server.places);
-        // The result leaves whether or not the broker can be told; telling it may take seconds.
-        tokio::task::spawn_blocking(move || receipt.give(&places));
+    Ended {
+        result,
+        receipt,
+        is_cancelled: false,
     }
-    Ok(result)
 }
 
 fn question(asked: WaitCall) -> Result<Question, CliError> {
@@ -92,13 +205,13 @@ fn question(asked: WaitCall) -> Result<Question, CliError> {
 }
 
 /// Tells a client that wants to know that the human has not answered yet.
-async fn report(context: &RequestContext<RoleServer>, started: Instant) {
-    let Some(token) = context.meta.get_progress_token() else {
+async fn report(caller: &Caller, started: Instant) {
+    let Some(token) = caller.progress.clone() else {
         return;
     };
     let seconds = started.elapsed().as_secs_f64();
     let progress = ProgressNotificationParam::new(token, seconds)
         .with_message(format!("waiting for the human ({seconds:.0} s)"));
     // A client that does not listen is none of our business.
-    let _ = context.peer.notify_progress(progress).await;
+    let _ = caller.peer.notify_progress(progress).await;
 }

@@ -203,10 +203,59 @@ fn event_names(hooks: &CstObject) -> Vec<String> {
         .collect()
 }
 
+/// Makes an entry of ours what it should be, value by value, so that its layout stays.
 fn replace(node: &CstNode, wanted: &Value) {
-    if value_of(node) != *wanted
-        && let Some(object) = node.as_object()
-    {
-        object.replace_with(input(wanted));
+    if value_of(node) == *wanted {
+        return;
+    }
+    match (node.as_object(), node.as_array(), wanted) {
+        (Some(object), _, Value::Object(members)) => {
+            for property in object.properties() {
+                let is_wanted = property
+                    .decoded_name()
+                    .is_some_and(|name| members.contains_key(&name));
+                if !is_wanted {
+                    property.remove();
+                }
+            }
+            for (name, value) in members {
+                set_member(&object, name, value);
+            }
+        }
+        (_, Some(array), Value::Array(values)) => {
+            let elements = array.elements();
+            elements
+                .iter()
+                .zip(values)
+                .for_each(|(element, value)| replace(element, value));
+        }
+        _ => {}
+    }
+}
+
+fn set_member(object: &CstObject, name: &str, value: &Value) {
+    let Some(property) = object.get(name) else {
+        object.append(name, input(value));
+        return;
+    };
+    match property.value() {
+        Some(node) if has_shape(&node, value) => replace(&node, value),
+        _ => property.set_value(input(value)),
+    }
+}
+
+/// Tells whether a value can be brought up to date piece by piece.
+fn has_shape(node: &CstNode, value: &Value) -> bool {
+    match value {
+        Value::Object(_) => node.as_object().is_some(),
+        Value::Array(values) => node.as_array().is_some_and(|array| {
+            let elements = array.elements();
+            elements.len() == values.len()
+                && elements
+                    .iter()
+                    .zip(values)
+                    .all(|(element, value)| value.is_object() && element.as_object().is_some())
+        }),
+        _ => false,
     }
 }

@@ -1,0 +1,297 @@
+//! The original's database: schema 2 and 3, read and never written.
+//!
+//! Columns are read leniently. SQLite lets any value stand anywhere, and a row that cannot be understood must not keep
+//! the others from being imported.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use protocol_spec::exit::Exit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+
+use crate::error::CliError;
+
+/// The schemas that are understood.
+const SCHEMAS: [&str; 2] = ["2", "3"];
+/// Where the header of a database says how it is written, and the value that means a write-ahead log.
+const JOURNAL_BYTE: usize = 19;
+const WRITE_AHEAD: u8 = 2;
+
+/// The database, as it was when it was opened.
+#[derive(Debug)]
+pub(super) struct Source {
+    connection: Connection,
+    path: PathBuf,
+    pub(super) schema: String,
+}
+
+/// An agent as the original describes it.
+#[derive(Debug, Default)]
+pub(super) struct SourceAgent {
+    pub(super) agent_id: String,
+    pub(super) runtime: Option<String>,
+    pub(super) project_dir: Option<String>,
+    pub(super) terminal: Option<String>,
+    pub(super) name: Option<String>,
+    /// Every time at which it was heard of.
+    pub(super) times: Vec<String>,
+}
+
+/// A question as the original recorded it.
+#[derive(Debug)]
+pub(super) struct SourceCue {
+    pub(super) row: i64,
+    pub(super) request_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) payload: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<String>,
+    pub(super) response: Option<SourceResponse>,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct SourceResponse {
+    pub(super) json: Option<String>,
+    pub(super) is_cancelled: bool,
+    pub(super) created_at: Option<String>,
+    pub(super) files: Vec<SourceFile>,
+}
+
+/// A file that came with an answer.
+#[derive(Debug)]
+pub(super) struct SourceFile {
+    /// Relative to the folder of the database.
+    pub(super) path: String,
+    pub(super) media_type: Option<String>,
+}
+
+impl Source {
+    /// Opens the database so that nothing beside it or in it changes.
+    pub(super) fn open(path: &Path) -> Result<Self, CliError> {
+        if !path.is_file() {
+            return Err(
+                CliError::new(Exit::NotFound, format!("there is no database {}", path.display())).with_hint(
+                    "name the file: `cueme import <path of cue.db>`; the original keeps it in ~/.cue",
+                ),
+            );
+        }
+        let failed = |error: rusqlite::Error| unreadable(path, &error.to_string());
+        let connection = Connection::open_with_flags(
+            address(path)?,
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )
+        .map_err(failed)?;
+        // All that follows reads the database as it is now, whatever the original writes meanwhile.
+        connection.execute_batch("BEGIN").map_err(failed)?;
+        let schema = schema(&connection, path)?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            schema,
+        })
+    }
+
+    /// Returns the folder that files are relative to.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    pub(super) fn count(&self) -> Result<u64, CliError> {
+        self.connection
+            .query_row("SELECT count(*) FROM cue_requests", [], |row| row.get(0))
+            .map_err(|error| self.unreadable(&error))
+    }
+
+    /// Returns every agent that is described or has asked something.
+    pub(super) fn agents(&self) -> Result<Vec<SourceAgent>, CliError> {
+        let mut agents: BTreeMap<String, SourceAgent> = BTreeMap::new();
+        if self.has_table("agent_envs")? {
+            self.each("SELECT * FROM agent_envs", |row| {
+                let Some(id) = text(row, "agent_id") else { return };
+                let agent = entry(&mut agents, id);
+                agent.runtime = text(row, "agent_runtime");
+                agent.project_dir = text(row, "project_dir");
+                agent.terminal = text(row, "agent_terminal");
+                agent.times.extend(text(row, "updated_at"));
+            })?;
+        }
+        self.each("SELECT agent_id, created_at FROM cue_requests", |row| {
+            if let Some(id) = text(row, "agent_id") {
+                entry(&mut agents, id).times.extend(text(row, "created_at"));
+            }
+        })?;
+        if self.has_table("agent_profiles")? {
+            self.each("SELECT agent_id, display_name FROM agent_profiles", |row| {
+                if let Some(agent) = text(row, "agent_id").and_then(|id| agents.get_mut(&id)) {
+                    agent.name = text(row, "display_name");
+                }
+            })?;
+        }
+        Ok(agents.into_values().collect())
+    }
+
+    /// Visits every question, oldest first, until `visit` fails.
+    pub(super) fn cues(
+        &self,
+        mut visit: impl FnMut(SourceCue) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let failed = |error: rusqlite::Error| self.unreadable(&error);
+        let mut statement = self
+            .connection
+            .prepare("SELECT * FROM cue_requests ORDER BY id")
+            .map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let request_id = text(row, "request_id");
+            let response = match &request_id {
+                Some(id) => self.response(id).map_err(failed)?,
+                None => None,
+            };
+            visit(SourceCue {
+                row: row.get("id").map_err(failed)?,
+                request_id,
+                agent_id: text(row, "agent_id"),
+                prompt: text(row, "prompt"),
+                payload: text(row, "payload"),
+                status: text(row, "status"),
+                created_at: text(row, "created_at"),
+                updated_at: text(row, "updated_at"),
+                response,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn response(&self, request_id: &str) -> rusqlite::Result<Option<SourceResponse>> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT * FROM cue_responses WHERE request_id = ?1")?
+            .query_row(params![request_id], |row| {
+                let response = SourceResponse {
+                    json: text(row, "response_json"),
+                    is_cancelled: row.get::<_, Option<i64>>("cancelled").ok().flatten().unwrap_or(0) != 0,
+                    created_at: text(row, "created_at"),
+                    files: Vec::new(),
+                };
+                Ok((row.get::<_, i64>("id")?, response))
+            })
+            .optional()?;
+        let Some((id, mut response)) = found else {
+            return Ok(None);
+        };
+        response.files = self
+            .connection
+            .prepare_cached(
+                "SELECT f.file, f.mime_type FROM cue_response_files r JOIN cue_files f ON f.id = r.file_id
+                 WHERE r.response_id = ?1 ORDER BY r.idx",
+            )?
+            .query_map(params![id], |row| {
+                Ok(SourceFile {
+                    path: text(row, "file").unwrap_or_default(),
+                    media_type: text(row, "mime_type"),
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(Some(response))
+    }
+
+    fn each(&self, sql: &str, mut visit: impl FnMut(&Row<'_>)) -> Result<(), CliError> {
+        let failed = |error: rusqlite::Error| self.unreadable(&error);
+        let mut statement = self.connection.prepare(sql).map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            visit(row);
+        }
+        Ok(())
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, CliError> {
+        self.connection
+            .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
+            .and_then(|mut statement| statement.exists(params![name]))
+            .map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &rusqlite::Error) -> CliError {
+        unreadable(&self.path, &error.to_string())
+    }
+}
+
+fn entry(agents: &mut BTreeMap<String, SourceAgent>, id: String) -> &mut SourceAgent {
+    agents.entry(id.clone()).or_insert_with(|| SourceAgent {
+        agent_id: id,
+        ..SourceAgent::default()
+    })
+}
+
+/// Reads a text that may be missing, of another type, or in a column that older schemas do not have.
+fn text(row: &Row<'_>, column: &str) -> Option<String> {
+    row.get::<_, Option<String>>(column)
+        .ok()
+        .flatten()
+        .filter(|text| !text.is_empty())
+}
+
+/// Returns how SQLite is to open the file.
+///
+/// A reader of a database with a write-ahead log creates files beside it, unless it is told that nobody writes. No log
+/// there means exactly that: whoever has such a database open has a log.
+fn address(path: &Path) -> Result<String, CliError> {
+    let absolute = std::path::absolute(path).map_err(|error| CliError::io("find", path, &error))?;
+    let Some(text) = absolute.to_str() else {
+        return Err(CliError::usage(format!(
+            "the path {} is not UTF-8",
+            path.display()
+        )));
+    };
+    let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let is_at_rest = is_write_ahead(path) && !absolute.with_file_name(log_name(&absolute)).exists();
+    let immutable = if is_at_rest { "&immutable=1" } else { "" };
+    Ok(format!("file:{escaped}?mode=ro{immutable}"))
+}
+
+fn log_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}-wal")
+}
+
+fn is_write_ahead(path: &Path) -> bool {
+    use std::io::Read;
+    let mut header = [0; JOURNAL_BYTE + 1];
+    std::fs::File::open(path)
+        .and_then(|mut file| file.read_exact(&mut header))
+        .is_ok_and(|()| header[JOURNAL_BYTE] == WRITE_AHEAD)
+}
+
+fn schema(connection: &Connection, path: &Path) -> Result<String, CliError> {
+    let found: Option<String> = connection
+        .query_row(
+            "SELECT value FROM schema_meta WHERE key = 'schema_version'",
+            [],
+            |row| row.get(0),
+        )
+        .optional()
+        .map_err(|error| unreadable(path, &error.to_string()))?;
+    match found {
+        Some(schema) if SCHEMAS.contains(&schema.as_str()) => Ok(schema),
+        Some(schema) => Err(unreadable(
+            path,
+            &format!(
+                "its schema is {schema}, and only {} are known",
+                SCHEMAS.join(" and ")
+            ),
+        )),
+        None => Err(unreadable(path, "it is older than schema 2")
+            .with_hint("let the original bring it up to date with its own `migrate`, then import it")),
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> CliError {
+    CliError::usage(format!(
+        "{} cannot be read as a database of the original cueme: {why}",
+        path.display()
+    ))
+}

@@ -1,0 +1,103 @@
+//! What another program has recorded, on its way into our store.
+//!
+//! Everything in it is past: nobody waits for what was asked there, and nothing of it is ever delivered to an agent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::answer::Answer;
+use crate::id::{AgentId, RequestId, RuntimeTag};
+use crate::outcome::Kind;
+use crate::time::Timestamp;
+
+/// How many records one request may hold, agents and questions together.
+pub const IMPORT_RECORDS_MAX: usize = 1000;
+
+/// Adds records. What is known already stays as it is, so sending them again is safe.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Import {
+    /// Agents; those of the questions must be known, or be among them.
+    #[serde(default)]
+    pub agents: Vec<PastAgent>,
+    /// Questions.
+    #[serde(default)]
+    pub cues: Vec<PastCue>,
+}
+
+/// An agent that another program knew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastAgent {
+    /// Its id there, which it keeps.
+    pub agent_id: AgentId,
+    /// The runtime it lived in.
+    pub runtime: RuntimeTag,
+    /// The directory it worked in.
+    pub project_dir: String,
+    /// Its shell family, or `unknown`.
+    pub terminal: String,
+    /// The name a human gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it was first heard of.
+    pub joined_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+}
+
+/// A question that was asked elsewhere.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PastCue {
+    /// Its permanent key, made of what it was called there.
+    pub key: RequestId,
+    /// The agent that asked.
+    pub agent_id: AgentId,
+    /// The verb.
+    pub kind: Kind,
+    /// The question.
+    pub prompt: String,
+    /// The payload as the agent wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Box<RawValue>>,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// What became of it there; absent when nothing had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<PastEnd>,
+}
+
+/// What became of a question elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastEnd {
+    /// The answer; absent when the question was closed without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why it was closed, when it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What became of records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Agents that were not known.
+    pub agents: u32,
+    /// Questions that were not known.
+    pub cues: u32,
+    /// Questions that were known as left open and have an end now.
+    pub ended: u32,
+    /// Questions that were known.
+    pub known: u32,
+    /// Questions that could not be kept.
+    pub refused: Vec<RefusedCue>,
+}
+
+/// A question that could not be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCue {
+    /// Its key.
+    pub key: RequestId,
+    /// What is wrong with it.
+    pub why: String,
+}
