@@ -66,6 +66,13 @@ pub enum Change {
         /// The runtime's name for the conversation.
         session: Option<String>,
     },
+    /// An agent's session.
+    BindSession {
+        /// The agent.
+        agent: AgentId,
+        /// The runtime's name for the conversation.
+        session: String,
+    },
     /// A new question.
     AddCue {
         /// Its id.
