@@ -1,7 +1,7 @@
 //! Runs the Cursor agent CLI and turns its stream into contract events.
 //!
 //! Reading order: a [`line`] holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is new in it, and the
-//! [`normalise`] state machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
+//! [`normalise`] machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
 //! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
 //! deciding what follows a failure and an [`agent`] putting it all together.
 //! [`probe`] asks the CLI about itself, and the [`doctor`] explains the answers. [`process`] holds what depends on the platform.
