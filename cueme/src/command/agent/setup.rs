@@ -25,7 +25,7 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Reads the configuration; without a file, Cursor's CLI is the only model.
 pub(super) fn load_config(places: &Places) -> Result<Config, CliError> {
-    let file = places.config.with_file_name(CONFIG_FILE);
+    let file = config_file(places);
     if !file.exists() {
         return Ok(without_file());
     }
@@ -36,6 +36,11 @@ pub(super) fn load_config(places: &Places) -> Result<Config, CliError> {
         output::tell(&format!("warning: {}: {warning}", file.display()));
     }
     Ok(config)
+}
+
+/// Returns where the configuration is, or would be.
+pub(super) fn config_file(places: &Places) -> PathBuf {
+    places.config.with_file_name(CONFIG_FILE)
 }
 
 fn without_file() -> Config {
