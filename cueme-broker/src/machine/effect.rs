@@ -135,6 +135,13 @@ pub enum Change {
         /// The question.
         cue: CueId,
     },
+    /// One more turn in which an outcome was delivered.
+    AddReceipt {
+        /// The question.
+        cue: CueId,
+        /// The turn's mark.
+        nonce: String,
+    },
     /// An outcome was acknowledged. Secrets in it are erased now.
     Acknowledge {
         /// The question.

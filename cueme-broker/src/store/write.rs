@@ -110,6 +110,11 @@ impl Store {
                 params![message.0.as_bytes(), &**text],
             ),
             Change::ReorderMessages { messages } => self.reorder(messages),
+            Change::AddReceipt { cue, nonce } => self.run(
+                "INSERT INTO receipts (nonce, cue_id, acknowledged_at) SELECT ?1, ?2, ?3
+                 WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE nonce = ?1 AND cue_id = ?2)",
+                params![nonce, cue.as_str(), at],
+            ),
             Change::AmendAgent { agent, amendment } => self.amend(agent, amendment),
             Change::ReturnMessages { cue } => {
                 self.run("UPDATE messages SET cue_id = NULL WHERE cue_id = ?1", params![cue.as_str()])
