@@ -31,7 +31,9 @@ mod tool;
 pub use activity::{Activity, ActivityData, Phase};
 pub use agent::CliAgent;
 pub use cancel::{Cancelled, Canceller, cancellation};
-pub use doctor::{Finding, Permissions, State, examine};
+pub use doctor::{
+    Finding, Permissions, State, examine, examine_args, examine_chats, examine_custom, examine_key,
+};
 pub use evidence::{CallKind, CallRecord, Evidence, FINAL_TEXT_BYTES_MAX, ShellCommand};
 pub use fault::{Exit, classify};
 pub use invocation::{CliSpec, DEADLINE_DEFAULT, PROMPT_ARG_CHARS_MAX, TurnRequest};
