@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::line::read_object;
 use super::scalar::Scalar;
 
 /// The most questions one call may carry.
@@ -55,7 +56,7 @@ pub struct QuestionOption {
 impl AskQuestion {
     /// Reads the arguments of the call; `None` when they are no questions.
     pub(crate) fn from_args(call_id: &str, args: &RawValue) -> Option<Self> {
-        let mut ask: Self = serde_json::from_str(args.get()).ok()?;
+        let mut ask: Self = read_object(args)?;
         ask.questions.truncate(QUESTIONS_MAX);
         for question in &mut ask.questions {
             question.options.truncate(OPTIONS_MAX);
@@ -66,7 +67,7 @@ impl AskQuestion {
 
     /// Reads the `query` of an interaction and its number; `None` when it is another kind of query.
     pub(crate) fn from_query(query: &RawValue) -> Option<(Option<i64>, Self)> {
-        let query: Query<'_> = serde_json::from_str(query.get()).ok()?;
+        let query: Query<'_> = read_object(query)?;
         let call = query.ask_question_interaction_query?;
         let ask = Self::from_args(&call.tool_call_id, call.args?)?;
         Some((query.id.as_i64(), ask))

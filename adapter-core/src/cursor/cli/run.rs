@@ -32,7 +32,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// How many bytes of stderr are kept; the end says what went wrong.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 /// How often a program that is being replaced is tried again.
-const SPAWN_TRIES: u32 = 20;
+const SPAWN_TRIES: u32 = 60;
 const SPAWN_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long each step of ending a process may take.

@@ -102,8 +102,7 @@ impl TextRule {
             Interval::Call | Interval::End(None) => !held.is_since_event,
             Interval::End(Some(whole)) if self.total.is(whole) => false,
             Interval::End(Some(whole)) => {
-                let mut with_held = self.total;
-                with_held.extend(&held.text);
+                let with_held = self.total.followed_by(Digest::of(&held.text));
                 with_held.is(whole) || !held.is_since_event
             }
         }
@@ -121,10 +120,11 @@ impl TextRule {
 
     /// Emits text that came from outside the assistant lines.
     pub(crate) fn emit(&mut self, text: Cow<'_, str>, emit: &mut dyn FnMut(Cow<'_, str>)) {
-        self.total.extend(&text);
+        let piece = Digest::of(&text);
+        self.total = self.total.followed_by(piece);
         if self.partial {
-            self.segment.extend(&text);
-            self.since_event.extend(&text);
+            self.segment = self.segment.followed_by(piece);
+            self.since_event = self.since_event.followed_by(piece);
         }
         emit(text);
     }
@@ -132,10 +132,10 @@ impl TextRule {
     /// Takes a whole segment: only what was not streamed of it is new.
     fn resend(&mut self, text: &str, emit: &mut dyn FnMut(Cow<'_, str>)) {
         if let Some(held) = self.held.take() {
-            let was_said = [self.segment, self.since_event].into_iter().any(|mut said| {
-                said.extend(&held.text);
-                said.prefix_of(text).is_some()
-            });
+            let again = Digest::of(&held.text);
+            let was_said = [self.segment, self.since_event]
+                .into_iter()
+                .any(|said| said.followed_by(again).prefix_of(text).is_some());
             if was_said {
                 self.emit(Cow::Owned(held.text), emit);
             }
@@ -154,34 +154,52 @@ impl TextRule {
     }
 }
 
-/// The length and FNV-1a hash of a text that was emitted piece by piece.
+/// The length and the hash of a text.
+///
+/// The hash is a polynomial, so that two texts can be put together without reading either again.
 #[derive(Debug, Clone, Copy)]
 struct Digest {
     length: usize,
     hash: u64,
+    /// The base to the power of the length.
+    power: u64,
 }
 
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+/// An odd number without a pattern.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Default for Digest {
     fn default() -> Self {
         Self {
             length: 0,
-            hash: FNV_OFFSET,
+            hash: 0,
+            power: 1,
         }
     }
 }
 
 impl Digest {
-    fn extend(&mut self, text: &str) {
-        self.length += text.len();
-        self.hash = fnv(self.hash, text.as_bytes());
+    fn of(text: &str) -> Self {
+        let step = |digest: Self, byte: &u8| Self {
+            length: text.len(),
+            hash: digest.hash.wrapping_mul(BASE).wrapping_add(u64::from(*byte) + 1),
+            power: digest.power.wrapping_mul(BASE),
+        };
+        text.as_bytes().iter().fold(Self::default(), step)
+    }
+
+    /// Returns the digest of this text with `next` after it.
+    fn followed_by(self, next: Self) -> Self {
+        Self {
+            length: self.length + next.length,
+            hash: self.hash.wrapping_mul(next.power).wrapping_add(next.hash),
+            power: self.power.wrapping_mul(next.power),
+        }
     }
 
     /// Reports whether the text is this one, which is not empty.
     fn is(self, text: &str) -> bool {
-        self.length != 0 && self.length == text.len() && fnv(FNV_OFFSET, text.as_bytes()) == self.hash
+        self.length != 0 && self.length == text.len() && Self::of(text).hash == self.hash
     }
 
     /// Returns where the rest begins, when this text is a non-empty prefix.
@@ -189,12 +207,6 @@ impl Digest {
         let head = text.get(..self.length)?;
         self.is(head).then_some(self.length)
     }
-}
-
-fn fnv(seed: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(seed, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::result_line::read_usage;
 use super::state::State;
 use crate::contract::{Done, ErrorCode, ErrorData, Event, supported_version};
 use crate::cursor::cli::fault::reported_error;
-use crate::cursor::cli::line::Line;
+use crate::cursor::cli::line::{Line, read_object};
 use crate::cursor::cli::scalar::Scalar;
 
 impl State {
@@ -22,8 +22,8 @@ impl State {
             #[serde(borrow, default)]
             args: Option<&'a RawValue>,
         }
-        match serde_json::from_str::<Data<'_>>(data.get()) {
-            Ok(Data {
+        match read_object(data) {
+            Some(Data {
                 name: Scalar::Text(name),
                 args,
             }) if !name.is_empty() => self.forward_call(&name, args, sink),
@@ -37,9 +37,7 @@ impl State {
             #[serde(borrow, default)]
             content: Scalar<'a>,
         }
-        let data = line
-            .data
-            .and_then(|data| serde_json::from_str::<Data<'_>>(data.get()).ok());
+        let data: Option<Data<'_>> = line.data.and_then(read_object);
         match data.and_then(|data| data.content.into_text()) {
             Some(text) if text.is_empty() => {}
             Some(text) => self.emit_text(text, sink),
@@ -58,11 +56,8 @@ impl State {
     }
 
     pub(super) fn contract_done(&mut self, line: &Line<'_>, sink: &mut dyn Sink) {
-        let done = line
-            .data
-            .and_then(|data| serde_json::from_str::<Done>(data.get()).ok())
-            .unwrap_or_default();
-        self.end_well(done, sink);
+        let done: Option<Done> = line.data.and_then(read_object);
+        self.end_well(done.unwrap_or_default(), sink);
     }
 
     /// Checks the version; a CLI that names none is taken as it is.
@@ -72,10 +67,7 @@ impl State {
             #[serde(borrow, default)]
             version: Scalar<'a>,
         }
-        let data: Data<'_> = line
-            .data
-            .and_then(|data| serde_json::from_str(data.get()).ok())
-            .unwrap_or_default();
+        let data: Data<'_> = line.data.and_then(read_object).unwrap_or_default();
         let version = match &data.version {
             Scalar::Absent | Scalar::Null => return,
             Scalar::Text(version) => version.to_string(),
@@ -101,9 +93,7 @@ impl State {
             message: Scalar<'a>,
         }
         let raw = line.data.or(line.error);
-        let data: Data<'_> = raw
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
+        let data: Data<'_> = raw.and_then(read_object).unwrap_or_default();
         let plain = raw
             .and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok())
             .unwrap_or_default();

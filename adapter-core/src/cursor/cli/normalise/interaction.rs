@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::call::OPEN_CALLS_MAX;
 use super::item::{Item, Note, Sink};
 use super::state::State;
-use crate::cursor::cli::line::Line;
+use crate::cursor::cli::line::{Line, read_object};
 use crate::cursor::cli::question::AskQuestion;
 use crate::cursor::cli::scalar::Scalar;
 use crate::cursor::cli::text::Interval;
@@ -88,7 +88,7 @@ fn read_ask_response(response: &RawValue) -> Option<AskResponse> {
         #[serde(borrow, default)]
         result: HashMap<Cow<'a, str>, &'a RawValue>,
     }
-    let response: Response<'_> = serde_json::from_str(response.get()).ok()?;
+    let response: Response<'_> = read_object(response)?;
     Some(AskResponse {
         query: response.id.as_i64(),
         answered: response.ask?.result.contains_key(OUTCOME_SUCCESS),

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::item::{Item, Note, Sink};
 use super::state::State;
 use crate::contract::{Done, Event, Usage};
-use crate::cursor::cli::line::Line;
+use crate::cursor::cli::line::{Line, read_object};
 use crate::cursor::cli::scalar::Scalar;
 use crate::cursor::cli::text::Interval;
 
@@ -60,7 +60,7 @@ pub(super) fn read_usage(raw: &RawValue) -> Option<Usage> {
         #[serde(borrow, alias = "cacheWriteTokens")]
         cache_write_tokens: Scalar<'a>,
     }
-    let raw: Raw<'_> = serde_json::from_str(raw.get()).ok()?;
+    let raw: Raw<'_> = read_object(raw)?;
     let (prompt, completion) = (raw.input_tokens.as_u64(), raw.output_tokens.as_u64());
     // Absent usage is no usage; zeros would be a claim.
     prompt.or(completion)?;
