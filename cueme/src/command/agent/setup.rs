@@ -49,6 +49,7 @@ fn without_file() -> Config {
         command: spec.command,
         args: spec.args,
         prompt_as_arg: spec.prompt_as_arg,
+        prompt_arg_chars_max: spec.prompt_arg_chars_max,
         timeout: TURN_TIME_MAX,
         auth_profiles: Vec::new(),
         fallback_models: Vec::new(),
