@@ -3,7 +3,7 @@
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 
 /// Every scenario; beside these, `replay:FILE` plays a recording.
-pub const SCENARIOS: [&str; 66] = [
+pub const SCENARIOS: [&str; 67] = [
     "simple",
     "no_usage",
     "tools",
@@ -59,6 +59,7 @@ pub const SCENARIOS: [&str; 66] = [
     "custom",
     "custom_cancel",
     "hap_ok",
+    "hap_mcp",
     "hap_missing",
     "hap_not_last",
     "hap_failed",

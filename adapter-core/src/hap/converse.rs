@@ -20,8 +20,6 @@ use crate::cursor::cli::{AskQuestion, Ending, Evidence, Item, Resumption, Sink, 
 const FOLLOW_UPS_MAX: u32 = 3;
 /// The most turns of one conversation.
 const TURNS_MAX: u32 = 200;
-/// The finish reason at the limit of turns.
-const FINISH_LIMIT: &str = "limit";
 
 /// Runs the turns of one agent.
 pub trait Agent: Send {
@@ -131,10 +129,13 @@ pub async fn converse<A: Agent, H: Human>(
             }
         }
     }
-    talk.sink.item(Item::Event(Event::Done(Done {
-        finish_reason: FINISH_LIMIT.to_owned(),
-        truncated: false,
-    })));
+    // What came last, a reminder or the human's answer, was not heard by the agent any more.
+    let message = format!(
+        "the conversation reached its limit of {} turns",
+        options.turns_max
+    );
+    let error = ErrorData::new(ErrorCode::TurnLimit, message);
+    talk.sink.item(Item::Event(Event::Error(error)));
     ConversationEnd::Limit
 }
 

@@ -150,7 +150,7 @@ impl Talk {
             &mut watch,
             &mut view,
         );
-        !matches!(end.await, ConversationEnd::Failed(_))
+        matches!(end.await, ConversationEnd::Asked | ConversationEnd::EndedByHuman)
     }
 }
 

@@ -417,6 +417,7 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
     out.say("Working. ", Before::Tool);
     match scenario {
         "hap_ok" => really_cue(out, cue),
+        "hap_mcp" => mcp_cue(out),
         "hap_repair" if earlier > 0 || args.resume.is_some() => really_cue(out, cue),
         "hap_not_last" => {
             really_cue(out, cue);
@@ -453,7 +454,22 @@ fn start_cue() {
 }
 
 fn really_cue(out: &mut Stream, shown: &str) {
-    let code = match std::env::var("FAKE_CURSOR_CUE") {
+    let code = run_cue();
+    out.shell(shown, code, false);
+}
+
+/// Asks, and says that it did so through an MCP server.
+fn mcp_cue(out: &mut Stream) {
+    let is_error = run_cue() != 0;
+    let args = json!({"name":"cueme-cue","args":{"prompt":"Done?"},"providerIdentifier":"cueme","toolName":"cue","serverIdentifier":"cueme"});
+    let id = out.start("mcpToolCall", &args);
+    let result = json!({"success":{"content":[{"text":{"text":"yes"}}],"isError":is_error}});
+    out.complete(&id, "mcpToolCall", Some(&args), &result);
+}
+
+/// Runs the command that stands for the cue, and returns its exit code.
+fn run_cue() -> i32 {
+    match std::env::var("FAKE_CURSOR_CUE") {
         Ok(command) => {
             let status = Command::new("sh")
                 .args(["-c", &command])
@@ -462,6 +478,5 @@ fn really_cue(out: &mut Stream, shown: &str) {
             status.ok().and_then(|status| status.code()).unwrap_or(1)
         }
         Err(_) => 0,
-    };
-    out.shell(shown, code, false);
+    }
 }
