@@ -102,6 +102,81 @@ fn a_question_the_cli_skipped_reaches_the_human_with_its_options() {
 }
 
 #[test]
+fn questions_of_several_skipped_calls_are_one_form_and_what_was_repeated_is_asked_once() {
+    let stage = Stage::new("hap_ask_twice");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let words = [
+        "answer",
+        "--field",
+        "Which database?=Postgres",
+        "--field",
+        "Which port?=8080",
+    ];
+    let cue = stage.answer(&words);
+    let labels: Vec<_> = cue["payload"]["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| &field["label"])
+        .collect();
+    assert_eq!(labels, ["Which database?", "Which port?"]);
+    stage.answer(&["decline"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    for words in [
+        "The human answered:",
+        "Which database?: Postgres",
+        "Which port?: 8080",
+    ] {
+        assert!(prompt_of(&turns[1]).contains(words), "{words}: {}", turns[1]);
+    }
+    assert_eq!(stage.questions().len(), 2, "one for each turn");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_without_tools_surfaces_its_exact_command_to_the_human() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "stop"]);
+    assert!(
+        cue["prompt"].as_str().unwrap().contains("cueme cue tidy-otter -"),
+        "{cue}"
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    assert_eq!(stage.turns().len(), 1, "the word `stop` ends the conversation");
+}
+
+#[test]
+fn a_cue_that_is_not_the_last_act_or_is_still_open_or_hides_its_exit_never_passes() {
+    for scenario in ["hap_not_last", "hap_failed", "hap_masked"] {
+        let stage = Stage::new(scenario);
+        let running = stage.start(&["agent", "run", "do it"]);
+        // An agent that asks too early is answered in each of its turns; the last word is the adapter's.
+        let asked_by_adapter = || {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let inbox = inbox.as_array().unwrap().clone();
+            inbox.iter().any(|cue| cue["origin"] == "adapter").then_some(())
+        };
+        eventually(|| {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let early = |cue: &&Value| cue["origin"] == "agent" && cue["waiting"].as_u64() > Some(0);
+            if let Some(cue) = inbox.as_array().unwrap().iter().find(early) {
+                stage
+                    .home
+                    .run(&["answer", cue["cue_id"].as_str().unwrap(), "yes"]);
+            }
+            asked_by_adapter()
+        });
+        stage.answer_of("adapter", &["decline", "enough"]);
+        running.finish().expect(0);
+        assert_eq!(stage.turns().len(), 4, "{scenario}: one turn and three reminders");
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
 fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
     let stage = Stage::new("simple");
     let ended = stage
