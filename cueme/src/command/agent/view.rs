@@ -62,10 +62,11 @@ impl View {
 
     /// Says something that is no part of the conversation, and logs it.
     pub(super) fn remark(&self, words: &str) {
-        log_file::note(&self.places, LOG_NAME, &redact(words));
+        let words = redact(words);
+        log_file::note(&self.places, LOG_NAME, &words);
         match &mut *self.form() {
-            Form::Lines(_) => output::tell(&visible(words)),
-            Form::Live(live) => live.remark(&visible(words)),
+            Form::Lines(_) => output::tell(&visible(&words)),
+            Form::Live(live) => live.remark(&visible(&words)),
         }
     }
 
