@@ -58,6 +58,17 @@ fn another_conversation_in_the_same_directory_is_another_agent() {
 }
 
 #[test]
+fn an_agent_that_joins_within_its_turn_stays_the_agent_it_is() {
+    let stage = Stage::new("hap_ok");
+    let script = "id=$(cueme join cursor | sed -n 's/^agent_id=//p'); printf '<cueme_prompt>\nDone?\n</cueme_prompt>\n' | cueme cue \"$id\" -";
+    let stage = stage.with("FAKE_CURSOR_CUE", script);
+    let running = stage.start(&["agent", "run", "do it"]);
+    stage.answer(&["answer", "yes"]);
+    running.finish().expect(0);
+    assert_eq!((agents(&stage).len(), stage.turns().len()), (1, 1));
+}
+
+#[test]
 fn the_latest_chat_is_the_newest_of_the_directory_also_through_a_link() {
     let stage = Stage::new("simple");
     for _ in 0..2 {

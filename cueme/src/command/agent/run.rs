@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use adapter_core::contract::Event;
 use adapter_core::cursor::chats::ChatsRoot;
@@ -15,6 +16,7 @@ use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::{Join, Request};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use super::driven::Driven;
 use super::failed::TURN_FAILED;
@@ -71,12 +73,17 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
             agent_id: join(&places, &cwd, resume.clone())?,
             places: places.clone(),
             since: now(),
+            interrupted: Arc::default(),
         })
     };
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
     agent.activity = args.activity || !is_lines;
     agent.cancelled = cancelled;
     agent.chats = chats;
+    if let Some(human) = &human {
+        let id = human.agent_id.to_string();
+        agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
+    }
     let talk = Talk {
         agent,
         resume,
@@ -86,11 +93,17 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         places,
     };
     runtime()?.block_on(async {
-        let stopped = stop_on_signal(canceller)?;
+        let mut stopped = stop_on_signal(canceller)?;
+        let interrupted = human.as_ref().map(|human| Arc::clone(&human.interrupted));
         let is_well = talk.hold(human, view.clone()).await;
         view.close();
-        Ok(match stopped.get() {
-            Some(exit) => *exit,
+        // A wait hears of a signal by itself; the listener here hears of the same one, perhaps a little later.
+        if interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst)) {
+            let _ = stopped.wait_for(Option::is_some).await;
+        }
+        let exit = *stopped.borrow();
+        Ok(match exit {
+            Some(exit) => exit,
             None if is_well => Exit::Done,
             None => TURN_FAILED,
         })
@@ -208,20 +221,18 @@ fn join(places: &Places, cwd: &Path, session: Option<String>) -> Result<AgentId,
 }
 
 /// Ends the running turn, and all it started, when this program is asked to stop.
-fn stop_on_signal(canceller: Canceller) -> Result<Arc<OnceLock<Exit>>, CliError> {
+fn stop_on_signal(canceller: Canceller) -> Result<watch::Receiver<Option<Exit>>, CliError> {
     let failed =
         |error: std::io::Error| CliError::new(Exit::Io, format!("could not listen for signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let stopped = Arc::new(OnceLock::new());
-    let noted = Arc::clone(&stopped);
+    let (noted, stopped) = watch::channel(None);
     tokio::spawn(async move {
         let exit = tokio::select! {
             _ = interrupt.recv() => Exit::Interrupted,
             _ = terminate.recv() => Exit::Terminated,
         };
-        // This task ends with the first signal, so nobody has set it before.
-        let _ = noted.set(exit);
+        noted.send_replace(Some(exit));
         canceller.cancel();
     });
     Ok(stopped)
