@@ -12,7 +12,7 @@ use protocol_spec::exit::Exit;
 
 pub(crate) use agent::{
     AgentArgs, AgentDoctorArgs, AgentModelsArgs, AgentNewChatArgs, AgentReplayArgs, AgentRunArgs, AgentVerb,
-    Permission, Sandbox,
+    Permission, Recorded, Sandbox,
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
 

@@ -14,6 +14,7 @@ mod display;
 mod duration;
 mod error;
 mod input;
+mod log_file;
 mod output;
 mod surroundings;
 mod told;

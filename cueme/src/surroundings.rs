@@ -3,9 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
+use adapter_core::hap::TURN_ENV;
 use protocol_spec::endpoint::{Places, Surroundings};
+use protocol_spec::id::AgentId;
 
 use crate::error::CliError;
+
+/// The variable that tells an agent's commands its id.
+pub(crate) const AGENT_VARIABLE: &str = "CUEME_AGENT_ID";
 
 /// Returns where everything of this user lives.
 pub(crate) fn places() -> Result<Places, CliError> {
@@ -25,6 +30,14 @@ pub(crate) fn uid() -> u32 {
 /// Returns the text of an environment variable that is set and not empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the agent that this call belongs to, when `cueme agent run` drives it.
+///
+/// Such an agent has joined already, under the id that its prompt names; joining again would make it another one.
+pub(crate) fn driven_agent() -> Option<AgentId> {
+    variable(TURN_ENV)?;
+    variable(AGENT_VARIABLE)?.parse().ok()
 }
 
 /// Returns the name under which this person's decisions are recorded.

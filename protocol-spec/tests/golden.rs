@@ -63,6 +63,10 @@ fn requests() -> Vec<Request> {
             terminal: "zsh".into(),
             session: Some("s-1".into()),
         }),
+        Request::Bind(Bind {
+            agent_id: agent(),
+            session: "s-1".into(),
+        }),
         Request::Recall(Recall {
             hints: "the migration".into(),
             project_dir: Some("/home/ada/engine".into()),

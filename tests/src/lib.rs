@@ -11,6 +11,7 @@ pub mod cloud_fake;
 
 mod client;
 mod home;
+mod scenarios;
 mod terminal;
 mod wire;
 
@@ -20,5 +21,6 @@ pub use home::{Home, envelope};
 pub use patience::{PATIENCE, eventually, not_run, not_run_without};
 pub use process::{is_alive, send_signal};
 pub use rustix::process::Signal;
+pub use scenarios::SCENARIOS;
 pub use terminal::Terminal;
 pub use wire::Wire;

@@ -1,5 +1,6 @@
 //! A real terminal with a person's hands: a pane of `tmux`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -34,25 +35,27 @@ impl Terminal {
     /// Opens a terminal as [`open`](Self::open) does; the command has these variables too.
     #[track_caller]
     pub fn open_with(home: &Home, variables: &[(&str, &str)], words: &[&str]) -> Self {
+        let mut command = Command::new(home.binary());
+        command
+            .args(words)
+            .env("CUEME_HOME", home.path())
+            .envs(variables.iter().copied());
+        Self::running(&command)
+    }
+
+    /// Opens the same terminal and runs a prepared command, with its arguments, environment and directory.
+    #[track_caller]
+    pub fn running(command: &Command) -> Self {
         let terminal = Self {
             directory: tempfile::Builder::new()
                 .prefix("cueme-tmux-")
                 .tempdir()
                 .map_or_else(|error| panic!("{error}"), tempfile::TempDir::keep),
         };
-        let quote = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
-        let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
-        let set: Vec<String> = variables
-            .iter()
-            .map(|(name, value)| format!("{name}={}", quote(value)))
-            .collect();
         // Ctrl-C is for the command alone; the shell lives on to tell how it ended.
         let script = format!(
-            "trap : INT; CUEME_HOME='{}' {} '{}' {}; echo \"exit=$?\"; exec sleep 600",
-            home.path().display(),
-            set.join(" "),
-            home.binary().display(),
-            quoted.join(" ")
+            "trap : INT; {}; echo \"exit=$?\"; exec sleep 600",
+            shell_line(command)
         );
         let size = ["-x", "100", "-y", "40"];
         let output = terminal
@@ -122,4 +125,25 @@ impl Drop for Terminal {
         self.run(&["kill-server"]);
         let _ = std::fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Writes a command as a shell reads it.
+fn shell_line(command: &Command) -> String {
+    let mut words = Vec::new();
+    if let Some(directory) = command.get_current_dir() {
+        words.push(format!("cd {} &&", quoted(directory.as_os_str())));
+    }
+    words.push("env".to_owned());
+    let envs = || command.get_envs();
+    let unset = envs().filter(|(_, value)| value.is_none());
+    words.extend(unset.map(|(name, _)| format!("-u {}", name.to_string_lossy())));
+    let set = envs().filter_map(|(name, value)| Some((name, value?)));
+    words.extend(set.map(|(name, value)| format!("{}={}", name.to_string_lossy(), quoted(value))));
+    words.push(quoted(command.get_program()));
+    words.extend(command.get_args().map(quoted));
+    words.join(" ")
+}
+
+fn quoted(word: &OsStr) -> String {
+    format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"))
 }

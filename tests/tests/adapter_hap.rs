@@ -67,6 +67,10 @@ impl Talk {
 }
 
 async fn talk(scenario: &str, answers: Vec<Answer>, reachable: bool) -> Talk {
+    talk_with(scenario, answers, reachable, HapOptions::new("tidy-otter")).await
+}
+
+async fn talk_with(scenario: &str, answers: Vec<Answer>, reachable: bool, options: HapOptions) -> Talk {
     let fake = Fake::new(scenario);
     let receipts = fake.home.path().join("receipts");
     let fake = fake.env(
@@ -95,7 +99,6 @@ async fn talk(scenario: &str, answers: Vec<Answer>, reachable: bool) -> Talk {
         }
     };
     let mut watch = |event: HapEvent<'_>| follow_ups += usize::from(matches!(event, HapEvent::FollowUp(_)));
-    let options = HapOptions::new("tidy-otter");
     let end = converse(&mut agent, &mut human, &options, "do it", &mut watch, &mut sink).await;
     fake.nothing_is_left().await;
     Talk {
@@ -222,4 +225,27 @@ async fn a_failed_turn_ends_the_conversation_with_its_error() {
     assert_eq!(talk.terminals(), ["error"]);
     assert!(matches!(talk.end, ConversationEnd::Failed(error) if error.code.as_str() == "QUOTA_EXCEEDED"));
     assert_eq!(BTreeMap::from([("asked", talk.asked.len())])["asked"], 0);
+}
+
+#[tokio::test]
+async fn a_conversation_at_its_limit_is_no_success_because_nobody_heard_the_last_word() {
+    let options = HapOptions {
+        turns_max: 2,
+        ..HapOptions::new("tidy-otter")
+    };
+    let talk = talk_with("hap_missing", vec![], true, options).await;
+    assert_eq!(talk.end, ConversationEnd::Limit);
+    assert_eq!(talk.terminals(), ["error"]);
+    let data = &talk.events.last().unwrap()["data"];
+    assert_eq!(data["code"], "TURN_LIMIT");
+    assert!(data["remedy"].as_str().unwrap().contains("--resume latest"));
+}
+
+#[tokio::test]
+async fn a_cue_through_our_mcp_server_counts_like_one_in_the_shell() {
+    let talk = talk("hap_mcp", vec![], true).await;
+    assert_eq!(
+        (talk.end.clone(), talk.asked.len(), talk.follow_ups),
+        (ConversationEnd::Asked, 0, 0)
+    );
 }

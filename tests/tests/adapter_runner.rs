@@ -30,6 +30,7 @@ async fn healthy_turns_end_once_and_say_everything_once_in_both_modes() {
         ("bom", "Hello there."),
         ("utf8_split", "é…漢字🙂"),
         ("silent_gap", "Hello there."),
+        ("trickle", "Hello there."),
         ("huge_line", "Hello there."),
     ];
     for (scenario, text) in turns {
@@ -308,4 +309,65 @@ async fn a_recording_played_by_the_double_gives_what_the_recording_says() {
     .unwrap();
     let fake = fake.env("FAKE_CURSOR_SCENARIO", &format!("replay:{}", file.display()));
     assert_eq!(fake.play().await.assert_done().text(), "recorded");
+}
+
+#[tokio::test]
+async fn failures_before_the_turn_come_in_the_order_of_the_real_cli() {
+    let with = |scenario: &str, args: &[&str]| {
+        let mut fake = Fake::new(scenario);
+        fake.spec.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        fake
+    };
+    // Each has everything wrong that comes later, too.
+    let login = with("no_login", &["--api-key", "", "--model", "nope"]);
+    login.play().await.assert_error("MODEL_AUTH_ERROR");
+    let key = with("trust_gate", &["--model", "nope"]).env("CURSOR_API_KEY", "");
+    key.play().await.assert_error("MODEL_AUTH_ERROR");
+    let model = with("trust_gate", &["--model", "nope"]);
+    model.play().await.assert_error("MODEL_NOT_FOUND");
+    with("trust_gate", &[])
+        .play()
+        .await
+        .assert_error("WORKSPACE_TRUST_REQUIRED");
+    with("trust_gate", &["--trust"]).play().await.assert_done();
+}
+
+#[tokio::test]
+async fn a_chat_the_cli_does_not_know_is_adopted_in_silence_and_one_it_knows_is_continued() {
+    let fake = Fake::new("simple");
+    let mut request = fake.request();
+    request.resume = Some("0bae1f09-3bb0-49b8-9b9d-96a70ede533f".to_owned());
+    for _ in 0..2 {
+        fake.play_request(&request).await.assert_done();
+    }
+    let root = adapter_core::cursor::chats::ChatsRoot::new(fake.home.path().join("chats"));
+    let chats = root.list_for(fake.home.path()).unwrap();
+    assert_eq!(chats.projects[0].chats.len(), 1);
+    let mark = adapter_core::cursor::chats::mark_chat(&chats.projects[0].chats[0].path).unwrap();
+    assert_eq!(mark.turns(), 2);
+}
+
+#[tokio::test]
+async fn a_new_chat_s_id_must_be_free_and_a_uuid_of_version_4() {
+    let with = |id: &str| {
+        let mut fake = Fake::new("simple");
+        fake.spec
+            .args
+            .extend(["--new-session-id".to_owned(), id.to_owned()]);
+        fake
+    };
+    let played = with("not-a-uuid").play().await;
+    assert!(
+        played.report.stderr.contains("expected a UUIDv4"),
+        "{}",
+        played.report.stderr
+    );
+    let fake = with("0bae1f09-3bb0-49b8-9b9d-96a70ede533f");
+    fake.play().await.assert_done();
+    let played = fake.play().await;
+    assert!(
+        played.report.stderr.contains("is already in use"),
+        "{}",
+        played.report.stderr
+    );
 }

@@ -1,140 +1,14 @@
 //! `cueme agent` with the double of Cursor's CLI, the real `cueme` and the real broker.
 #![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
+mod agent_support;
 mod support;
 
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use agent_support::{QUESTION, Stage, kinds, prompt_of};
 use serde_json::Value;
-use support::{Ended, Home, Running, binary, eventually};
-
-/// What the double asks when its scenario lets it ask.
-const QUESTION: &str = "Done?";
-
-/// A home in which `agent` is the double and `cueme` the program under test.
-struct Stage {
-    home: Home,
-    scenario: &'static str,
-}
-
-impl Stage {
-    fn new(scenario: &'static str) -> Self {
-        let stage = Self {
-            home: Home::new(),
-            scenario,
-        };
-        fs::create_dir(stage.bin()).unwrap();
-        symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), stage.bin().join("agent")).unwrap();
-        symlink(binary(), stage.bin().join("cueme")).unwrap();
-        fs::create_dir(stage.project()).unwrap();
-        // The agent knows its id from its prompt; the double's command finds it with the broker.
-        let cue = format!(
-            "cueme cue \"$(cueme agents | cut -d' ' -f1 | head -n1)\" - <<'EOF'\n<cueme_prompt>\n{QUESTION}\n</cueme_prompt>\nEOF\n"
-        );
-        fs::write(stage.home.path().join("cue.sh"), cue).unwrap();
-        stage
-    }
-
-    fn bin(&self) -> PathBuf {
-        self.home.path().join("bin")
-    }
-
-    fn project(&self) -> PathBuf {
-        self.home.path().join("project")
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let path = format!("{}:{}", self.bin().display(), std::env::var("PATH").unwrap());
-        let mut command = self.home.command(words);
-        command
-            .current_dir(self.project())
-            .env("PATH", path)
-            .env("HOME", self.home.path())
-            .env("CURSOR_CONFIG_DIR", self.home.path().join(".cursor"))
-            .env_remove("CURSOR_API_KEY")
-            .env("FAKE_CURSOR_SCENARIO", self.scenario)
-            .env("FAKE_CURSOR_HOME", self.home.path())
-            .env("FAKE_CURSOR_LOG", self.home.path().join("log"))
-            .env(
-                "FAKE_CURSOR_CUE",
-                format!("sh {}", self.home.path().join("cue.sh").display()),
-            );
-        command
-    }
-
-    fn start(&self, words: &[&str]) -> Running {
-        let mut command = self.command(words);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::of(command.spawn().unwrap())
-    }
-
-    fn run(&self, words: &[&str]) -> Ended {
-        self.start(words).finish()
-    }
-
-    /// Returns what the double recorded of its turns.
-    fn turns(&self) -> Vec<Value> {
-        let log = fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
-        // A line without its end is still being written.
-        let whole = log.rfind('\n').map_or("", |end| &log[..end]);
-        whole
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-
-    /// Returns every question the broker ever got.
-    fn questions(&self) -> Vec<Value> {
-        let history = self.home.run(&["history", "--json"]).expect(0).json();
-        history.as_array().unwrap().clone()
-    }
-
-    /// Waits for a question that somebody waits for, and answers it.
-    fn answer(&self, words: &[&str]) -> Value {
-        let cue = eventually(|| {
-            let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
-            let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
-            inbox.as_array().unwrap().iter().find(waited).cloned()
-        });
-        let id = cue["cue_id"].as_str().unwrap();
-        let words = [&words[..1], &[id], &words[1..]].concat();
-        self.home.run(&words).expect(0);
-        cue
-    }
-
-    /// Checks that no double is left, nor anything it started.
-    fn nothing_is_left(&self) {
-        for turn in self.turns() {
-            let pid = i32::try_from(turn["pid"].as_i64().unwrap()).unwrap();
-            let group = rustix::process::Pid::from_raw(pid).unwrap();
-            eventually(|| {
-                rustix::process::test_kill_process_group(group)
-                    .is_err()
-                    .then_some(())
-            });
-            assert!(
-                !Path::new(&format!("/proc/{pid}")).exists(),
-                "{pid} was not reaped"
-            );
-        }
-    }
-}
-
-fn kinds(ended: &Ended) -> Vec<String> {
-    let event = |line: &str| serde_json::from_str::<Value>(line).unwrap();
-    ended
-        .stdout
-        .lines()
-        .map(|line| event(line)["type"].as_str().unwrap().to_owned())
-        .collect()
-}
-
-fn prompt_of(turn: &Value) -> &str {
-    turn["prompt"].as_str().unwrap()
-}
+use support::{Running, eventually};
 
 #[test]
 fn an_agent_that_obeys_asks_once_and_is_done() {
@@ -228,6 +102,81 @@ fn a_question_the_cli_skipped_reaches_the_human_with_its_options() {
 }
 
 #[test]
+fn questions_of_several_skipped_calls_are_one_form_and_what_was_repeated_is_asked_once() {
+    let stage = Stage::new("hap_ask_twice");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let words = [
+        "answer",
+        "--field",
+        "Which database?=Postgres",
+        "--field",
+        "Which port?=8080",
+    ];
+    let cue = stage.answer(&words);
+    let labels: Vec<_> = cue["payload"]["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| &field["label"])
+        .collect();
+    assert_eq!(labels, ["Which database?", "Which port?"]);
+    stage.answer(&["decline"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    for words in [
+        "The human answered:",
+        "Which database?: Postgres",
+        "Which port?: 8080",
+    ] {
+        assert!(prompt_of(&turns[1]).contains(words), "{words}: {}", turns[1]);
+    }
+    assert_eq!(stage.questions().len(), 2, "one for each turn");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_without_tools_surfaces_its_exact_command_to_the_human() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "stop"]);
+    assert!(
+        cue["prompt"].as_str().unwrap().contains("cueme cue tidy-otter -"),
+        "{cue}"
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    assert_eq!(stage.turns().len(), 1, "the word `stop` ends the conversation");
+}
+
+#[test]
+fn a_cue_that_is_not_the_last_act_or_is_still_open_or_hides_its_exit_never_passes() {
+    for scenario in ["hap_not_last", "hap_failed", "hap_masked"] {
+        let stage = Stage::new(scenario);
+        let running = stage.start(&["agent", "run", "do it"]);
+        // An agent that asks too early is answered in each of its turns; the last word is the adapter's.
+        let asked_by_adapter = || {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let inbox = inbox.as_array().unwrap().clone();
+            inbox.iter().any(|cue| cue["origin"] == "adapter").then_some(())
+        };
+        eventually(|| {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let early = |cue: &&Value| cue["origin"] == "agent" && cue["waiting"].as_u64() > Some(0);
+            if let Some(cue) = inbox.as_array().unwrap().iter().find(early) {
+                stage
+                    .home
+                    .run(&["answer", cue["cue_id"].as_str().unwrap(), "yes"]);
+            }
+            asked_by_adapter()
+        });
+        stage.answer_of("adapter", &["decline", "enough"]);
+        running.finish().expect(0);
+        assert_eq!(stage.turns().len(), 4, "{scenario}: one turn and three reminders");
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
 fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
     let stage = Stage::new("simple");
     let ended = stage
@@ -318,10 +267,15 @@ fn models_and_new_chats_are_the_cli_s_own() {
 fn the_doctor_finds_a_cli_that_works_and_says_what_is_wrong_with_one_that_does_not() {
     let stage = Stage::new("simple");
     let well = stage.run(&["agent", "doctor", "--turn"]).expect(0).stdout;
-    assert!(
-        well.contains("user@example.com") && well.contains("Hello there."),
-        "{well}"
-    );
+    for words in [
+        "user@example.com",
+        "Hello there.",
+        "stream-json",
+        "CURSOR_API_KEY is not set",
+        "0 of ",
+    ] {
+        assert!(well.contains(words), "{words}: {well}");
+    }
     let stage = Stage::new("no_login");
     let ill = stage.run(&["agent", "doctor"]).expect(1).stdout;
     assert!(ill.contains("agent login"), "{ill}");

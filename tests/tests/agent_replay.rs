@@ -91,6 +91,72 @@ fn the_cli_s_own_tools_are_reported_only_when_asked_for() {
 }
 
 #[test]
+fn a_recording_of_another_output_format_is_read_as_what_it_is() {
+    let home = Home::new();
+    let document = format!(
+        "Update available\n{:#}\n",
+        json!({"type":"result","subtype":"success","result":"6"})
+    );
+    let words = ["agent", "replay", "-", "--output-format", "json"];
+    let ended = home.run_with(&words, &document).expect(0);
+    assert_eq!(kinds(&ended), ["assistant_delta", "done"]);
+    let words = ["agent", "replay", "-", "--output-format", "text"];
+    let ended = home.run_with(&words, "2 + 2 = 4\n").expect(0);
+    assert_eq!(kinds(&ended), ["assistant_delta", "done"]);
+    assert!(
+        ended.stdout.contains(r#""content":"2 + 2 = 4""#),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn words_that_repeat_and_words_that_are_re_sent_are_told_apart() {
+    let home = Home::new();
+    let delta = |text: &str| {
+        json!({"type":"assistant","message":{"content":[{"type":"text","text":text}]},"timestamp_ms":1})
+            .to_string()
+    };
+    let query = r#"{"type":"interaction_query","subtype":"request","query_type":"webFetchRequestQuery"}"#;
+    let stream = [
+        INIT,
+        &delta("ha"),
+        &delta("ha"),
+        &delta("! "),
+        &delta("haha! "),
+        query,
+        &delta("Done."),
+        &assistant("Done."),
+        &result("haha! Done."),
+    ];
+    let ended = home
+        .run_with(&["agent", "replay", "-", "--partial"], &recording(&stream))
+        .expect(0);
+    let texts = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text: String = texts
+        .filter_map(|event| event["data"]["content"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(text, "haha! Done.");
+}
+
+#[test]
+fn a_line_above_the_cap_is_an_error_and_not_a_crash() {
+    let home = Home::new();
+    let stream = recording(&[
+        INIT,
+        &assistant("kept"),
+        &assistant(&"x".repeat(17 * 1024 * 1024)),
+        &result("never"),
+    ]);
+    let ended = home.run_with(&["agent", "replay", "-"], &stream).expect(1);
+    assert_eq!(kinds(&ended), ["assistant_delta", "error"]);
+    assert!(ended.stdout.contains("LINE_TOO_LONG"));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_a_wrong_call() {
     let home = Home::new();
     let ended = home.run(&["agent", "replay", "/nowhere/x.ndjson"]).expect(2);

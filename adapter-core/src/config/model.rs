@@ -32,6 +32,8 @@ pub struct ModelConfig {
     pub args: Vec<String>,
     /// Whether the prompt is an argument.
     pub prompt_as_arg: bool,
+    /// The length, in characters, from which a prompt goes to stdin instead.
+    pub prompt_arg_chars_max: usize,
     /// How long a turn may take.
     pub timeout: Duration,
     /// The auth profiles, the preferred first.
@@ -66,6 +68,7 @@ impl Config {
             command: model.command.clone(),
             args: model.args.clone(),
             prompt_as_arg: model.prompt_as_arg,
+            prompt_arg_chars_max: model.prompt_arg_chars_max,
             deadline: model.timeout,
             ..CliSpec::default()
         })

@@ -8,17 +8,21 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::model::{AuthProfile, Config, ModelConfig, PROVIDER};
+use crate::cursor::cli::PROMPT_ARG_CHARS_MAX;
 
 /// The largest configuration file.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const TIMEOUT_MS_MIN: u64 = 1_000;
 const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1_000;
 const TIMEOUT_MS_DEFAULT: u64 = 600_000;
-const MODEL_KEYS: [&str; 8] = [
+/// Linux takes no argument above 128 KiB, and a character may have four bytes.
+const PROMPT_ARG_CHARS_LIMIT: u64 = 32_000;
+const MODEL_KEYS: [&str; 9] = [
     "provider",
     "command",
     "args",
     "promptAsArg",
+    "promptArgCharsMax",
     "timeoutMs",
     "authProfiles",
     "fallbackModels",
@@ -173,6 +177,10 @@ impl Reader {
             command: command.unwrap_or_default(),
             args: self.texts(fields.get("args"), &format!("{path}.args")),
             prompt_as_arg: self.flag(fields, path, "promptAsArg", false),
+            prompt_arg_chars_max: self.prompt_arg_chars(
+                fields.get("promptArgCharsMax"),
+                &format!("{path}.promptArgCharsMax"),
+            ),
             timeout: self.timeout(fields.get("timeoutMs"), &format!("{path}.timeoutMs")),
             auth_profiles: self.texts(fields.get("authProfiles"), &format!("{path}.authProfiles")),
             fallback_models: self.texts(fields.get("fallbackModels"), &format!("{path}.fallbackModels")),
@@ -225,6 +233,19 @@ impl Reader {
             },
         };
         Duration::from_millis(millis)
+    }
+
+    fn prompt_arg_chars(&mut self, value: Option<&Value>, path: &str) -> usize {
+        let Some(value) = value else {
+            return PROMPT_ARG_CHARS_MAX;
+        };
+        let fits = value.as_u64().filter(|chars| *chars <= PROMPT_ARG_CHARS_LIMIT);
+        fits.and_then(|chars| usize::try_from(chars).ok())
+            .unwrap_or_else(|| {
+                let remedy = format!("write a number of characters up to {PROMPT_ARG_CHARS_LIMIT}");
+                self.wrong(path, &format!("{value} is no length of an argument"), &remedy);
+                PROMPT_ARG_CHARS_MAX
+            })
     }
 
     fn flag(&mut self, fields: &Map<String, Value>, path: &str, key: &str, default: bool) -> bool {
@@ -322,6 +343,29 @@ mod tests {
         assert_eq!(problems(text), expected);
         assert_eq!(problems(r#"{"models":{"a":{}}}"#), ["models.a.command"]);
         assert_eq!(problems(r#"{"models":[]}"#), ["models"]);
+    }
+
+    #[test]
+    fn the_length_from_which_a_prompt_goes_to_stdin_can_be_set() {
+        let with = |value: &str| {
+            let text = format!(r#"{{"models":{{"a":{{"command":"x","promptArgCharsMax":{value}}}}}}}"#);
+            Config::parse(&text).map(|config| config.spec("a").unwrap().prompt_arg_chars_max)
+        };
+        assert_eq!(with("10").unwrap(), 10);
+        for bad in ["-1", "1000000", "\"10\""] {
+            assert!(
+                with(bad)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("models.a.promptArgCharsMax"),
+                "{bad}"
+            );
+        }
+        let config = Config::parse(CONTRACT).unwrap();
+        assert_eq!(
+            config.spec("cursor-auto").unwrap().prompt_arg_chars_max,
+            PROMPT_ARG_CHARS_MAX
+        );
     }
 
     #[test]

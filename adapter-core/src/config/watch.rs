@@ -1,11 +1,15 @@
 //! Reloads the configuration when its file changes.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::model::Config;
 use super::parse::ConfigError;
+
+/// How long a file that cannot be read is given to become whole.
+const SETTLE: Duration = Duration::from_millis(100);
 
 /// Keeps watching until it is dropped.
 #[derive(Debug)]
@@ -42,7 +46,14 @@ pub fn watch(
             return;
         }
         last = now;
-        report(Config::load(&file));
+        let mut loaded = Config::load(&file);
+        if loaded.is_err() {
+            // Whoever writes in place may not be finished.
+            std::thread::sleep(SETTLE);
+            loaded = Config::load(&file);
+            last = std::fs::read(&file).ok();
+        }
+        report(loaded);
     })?;
     watcher.watch(&folder, RecursiveMode::NonRecursive)?;
     Ok(ConfigWatch { _watcher: watcher })

@@ -132,6 +132,9 @@ codes! {
     /// The human was not asked, and could not be.
     HapIncomplete = "HAP_INCOMPLETE", None,
         Some("start the broker with `cueme broker run` and ask the agent again");
+    /// The conversation went on for too long.
+    TurnLimit = "TURN_LIMIT", None,
+        Some("nothing is lost: go on in the same chat with `cueme agent run --resume latest`");
     /// The agent kept calling tools.
     ToolLimit = "TOOL_LIMIT", None,
         Some("ask for less in one turn, or check what the tools answer");

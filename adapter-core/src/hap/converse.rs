@@ -2,7 +2,8 @@
 //!
 //! A turn that passes the gate is done. One that does not is followed up, a few times; then the adapter asks the
 //! human itself and gives the answer to the agent as its next turn. It ends when the human says so, at a limit, or
-//! with an error, and always with exactly one terminal event.
+//! with an error, and always with exactly one terminal event. A chat that was not continued is no longer the one
+//! that was led: the human is asked at once, and the agent is told again what it is about.
 
 use std::future::Future;
 
@@ -10,17 +11,15 @@ use uuid::Uuid;
 
 use super::gate::{Failure, Verdict, judge};
 use super::human::{Answer, Human, HumanError, HumanQuestion, Receipt, ends_conversation};
-use super::preamble::{follow_up, with_preamble};
-use super::question::{payload_of, prompt_of};
+use super::preamble::{answered, follow_up, told_again, with_preamble};
+use super::question::forms_of;
 use crate::contract::{Done, ErrorCode, ErrorData, Event};
-use crate::cursor::cli::{Ending, Evidence, Item, Sink, TurnReport};
+use crate::cursor::cli::{AskQuestion, Ending, Evidence, Item, Resumption, Sink, TurnReport};
 
 /// The most follow-up turns in a row before the adapter asks the human itself.
 const FOLLOW_UPS_MAX: u32 = 3;
 /// The most turns of one conversation.
 const TURNS_MAX: u32 = 200;
-/// The finish reason at the limit of turns.
-const FINISH_LIMIT: &str = "limit";
 
 /// Runs the turns of one agent.
 pub trait Agent: Send {
@@ -43,6 +42,8 @@ pub struct HapOptions {
     pub follow_ups_max: u32,
     /// The most turns.
     pub turns_max: u32,
+    /// The chat that the first turn continues.
+    pub resume: Option<String>,
 }
 
 impl HapOptions {
@@ -52,6 +53,7 @@ impl HapOptions {
             agent_id: agent_id.into(),
             follow_ups_max: FOLLOW_UPS_MAX,
             turns_max: TURNS_MAX,
+            resume: None,
         }
     }
 }
@@ -80,8 +82,10 @@ pub enum HapEvent<'a> {
     Asking(&'a HumanQuestion),
     /// The human said this.
     Answered(&'a Answer),
-    /// The CLI continued another chat than it was told to.
-    ResumedElsewhere,
+    /// The CLI did not continue the chat: the agent has forgotten what was said.
+    Forgotten,
+    /// Nobody can tell whether the CLI continued the chat, and why; said once.
+    Unproved(&'a str),
 }
 
 /// Leads a conversation from the first prompt to its end.
@@ -97,8 +101,11 @@ pub async fn converse<A: Agent, H: Human>(
         options,
         watch,
         sink,
-        session: None,
+        task: prompt,
+        session: options.resume.clone(),
         follow_ups: 0,
+        is_forgotten: false,
+        is_unproved_told: false,
     };
     let mut prompt = prompt.to_owned();
     for number in 1..=options.turns_max {
@@ -122,10 +129,13 @@ pub async fn converse<A: Agent, H: Human>(
             }
         }
     }
-    talk.sink.item(Item::Event(Event::Done(Done {
-        finish_reason: FINISH_LIMIT.to_owned(),
-        truncated: false,
-    })));
+    // What came last, a reminder or the human's answer, was not heard by the agent any more.
+    let message = format!(
+        "the conversation reached its limit of {} turns",
+        options.turns_max
+    );
+    let error = ErrorData::new(ErrorCode::TurnLimit, message);
+    talk.sink.item(Item::Event(Event::Error(error)));
     ConversationEnd::Limit
 }
 
@@ -146,8 +156,13 @@ struct Conversation<'a> {
     options: &'a HapOptions,
     watch: &'a mut (dyn FnMut(HapEvent<'_>) + Send),
     sink: &'a mut (dyn Sink + Send),
+    /// What the agent was told to do in the first place.
+    task: &'a str,
     session: Option<String>,
     follow_ups: u32,
+    /// Whether the agent knows nothing of what was said before its last turn.
+    is_forgotten: bool,
+    is_unproved_told: bool,
 }
 
 impl Conversation<'_> {
@@ -156,12 +171,22 @@ impl Conversation<'_> {
         let resume = self.session.clone();
         let mut held = WithoutEnd(self.sink);
         let report = agent.turn(&prompt, resume.as_deref(), nonce, &mut held).await;
-        let session = report.evidence.session_id.clone();
-        if resume.is_some() && session.is_some() && session != resume {
-            (self.watch)(HapEvent::ResumedElsewhere);
-        }
-        self.session = session.or(resume);
+        self.look_at(&report.resumption);
+        self.session = report.evidence.session_id.clone().or(resume);
         report
+    }
+
+    /// Says what the store proves about the chat.
+    fn look_at(&mut self, resumption: &Resumption) {
+        self.is_forgotten = *resumption == Resumption::Forgotten;
+        match resumption {
+            Resumption::Forgotten => (self.watch)(HapEvent::Forgotten),
+            Resumption::Unproved(why) if !self.is_unproved_told => {
+                self.is_unproved_told = true;
+                (self.watch)(HapEvent::Unproved(why));
+            }
+            Resumption::Unproved(_) | Resumption::Continued | Resumption::NotAsked => {}
+        }
     }
 
     /// Decides what follows a turn that ended well.
@@ -177,49 +202,71 @@ impl Conversation<'_> {
             Verdict::Failed(failure) => failure,
         };
         if let Failure::QuestionsSkipped(asked) = &failure {
-            let question = HumanQuestion {
-                prompt: asked.iter().map(prompt_of).collect::<Vec<_>>().join("\n\n"),
-                payload: asked.first().filter(|_| asked.len() == 1).and_then(payload_of),
-                nonce: nonce.to_owned(),
-            };
-            return self.ask(human, question).await;
+            return self.ask_all(human, asked, evidence, nonce).await;
         }
-        let may_follow_up = !matches!(failure, Failure::ToolsUnavailable(_)) && self.session.is_some();
+        let can_hear = !matches!(failure, Failure::ToolsUnavailable(_)) && self.session.is_some();
+        // A reminder means nothing to an agent that has forgotten its work.
+        let may_follow_up = can_hear && !self.is_forgotten;
         if may_follow_up && self.follow_ups < self.options.follow_ups_max {
             self.follow_ups += 1;
             (self.watch)(HapEvent::FollowUp(&failure));
             return Ok(Next::Prompt(follow_up(&self.options.agent_id, &failure)));
         }
-        let prompt = last_resort(evidence, &failure);
-        self.ask(
-            human,
-            HumanQuestion {
-                prompt,
-                payload: None,
-                nonce: nonce.to_owned(),
-            },
-        )
-        .await
+        let question = HumanQuestion {
+            prompt: last_resort(evidence, &failure, self.is_forgotten),
+            payload: None,
+            nonce: nonce.to_owned(),
+        };
+        let answer = self.ask(human, question).await?;
+        Ok(self.next_of(answer, evidence))
     }
 
-    async fn ask<H: Human>(&mut self, human: &mut H, question: HumanQuestion) -> Result<Next, HumanError> {
+    /// Asks what the agent asked and nobody saw, all of it before the agent goes on.
+    async fn ask_all<H: Human>(
+        &mut self,
+        human: &mut H,
+        asked: &[AskQuestion],
+        evidence: &Evidence,
+        nonce: &str,
+    ) -> Result<Next, HumanError> {
+        let mut told = Vec::new();
+        for (prompt, payload) in forms_of(asked) {
+            let question = HumanQuestion {
+                prompt,
+                payload,
+                nonce: nonce.to_owned(),
+            };
+            match self.ask(human, question).await? {
+                Answer::Text(text) => told.push(text),
+                ended => return Ok(self.next_of(ended, evidence)),
+            }
+        }
+        Ok(self.next_of(Answer::Text(told.join("\n")), evidence))
+    }
+
+    async fn ask<H: Human>(&mut self, human: &mut H, question: HumanQuestion) -> Result<Answer, HumanError> {
         (self.watch)(HapEvent::Asking(&question));
         let answer = human.ask(question).await?;
         (self.watch)(HapEvent::Answered(&answer));
         self.follow_ups = 0;
-        Ok(match answer {
-            Answer::Text(text) if !ends_conversation(&text) => {
-                Next::Prompt(format!("The human answered:\n{text}"))
+        Ok(answer)
+    }
+
+    /// Decides what follows the human's word.
+    fn next_of(&self, answer: Answer, evidence: &Evidence) -> Next {
+        match answer {
+            Answer::Text(text) if ends_conversation(&text) => Next::End(ConversationEnd::EndedByHuman),
+            Answer::Text(text) if self.is_forgotten => {
+                Next::Prompt(told_again(self.task, &evidence.final_text, &text))
             }
-            Answer::Text(_) | Answer::Declined(_) | Answer::Cancelled => {
-                Next::End(ConversationEnd::EndedByHuman)
-            }
-        })
+            Answer::Text(text) => Next::Prompt(answered(&text)),
+            Answer::Declined(_) | Answer::Cancelled => Next::End(ConversationEnd::EndedByHuman),
+        }
     }
 }
 
 /// Says for the agent what it did not say itself.
-fn last_resort(evidence: &Evidence, failure: &Failure) -> String {
+fn last_resort(evidence: &Evidence, failure: &Failure, is_forgotten: bool) -> String {
     let text = evidence.final_text.trim();
     let text = if text.is_empty() {
         "(the agent said nothing)"
@@ -230,6 +277,10 @@ fn last_resort(evidence: &Evidence, failure: &Failure) -> String {
         Failure::ToolsUnavailable(Some(command)) => {
             format!("{text}\n\n[the agent cannot run tools; it asks for: {command}]")
         }
+        _ if is_forgotten => format!(
+            "{text}\n\n[asked by the adapter: Cursor did not continue the chat, so the agent has forgotten what was \
+said before; your answer goes to it together with the task]"
+        ),
         _ => format!("{text}\n\n[asked by the adapter, because the agent ended without asking: {failure}]"),
     }
 }

@@ -16,4 +16,4 @@ pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};
 pub use human::{Answer, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, ends_conversation};
 pub use preamble::{TURN_ENV, follow_up, preamble, with_preamble};
-pub use question::{payload_of, prompt_of};
+pub use question::forms_of;

@@ -7,6 +7,9 @@ use super::gate::Failure;
 /// The environment variable that carries the turn's nonce to `cueme`.
 pub const TURN_ENV: &str = "CUEME_TURN";
 
+/// The most characters of its own words that a forgetful agent is told again.
+const SAID_CHARS_MAX: usize = 8_000;
+
 /// Returns the rule for an agent with this id.
 pub fn preamble(agent_id: &str) -> String {
     format!(
@@ -34,6 +37,23 @@ foreground, as its last and only step, with a summary of what you did and what y
     )
 }
 
+/// Returns what an agent is told of the human's answer.
+pub(super) fn answered(text: &str) -> String {
+    format!("The human answered:\n{text}")
+}
+
+/// Returns what an agent is told that has forgotten what was said before.
+pub(super) fn told_again(task: &str, said: &str, answer: &str) -> String {
+    let said = said.trim();
+    let skip = said.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let said: String = said.chars().skip(skip).collect();
+    format!(
+        "The earlier part of this conversation was lost. Look at the state of the work before you go on.\n\n\
+The task was:\n{task}\n\nYou said last:\n{said}\n\n{}",
+        answered(answer)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +70,13 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn an_agent_that_forgot_is_told_the_task_its_words_and_the_answer() {
+        let text = told_again("fix it", &"é".repeat(2 * SAID_CHARS_MAX), "go on");
+        assert!(text.contains("fix it") && text.ends_with("The human answered:\ngo on"));
+        assert!(text.chars().count() < SAID_CHARS_MAX + 500);
     }
 
     #[test]

@@ -1,19 +1,71 @@
 //! Turns an agent's own question into one for the human.
 
+use protocol_spec::payload::{FIELDS_MAX, LABEL_BYTES_MAX, OPTION_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use serde_json::{Value, json};
 
 use crate::cursor::cli::{AskQuestion, Question};
 
-/// Returns the payload as JSON text: one question is a choice, several are a form.
+/// The most bytes of texts in one form; escapes and keys may double them.
+const FORM_BYTES_MAX: usize = PAYLOAD_BYTES_MAX / 4;
+/// What is left free in a label for the number that tells it from an equal one.
+const NUMBER_BYTES_MAX: usize = 16;
+
+/// Returns what the human is asked: what they read, and a payload as JSON text.
 ///
-/// The options are the labels, in the agent's order. A form's field is labelled with its question.
-pub fn payload_of(ask: &AskQuestion) -> Option<String> {
-    match ask.questions.as_slice() {
+/// One question is a choice; several, of one call or of many, are one form, or more forms where one would be too
+/// large. What was asked twice is asked once. The options are the labels, in the agent's order.
+pub fn forms_of(asked: &[AskQuestion]) -> Vec<(String, Option<String>)> {
+    let mut questions: Vec<&Question> = Vec::new();
+    for question in asked.iter().flat_map(|ask| &ask.questions) {
+        let is_known =
+            |known: &&Question| (&known.prompt, &known.options) == (&question.prompt, &question.options);
+        if !questions.iter().any(is_known) {
+            questions.push(question);
+        }
+    }
+    let titles = asked.iter().map(|ask| ask.title.as_str());
+    let heading = distinct_lines(titles).join("\n\n");
+    parts(&questions)
+        .into_iter()
+        .map(|part| (prompt_of(&heading, part), payload_of(part)))
+        .collect()
+}
+
+/// Cuts the questions into parts that fit one payload each.
+fn parts<'a, 'q>(questions: &'a [&'q Question]) -> Vec<&'a [&'q Question]> {
+    let mut parts = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (index, question) in questions.iter().enumerate() {
+        let size = size_of(question);
+        if index > start && (index - start == FIELDS_MAX || bytes + size > FORM_BYTES_MAX) {
+            parts.push(&questions[start..index]);
+            (start, bytes) = (index, 0);
+        }
+        bytes += size;
+    }
+    parts.push(&questions[start..]);
+    parts
+}
+
+/// Returns about how many bytes of JSON a question takes.
+fn size_of(question: &Question) -> usize {
+    let labels = question
+        .options
+        .iter()
+        .map(|option| option.label.len().min(OPTION_BYTES_MAX));
+    question.prompt.len().min(LABEL_BYTES_MAX) + labels.sum::<usize>()
+}
+
+fn payload_of(questions: &[&Question]) -> Option<String> {
+    match questions {
         [] => None,
         [one] if one.options.is_empty() => None,
         [one] => Some(choice(one).to_string()),
         several => {
-            let labels = distinct(several.iter().map(|question| question.prompt.as_str()));
+            let labels = distinct(
+                several.iter().map(|question| question.prompt.as_str()),
+                LABEL_BYTES_MAX,
+            );
             let fields: Vec<Value> = several
                 .iter()
                 .zip(labels)
@@ -24,18 +76,24 @@ pub fn payload_of(ask: &AskQuestion) -> Option<String> {
     }
 }
 
-/// Returns what the human reads above the payload.
-pub fn prompt_of(ask: &AskQuestion) -> String {
-    let questions = ask.questions.iter().map(|question| question.prompt.as_str());
-    let lines: Vec<&str> = std::iter::once(ask.title.as_str())
-        .chain(questions)
-        .filter(|line| !line.is_empty())
-        .collect();
+fn prompt_of(heading: &str, questions: &[&Question]) -> String {
+    let prompts = questions.iter().map(|question| question.prompt.as_str());
+    let lines = distinct_lines(std::iter::once(heading).chain(prompts));
     if lines.is_empty() {
         "The agent has a question.".to_owned()
     } else {
         lines.join("\n\n")
     }
+}
+
+fn distinct_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut kept: Vec<&str> = Vec::new();
+    for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
+        if !kept.contains(&line) {
+            kept.push(line);
+        }
+    }
+    kept
 }
 
 fn choice(question: &Question) -> Value {
@@ -57,27 +115,37 @@ fn options(question: &Question) -> Vec<String> {
             &option.label
         }
     });
-    distinct(texts.map(String::as_str))
+    distinct(texts.map(String::as_str), OPTION_BYTES_MAX)
 }
 
-/// Makes texts non-empty and different from each other, because a payload with equal options is refused.
-fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// Makes texts non-empty, short enough and different from each other, because a payload with others is refused.
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     for (index, text) in texts.enumerate() {
-        let text = text.trim();
-        let text = if text.is_empty() {
-            format!("option {}", index + 1)
-        } else {
-            text.to_owned()
+        let number = index + 1;
+        let text = match text.trim() {
+            "" => format!("option {number}"),
+            text => cut(text, bytes_max - NUMBER_BYTES_MAX),
         };
         let text = if seen.contains(&text) {
-            format!("{text} ({})", index + 1)
+            format!("{text} ({number})")
         } else {
             text
         };
         seen.push(text);
     }
     seen
+}
+
+fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let mut end = bytes_max - '…'.len_utf8();
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
 }
 
 #[cfg(test)]
@@ -109,36 +177,66 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_question_becomes_a_choice_with_the_same_options() {
-        let ask = ask(vec![question("Which?", &["A", "B"], true)]);
-        assert_eq!(
-            payload_of(&ask).unwrap(),
-            r#"{"type":"choice","options":["A","B"],"allow_multiple":true}"#
-        );
-        assert_eq!(prompt_of(&ask), "Payments\n\nWhich?");
+    fn only(asked: &[AskQuestion]) -> (String, Option<String>) {
+        let mut forms = forms_of(asked);
+        assert_eq!(forms.len(), 1);
+        forms.remove(0)
     }
 
     #[test]
+    fn one_question_becomes_a_choice_with_the_same_options() {
+        let (prompt, payload) = only(&[ask(vec![question("Which?", &["A", "B"], true)])]);
+        assert_eq!(
+            payload.unwrap(),
+            r#"{"type":"choice","options":["A","B"],"allow_multiple":true}"#
+        );
+        assert_eq!(prompt, "Payments\n\nWhich?");
+    }
+
+    const FORM: &str = r#"{"type":"form","fields":[{"label":"Which?","options":["A"],"allow_multiple":false},{"label":"Why?","kind":"text"}]}"#;
+
+    #[test]
     fn several_questions_become_a_form_with_one_field_each() {
-        let ask = ask(vec![
+        let asked = ask(vec![
             question("Which?", &["A"], false),
             question("Why?", &[], false),
         ]);
-        assert_eq!(
-            payload_of(&ask).unwrap(),
-            r#"{"type":"form","fields":[{"label":"Which?","options":["A"],"allow_multiple":false},{"label":"Why?","kind":"text"}]}"#
-        );
+        assert_eq!(only(&[asked]).1.unwrap(), FORM);
+    }
+
+    #[test]
+    fn the_questions_of_several_calls_become_one_form_and_what_was_repeated_is_asked_once() {
+        let first = ask(vec![question("Which?", &["A"], false)]);
+        let second = ask(vec![
+            question("Why?", &[], false),
+            question("Which?", &["A"], false),
+        ]);
+        let (prompt, payload) = only(&[first, second]);
+        assert_eq!(payload.unwrap(), FORM);
+        assert_eq!(prompt, "Payments\n\nWhich?\n\nWhy?");
+    }
+
+    #[test]
+    fn more_questions_than_a_form_holds_become_several_forms_that_are_all_accepted() {
+        let many = (0..FIELDS_MAX + 1).map(|number| question(&format!("Q{number}?"), &["A", "B"], false));
+        let mut asked = ask(many.collect());
+        let long = "é".repeat(OPTION_BYTES_MAX);
+        asked.questions.push(question(&long, &[&long, &long], false));
+        let forms = forms_of(&[asked]);
+        assert_eq!(forms.len(), 2);
+        for (_, payload) in forms {
+            protocol_spec::payload::Payload::parse(&payload.unwrap()).unwrap();
+        }
     }
 
     #[test]
     fn equal_and_empty_labels_are_told_apart() {
-        let ask = ask(vec![question("Which?", &["A", "A", ""], false)]);
-        assert!(payload_of(&ask).unwrap().contains(r#"["A","A (2)","x"]"#));
+        let (_, payload) = only(&[ask(vec![question("Which?", &["A", "A", ""], false)])]);
+        assert!(payload.unwrap().contains(r#"["A","A (2)","x"]"#));
     }
 
     #[test]
     fn a_question_without_options_needs_no_payload() {
-        assert_eq!(payload_of(&ask(vec![question("Why?", &[], false)])), None);
+        assert_eq!(only(&[ask(vec![question("Why?", &[], false)])]).1, None);
     }
 }

@@ -259,6 +259,11 @@ impl Core {
                     session: session.clone(),
                 })
             }
+            Work::Bind { agent, session } => Input::Bind {
+                ticket,
+                agent: agent.clone(),
+                session: session.clone(),
+            },
             Work::Ask {
                 agent,
                 kind,
@@ -568,6 +573,7 @@ impl Work {
             | Self::Cancel { cue, .. }
             | Self::Close { cue, .. } => Some(*cue),
             Self::Join { .. }
+            | Self::Bind { .. }
             | Self::Ask { .. }
             | Self::Ack { .. }
             | Self::Say { .. }

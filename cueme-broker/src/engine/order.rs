@@ -45,6 +45,13 @@ pub enum Work {
         /// The runtime's name for the conversation.
         session: Option<String>,
     },
+    /// Give an agent its session.
+    Bind {
+        /// The agent.
+        agent: AgentId,
+        /// The runtime's name for the conversation.
+        session: String,
+    },
     /// Ask and wait.
     Ask {
         /// The asking agent.

@@ -52,6 +52,13 @@ impl Machine {
         };
         self.visitors.push(id);
         let State::Decided { decision, handed_at } = &cue.state else {
+            // Several may wait for one outcome, each in a turn of its own; each of them was told.
+            if let Some(nonce) = nonce {
+                effects.push(Effect::Store(Change::AddReceipt {
+                    cue: id,
+                    nonce: nonce.to_owned(),
+                }));
+            }
             return false;
         };
         let erase = decision.has_secrets;

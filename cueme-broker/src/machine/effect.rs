@@ -66,6 +66,13 @@ pub enum Change {
         /// The runtime's name for the conversation.
         session: Option<String>,
     },
+    /// An agent's session.
+    BindSession {
+        /// The agent.
+        agent: AgentId,
+        /// The runtime's name for the conversation.
+        session: String,
+    },
     /// A new question.
     AddCue {
         /// Its id.
@@ -138,6 +145,13 @@ pub enum Change {
     Hand {
         /// The question.
         cue: CueId,
+    },
+    /// One more turn in which an outcome was delivered.
+    AddReceipt {
+        /// The question.
+        cue: CueId,
+        /// The turn's mark.
+        nonce: String,
     },
     /// An outcome was acknowledged. Secrets in it are erased now.
     Acknowledge {

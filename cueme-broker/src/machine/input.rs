@@ -35,6 +35,15 @@ pub struct Ticket(pub u64);
 pub enum Input {
     /// An agent registers.
     Join(Join),
+    /// An agent learns which session it is.
+    Bind {
+        /// The caller.
+        ticket: Ticket,
+        /// The agent.
+        agent: AgentId,
+        /// The runtime's name for the conversation.
+        session: String,
+    },
     /// An agent asks and waits.
     Ask(Ask),
     /// A program waits again for a question it knows.

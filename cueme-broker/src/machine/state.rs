@@ -175,6 +175,11 @@ impl Machine {
         let mut effects = Vec::with_capacity(6);
         match input {
             Input::Join(join) => self.join(join, &mut effects),
+            Input::Bind {
+                ticket,
+                agent,
+                session,
+            } => self.bind_session(ticket, agent, session, &mut effects),
             Input::Ask(ask) => self.ask(now, ask, &mut effects),
             Input::Attach { ticket, cue } => self.attach_by_id(now, ticket, cue, &mut effects),
             Input::Ack { ticket, cues, nonce } => {

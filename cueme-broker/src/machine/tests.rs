@@ -287,6 +287,50 @@ fn two_clients_on_one_question_both_hear_the_answer_and_one_acknowledgement_coun
 }
 
 #[test]
+fn two_turns_that_waited_for_one_outcome_each_have_a_receipt() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    let cue = asked(&replies);
+    world.answer(cue, "yes");
+    let mut receipt = |nonce: &str| {
+        let effects = world.handle(Input::Ack {
+            ticket: Ticket(99),
+            cues: vec![cue],
+            nonce: Some(nonce.into()),
+        });
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Store(Change::Acknowledge { nonce, .. }) => nonce,
+            Effect::Store(Change::AddReceipt { nonce, .. }) => Some(nonce),
+            _ => None,
+        })
+    };
+    assert_eq!(receipt("turn-1").as_deref(), Some("turn-1"));
+    assert_eq!(receipt("turn-2").as_deref(), Some("turn-2"));
+}
+
+#[test]
+fn a_session_is_given_only_to_an_agent_that_has_joined() {
+    let mut world = World::new();
+    let mut bind = |agent: AgentId| {
+        let ticket = Ticket(99);
+        let effects = world.handle(Input::Bind {
+            ticket,
+            agent,
+            session: "s-1".into(),
+        });
+        replies_to(ticket, &effects)
+    };
+    let known = AgentId::from_random(1);
+    assert!(
+        matches!(&bind(known.clone())[..], [Reply::Joined(joined)] if joined.agent_id == known && joined.again)
+    );
+    assert_eq!(
+        failure(&bind(AgentId::from_random(2))).code,
+        ErrorCode::UnknownAgent
+    );
+}
+
+#[test]
 fn a_question_is_decided_once_and_the_same_decision_is_confirmed() {
     let mut world = World::new();
     let (_, replies) = world.ask("q");

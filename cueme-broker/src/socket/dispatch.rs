@@ -39,6 +39,17 @@ pub(super) async fn dispatch(
             ),
             Err(failure) => Err(failure),
         },
+        Request::Bind(bind) => match check_session(&bind.session) {
+            Ok(()) => submit(
+                connection,
+                id,
+                Work::Bind {
+                    agent: bind.agent_id,
+                    session: bind.session,
+                },
+            ),
+            Err(failure) => Err(failure),
+        },
         Request::Ask(ask) => match check_ask(ask) {
             Ok(work) => wait(connection, id, work),
             Err(failure) => Err(failure),
@@ -397,6 +408,13 @@ pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+fn check_session(session: &String) -> Result<(), Failure> {
+    if session.trim().is_empty() {
+        return Err(Failure::new(ErrorCode::BadRequest, "the session has no name"));
+    }
+    check_names(&[session])
 }
 
 pub(super) fn check_message(text: Option<&str>) -> Result<(), Failure> {

@@ -23,6 +23,14 @@ impl Store {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
                 params![agent.as_str(), runtime.as_str(), project_dir, terminal, session, at],
             ),
+            Change::BindSession { agent, session } => {
+                self.run(
+                    "UPDATE agents SET session = NULL
+                     WHERE session = ?2 AND runtime = (SELECT runtime FROM agents WHERE agent_id = ?1)",
+                    params![agent.as_str(), session],
+                )?;
+                self.run("UPDATE agents SET session = ?2 WHERE agent_id = ?1", params![agent.as_str(), session])
+            }
             Change::AddCue { cue, agent, kind, origin, prompt, payload, content } => {
                 self.run(
                     "INSERT INTO cues (cue_id, agent_id, kind, origin, content, asked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -105,6 +113,11 @@ impl Store {
                 params![message.0.as_bytes(), &**text],
             ),
             Change::ReorderMessages { messages } => self.reorder(messages),
+            Change::AddReceipt { cue, nonce } => self.run(
+                "INSERT INTO receipts (nonce, cue_id, acknowledged_at) SELECT ?1, ?2, ?3
+                 WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE nonce = ?1 AND cue_id = ?2)",
+                params![nonce, cue.as_str(), at],
+            ),
             Change::AmendAgent { agent, amendment } => self.amend(agent, amendment),
             Change::ReturnMessages { cue } => {
                 self.run("UPDATE messages SET cue_id = NULL WHERE cue_id = ?1", params![cue.as_str()])

@@ -90,6 +90,17 @@ pub(crate) enum Sandbox {
     Disabled,
 }
 
+/// How a recording was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Recorded {
+    /// One event a line.
+    StreamJson,
+    /// One document.
+    Json,
+    /// The answer and nothing else.
+    Text,
+}
+
 /// Arguments of `agent replay`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentReplayArgs {
@@ -99,6 +110,9 @@ pub(crate) struct AgentReplayArgs {
     /// It was recorded with --stream-partial-output
     #[arg(long)]
     pub(crate) partial: bool,
+    /// What --output-format it was recorded with
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Recorded::StreamJson)]
+    pub(crate) output_format: Recorded,
     /// Report the CLI's own tools among the events
     #[arg(long)]
     pub(crate) activity: bool,

@@ -41,6 +41,9 @@ pub(super) fn register(agent_runtime: &str) -> Result<Registered, CliError> {
         terminal: terminal::family().to_owned(),
         session: surroundings::variable(SESSION_VARIABLE),
     };
+    if let Some(agent_id) = surroundings::driven_agent() {
+        return Ok(Registered { agent_id, join });
+    }
     let request = Request::Join(join.clone());
     let agent_id = expect_reply!(call(&surroundings::places()?, &request)?, Joined)?.agent_id;
     Ok(Registered { agent_id, join })

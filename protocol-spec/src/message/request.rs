@@ -16,6 +16,8 @@ operations! {
         Hello(Hello) = "hello",
         /// Registers an agent.
         Join(Join) = "join",
+        /// Gives an agent the session that it turned out to be.
+        Bind(Bind) = "bind",
         /// Finds an agent by what it asked and was told.
         Recall(Recall) = "recall",
         /// Asks a human and waits.
@@ -96,6 +98,15 @@ pub struct Join {
     /// The runtime's own name for the conversation; joining again with the same one returns the same agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+/// Gives an agent its session, when that was not known as it joined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bind {
+    /// The agent.
+    pub agent_id: AgentId,
+    /// See [`Join::session`]; from now on it means this agent, whoever had it before.
+    pub session: String,
 }
 
 /// Finds an agent.

@@ -100,6 +100,15 @@ impl Fake {
     }
 
     pub async fn play_until(&self, cancelled: Cancelled) -> Played {
+        self.play_both(&self.request(), cancelled).await
+    }
+
+    /// Plays a turn that was prepared.
+    pub async fn play_request(&self, request: &TurnRequest) -> Played {
+        self.play_both(request, Cancelled::never()).await
+    }
+
+    async fn play_both(&self, request: &TurnRequest, cancelled: Cancelled) -> Played {
         let mut events = Vec::new();
         let mut options = self.spec.normaliser();
         options.activity = true;
@@ -110,7 +119,7 @@ impl Fake {
             Item::Activity(activity) => events.push(serde_json::to_value(activity).unwrap()),
             Item::Note(_) => {}
         };
-        let report = run_turn(&self.spec, &self.request(), options, GRACES, cancelled, &mut sink).await;
+        let report = run_turn(&self.spec, request, options, GRACES, cancelled, &mut sink).await;
         let took = start.elapsed();
         self.nothing_is_left().await;
         Played { events, report, took }

@@ -3,7 +3,7 @@
 use cueme_tests::{Client, Home, envelope, eventually};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{
-    Ack, Attach, ErrorCode, EventKind, GiveAnswer, Hello, Join, Receipts, Reply, Request, Undo, Watch,
+    Ack, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Receipts, Reply, Request, Undo, Watch,
 };
 
 fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
@@ -136,6 +136,30 @@ fn a_conversation_that_joins_again_is_the_same_agent() {
     assert_eq!(first.agent_id, again.agent_id);
     assert_ne!(join(Some("chat-2")).agent_id, first.agent_id);
     assert_ne!(join(None).agent_id, join(None).agent_id);
+
+    // A conversation that got its name later is the same agent too, even if somebody joined under it meanwhile.
+    let driven = join(None);
+    for session in ["chat-3", "chat-2"] {
+        let bind = Request::Bind(Bind {
+            agent_id: driven.agent_id.clone(),
+            session: session.to_owned(),
+        });
+        assert!(matches!(home.wire().call(&bind), Some(Reply::Joined(_))));
+        let again = join(Some(session));
+        assert_eq!(
+            (again.again, again.agent_id),
+            (true, driven.agent_id.clone()),
+            "{session}"
+        );
+    }
+    let nameless = Request::Bind(Bind {
+        agent_id: driven.agent_id,
+        session: " ".to_owned(),
+    });
+    let Some(Reply::Error(failure)) = home.wire().call(&nameless) else {
+        panic!("bound to nothing")
+    };
+    assert_eq!(failure.code, ErrorCode::BadRequest);
 }
 
 #[test]

@@ -26,7 +26,12 @@ impl ChatMark {
 
     /// Tells whether `later` is this chat with at least one more turn.
     pub fn is_continued_by(&self, later: &ChatMark) -> bool {
-        later.turns() > self.turns() && later.openings.starts_with(&self.openings)
+        later.turns() > self.turns() && later.begins_with(self)
+    }
+
+    /// Tells whether this chat has everything that was said in `earlier`, with or without more.
+    pub fn begins_with(&self, earlier: &ChatMark) -> bool {
+        self.openings.starts_with(&earlier.openings)
     }
 }
 

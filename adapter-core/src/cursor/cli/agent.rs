@@ -13,9 +13,11 @@ use super::evidence::Evidence;
 use super::invocation::{CliSpec, TurnRequest};
 use super::normalise::{Ending, Item, Note, Sink};
 use super::recover::Decision;
+use super::resume::{ResumeProof, Resumption};
 use super::run::{Graces, TurnReport, run_turn};
 use crate::config::Config;
 use crate::contract::{ErrorCode, ErrorData, Event, Message, Turn};
+use crate::cursor::chats::ChatsRoot;
 use crate::guard::Registry;
 
 /// The most rounds of tool calls in one turn.
@@ -42,6 +44,8 @@ pub struct CliAgent {
     pub extra_args: Vec<String>,
     /// Whether the CLI's own tools are reported.
     pub activity: bool,
+    /// Where the CLI keeps its chats, to prove that one was continued.
+    pub chats: Option<ChatsRoot>,
     /// How long each step of ending a process may take.
     pub graces: Graces,
     /// Stops the running turn.
@@ -63,16 +67,43 @@ impl CliAgent {
             force: true,
             extra_args: Vec::new(),
             activity: false,
+            chats: None,
             graces: Graces::default(),
             cancelled: Cancelled::never(),
             messages: Vec::new(),
         }
     }
 
-    /// Runs one turn, under other profiles and models where that can help.
+    /// Runs one turn, and looks whether it continued the chat it was told to.
     ///
     /// The sink gets exactly one terminal event, and a note for every decision.
     pub async fn turn(
+        &mut self,
+        prompt: &str,
+        resume: Option<&str>,
+        env: &BTreeMap<String, String>,
+        sink: &mut (dyn Sink + Send),
+    ) -> TurnReport {
+        let (chats, cwd) = (self.chats.clone(), self.cwd.clone());
+        let cwd = cwd.unwrap_or_else(|| PathBuf::from("."));
+        // A custom CLI is sent the whole conversation and has nothing to remember.
+        let told = resume.filter(|_| self.spec(&self.model).is_some_and(|spec| spec.prompt_as_arg));
+        let proof = match (told, &chats) {
+            (Some(chat), Some(root)) => Some(ResumeProof::begin(root, chat, &cwd)),
+            _ => None,
+        };
+        let mut report = self.attempt(prompt, resume, env, sink).await;
+        let session = report.evidence.session_id.as_deref();
+        report.resumption = match proof {
+            _ if told.is_some() && session.is_some() && session != told => Resumption::Forgotten,
+            Some(proof) => proof.conclude(),
+            None => Resumption::NotAsked,
+        };
+        report
+    }
+
+    /// Runs one turn, under other profiles and models where that can help.
+    async fn attempt(
         &mut self,
         prompt: &str,
         resume: Option<&str>,
@@ -207,6 +238,7 @@ fn failed(error: ErrorData) -> (TurnReport, Option<Event<'static>>) {
             forwarded: 0,
             exit: None,
             stderr: String::new(),
+            resumption: Resumption::NotAsked,
         },
         end,
     )

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::invocation::CliSpec;
 use super::locate::{CLI_NAMES, locate};
 use super::probe::{login_status, version};
-use crate::contract::{ErrorCode, ErrorData};
+use crate::contract::{ErrorCode, ErrorData, OutputFormat};
+use crate::cursor::chats::ChatsRoot;
 
 /// The rule that lets the CLI run `cueme` without asking.
 const CUEME_RULE: &str = "Shell(cueme)";
@@ -94,6 +96,94 @@ pub async fn examine(command: &str, home: &Path) -> Vec<Finding> {
     ]
 }
 
+/// Examines a custom CLI, which is only known to read a turn from its stdin.
+pub fn examine_custom(command: &str) -> Finding {
+    let path = std::env::var_os("PATH");
+    match locate(command, path.as_deref()).filter(|program| program.is_file()) {
+        Some(program) => finding("command", State::Good, program.display().to_string(), None),
+        None => finding(
+            "command",
+            State::Bad,
+            format!("no {command} on the PATH"),
+            ErrorCode::CommandNotFound.remedy(),
+        ),
+    }
+}
+
+/// Examines whether a model's arguments make the CLI write what can be read.
+pub fn examine_args(spec: &CliSpec) -> Finding {
+    let what = "arguments";
+    let has = |flags: [&str; 2]| spec.args.iter().any(|arg| flags.contains(&arg.as_str()));
+    if !spec.prompt_as_arg {
+        let found = "a custom CLI: the turn is written to its stdin as one line of JSON";
+        return finding(what, State::Good, found.to_owned(), None);
+    }
+    if !has(["-p", "--print"]) {
+        let found = "neither -p nor --print: the CLI wants a terminal and writes for a person".to_owned();
+        return finding(
+            what,
+            State::Bad,
+            found,
+            Some("add \"-p\" to the model's args in openclaw.json"),
+        );
+    }
+    match OutputFormat::from_args(&spec.args) {
+        OutputFormat::StreamJson => finding(what, State::Good, spec.args.join(" "), None),
+        OutputFormat::Json | OutputFormat::Text => finding(
+            what,
+            State::Warning,
+            format!(
+                "{}: only the answer is seen, no tool and no cue",
+                spec.args.join(" ")
+            ),
+            Some("use --output-format stream-json"),
+        ),
+    }
+}
+
+/// Examines the key in the environment, without showing it.
+pub fn examine_key(key: Option<&str>) -> Finding {
+    let what = "key";
+    match key {
+        None => finding(
+            what,
+            State::Good,
+            "CURSOR_API_KEY is not set; the login counts".to_owned(),
+            None,
+        ),
+        Some("") => finding(
+            what,
+            State::Bad,
+            "CURSOR_API_KEY is set and empty, which the CLI refuses".to_owned(),
+            Some("unset CURSOR_API_KEY, or give it a key"),
+        ),
+        Some(_) => finding(what, State::Good, "CURSOR_API_KEY is set".to_owned(), None),
+    }
+}
+
+/// Examines whether the chats of a directory can be found and read.
+pub fn examine_chats(root: &ChatsRoot, cwd: &Path) -> Finding {
+    let what = "chats";
+    let listing = match root.list_for(cwd) {
+        Ok(listing) => listing,
+        Err(error) => {
+            let remedy = ErrorCode::SessionNotFound.remedy();
+            return finding(what, State::Warning, error.to_string(), remedy);
+        }
+    };
+    let count: usize = listing.projects.iter().map(|project| project.chats.len()).sum();
+    let found = format!("{count} of {} under {}", cwd.display(), root.dir().display());
+    match listing.warnings.first() {
+        None => finding(what, State::Good, found, None),
+        Some(warning) => finding(
+            what,
+            State::Warning,
+            format!("{found}; {warning}"),
+            ErrorCode::DatabaseLocked.remedy(),
+        ),
+    }
+}
+
 fn answer(what: &'static str, answer: Result<String, ErrorData>) -> Finding {
     match answer {
         Ok(found) => finding(what, State::Good, found, None),
@@ -147,6 +237,29 @@ mod tests {
         let file = folder.path().join("cli-config.json");
         std::fs::write(&file, text).unwrap();
         Permissions::load(&file).unwrap()
+    }
+
+    #[test]
+    fn arguments_that_hide_the_stream_are_found() {
+        let state = |args: &[&str]| {
+            let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+            examine_args(&CliSpec {
+                args,
+                ..CliSpec::default()
+            })
+            .state
+        };
+        assert_eq!(examine_args(&CliSpec::default()).state, State::Good);
+        assert_eq!(state(&["--output-format", "stream-json"]), State::Bad);
+        assert_eq!(state(&["--print", "--output-format=json"]), State::Warning);
+        assert_eq!(state(&["-p"]), State::Warning);
+    }
+
+    #[test]
+    fn an_empty_key_is_worse_than_none_and_no_key_is_ever_shown() {
+        assert_eq!(examine_key(None).state, State::Good);
+        assert_eq!(examine_key(Some("")).state, State::Bad);
+        assert!(!format!("{:?}", examine_key(Some("k3y"))).contains("k3y"));
     }
 
     #[test]

@@ -89,14 +89,14 @@ impl Evidence {
         }
     }
 
-    pub(crate) fn skipped(&mut self, ask: AskQuestion) {
-        let known = self
-            .skipped_questions
-            .iter()
-            .any(|other| other.call_id == ask.call_id);
-        if !known && self.skipped_questions.len() < ASKED_MAX {
+    /// Keeps a question that no human saw; returns whether it is a new one.
+    pub(crate) fn skipped(&mut self, ask: AskQuestion) -> bool {
+        let known = self.skipped_questions.iter().any(|other| other.is_same(&ask));
+        let is_new = !known && self.skipped_questions.len() < ASKED_MAX;
+        if is_new {
             self.skipped_questions.push(ask);
         }
+        is_new
     }
 }
 

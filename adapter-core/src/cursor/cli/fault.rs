@@ -46,8 +46,7 @@ pub fn classify(words: &str) -> Option<ErrorCode> {
 
 /// Describes a turn that ended without a result.
 pub(crate) fn exit_error(exit: Exit, stderr: &str, notices: &str) -> ErrorData {
-    let stderr = stderr.trim();
-    let said = if stderr.is_empty() { notices.trim() } else { stderr };
+    let said = telling(stderr.trim(), notices.trim());
     let code = classify(said).unwrap_or(match exit {
         Exit::Code(EXIT_NOT_FOUND) => ErrorCode::CommandNotFound,
         Exit::Code(EXIT_NOT_EXECUTABLE) => ErrorCode::PermissionDenied,
@@ -67,6 +66,16 @@ pub(crate) fn exit_error(exit: Exit, stderr: &str, notices: &str) -> ErrorData {
         _ => format!("{}: {words}", exit.words()),
     };
     ErrorData::new(code, message)
+}
+
+/// Chooses the words that say why: those on stderr, unless they say nothing known and those on stdout do.
+fn telling<'a>(stderr: &'a str, notices: &'a str) -> &'a str {
+    let is_noise = classify(stderr).is_none() && classify(notices).is_some();
+    if stderr.is_empty() || is_noise {
+        notices
+    } else {
+        stderr
+    }
 }
 
 /// Describes a failure the CLI reported in its stream.
@@ -252,6 +261,16 @@ mod tests {
         assert_eq!(error.code, ErrorCode::CliExit);
         assert!(error.message.contains("exited with code 1") && error.message.contains("(no stderr)"));
         assert!(error.remedy.unwrap().contains("stream-json"));
+    }
+
+    #[test]
+    fn a_refusal_on_stdout_is_not_hidden_by_noise_on_stderr() {
+        let noise = "(node:1) Warning: something is deprecated";
+        let error = exit_error(Exit::Code(1), noise, "Cannot use this model: nope.");
+        assert_eq!(error.code, ErrorCode::BadModel);
+        assert!(error.message.contains("Cannot use this model"));
+        let error = exit_error(Exit::Code(1), "Error: database is locked", "Update available");
+        assert_eq!(error.code, ErrorCode::DatabaseLocked);
     }
 
     #[test]

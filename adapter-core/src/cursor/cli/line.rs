@@ -57,6 +57,12 @@ pub(crate) struct Line<'a> {
     pub(crate) data: Option<&'a RawValue>,
 }
 
+/// Reads a value that must be an object; a list, whose items would be taken for the fields in order, is none.
+pub(crate) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    let is_object = raw.get().starts_with('{');
+    is_object.then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
 /// The text of a message: the text parts of its content, joined.
 #[derive(Debug, Default)]
 pub(crate) struct MessageText<'a>(pub(crate) Cow<'a, str>);

@@ -1,9 +1,10 @@
 //! Runs the Cursor agent CLI and turns its stream into contract events.
 //!
 //! Reading order: a [`line`] holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is new in it, and the
-//! [`normalise`] state machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
+//! [`normalise`] machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
 //! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
-//! deciding what follows a failure and an [`agent`] putting it all together.
+//! deciding what follows a failure, [`resume`] proving that a chat was continued, and an [`agent`] putting it all
+//! together.
 //! [`probe`] asks the CLI about itself, and the [`doctor`] explains the answers. [`process`] holds what depends on the platform.
 
 mod activity;
@@ -21,6 +22,7 @@ pub(crate) mod process;
 mod question;
 mod recover;
 mod replay;
+mod resume;
 mod run;
 mod scalar;
 mod text;
@@ -29,7 +31,9 @@ mod tool;
 pub use activity::{Activity, ActivityData, Phase};
 pub use agent::CliAgent;
 pub use cancel::{Cancelled, Canceller, cancellation};
-pub use doctor::{Finding, Permissions, State, examine};
+pub use doctor::{
+    Finding, Permissions, State, examine, examine_args, examine_chats, examine_custom, examine_key,
+};
 pub use evidence::{CallKind, CallRecord, Evidence, FINAL_TEXT_BYTES_MAX, ShellCommand};
 pub use fault::{Exit, classify};
 pub use invocation::{CliSpec, DEADLINE_DEFAULT, PROMPT_ARG_CHARS_MAX, TurnRequest};
@@ -39,4 +43,5 @@ pub use probe::{Probe, create_chat, login_status, models, probe, version};
 pub use question::{AskQuestion, Question, QuestionOption};
 pub use recover::{Attempt, Attempts, Decision, PROFILE_DEFAULT};
 pub use replay::{EventWriter, ReplayOptions, replay};
+pub use resume::{Resumption, check_chat};
 pub use run::{Graces, TurnReport, run_turn};

@@ -8,6 +8,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::line::read_object;
+use super::scalar::Scalar;
+
 /// The most questions one call may carry.
 const QUESTIONS_MAX: usize = 32;
 /// The most options one question may carry.
@@ -53,7 +56,7 @@ pub struct QuestionOption {
 impl AskQuestion {
     /// Reads the arguments of the call; `None` when they are no questions.
     pub(crate) fn from_args(call_id: &str, args: &RawValue) -> Option<Self> {
-        let mut ask: Self = serde_json::from_str(args.get()).ok()?;
+        let mut ask: Self = read_object(args)?;
         ask.questions.truncate(QUESTIONS_MAX);
         for question in &mut ask.questions {
             question.options.truncate(OPTIONS_MAX);
@@ -62,17 +65,26 @@ impl AskQuestion {
         (!ask.questions.is_empty()).then_some(ask)
     }
 
-    /// Reads the `query` of an interaction; `None` when it is another kind of query.
-    pub(crate) fn from_query(query: &RawValue) -> Option<Self> {
-        let query: Query<'_> = serde_json::from_str(query.get()).ok()?;
+    /// Reads the `query` of an interaction and its number; `None` when it is another kind of query.
+    pub(crate) fn from_query(query: &RawValue) -> Option<(Option<i64>, Self)> {
+        let query: Query<'_> = read_object(query)?;
         let call = query.ask_question_interaction_query?;
-        Self::from_args(&call.tool_call_id, call.args?)
+        let ask = Self::from_args(&call.tool_call_id, call.args?)?;
+        Some((query.id.as_i64(), ask))
+    }
+
+    /// Reports whether both are one call, or ask the very same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let one_call = !self.call_id.is_empty() && self.call_id == other.call_id;
+        one_call || (&self.title, &self.questions) == (&other.title, &other.questions)
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Query<'a> {
+    #[serde(borrow, default)]
+    id: Scalar<'a>,
     #[serde(borrow, default)]
     ask_question_interaction_query: Option<QueryCall<'a>>,
 }
@@ -99,7 +111,7 @@ mod tests {
             format!(r#"{{"id":0,"askQuestionInteractionQuery":{{"args":{ARGS},"toolCallId":"c\nf"}}}}"#);
         let query = RawValue::from_string(query).unwrap();
         let asked = AskQuestion::from_args("c\nf", &args).unwrap();
-        assert_eq!(AskQuestion::from_query(&query), Some(asked.clone()));
+        assert_eq!(AskQuestion::from_query(&query), Some((Some(0), asked.clone())));
         assert!(asked.questions[0].allow_multiple);
     }
 

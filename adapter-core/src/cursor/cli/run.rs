@@ -23,6 +23,7 @@ use super::invocation::{CliSpec, Invocation, Stdin, TurnRequest};
 use super::locate::locate;
 use super::normalise::{Ending, Normaliser, NormaliserOptions, Sink};
 use super::process::{Group, exit_of, is_being_replaced, lead_group};
+use super::resume::Resumption;
 use crate::contract::{CancelMessage, ErrorCode, ErrorData};
 use crate::guard::redact;
 
@@ -31,7 +32,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// How many bytes of stderr are kept; the end says what went wrong.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 /// How often a program that is being replaced is tried again.
-const SPAWN_TRIES: u32 = 20;
+const SPAWN_TRIES: u32 = 60;
 const SPAWN_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long each step of ending a process may take.
@@ -71,6 +72,8 @@ pub struct TurnReport {
     pub exit: Option<Exit>,
     /// The end of its stderr, without secrets.
     pub stderr: String,
+    /// Whether the chat it was told to continue was continued.
+    pub resumption: Resumption,
 }
 
 /// Runs one turn and gives everything it says to `sink`.
@@ -110,6 +113,7 @@ fn report(mut normaliser: Normaliser, exit: Option<Exit>, stderr: String, sink: 
         forwarded,
         exit,
         stderr: redact(&stderr).into_owned(),
+        resumption: Resumption::NotAsked,
     }
 }
 

@@ -3,7 +3,7 @@
 //! With partial output the CLI sends each segment twice: as deltas, then whole. Three of the whole re-sends can be
 //! told from a delta by their shape; the one before a query or a retry cannot, and is recognised by its text being
 //! exactly the segment so far. A delta can equal the segment so far too ("ha" + "ha"), so such a line is held
-//! until the next event tells which it was.
+//! until the next event tells which it was; the result, which holds the whole text, knows best.
 //!
 //! The segment is remembered as a length and a hash, not as text, so memory does not grow with the stream.
 
@@ -14,6 +14,25 @@ use std::borrow::Cow;
 pub(crate) struct Shape {
     pub(crate) timestamp: bool,
     pub(crate) model_call: bool,
+}
+
+/// What stands between two pieces of text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Interval<'a> {
+    /// A query, a lost connection or a retry: the CLI re-sends before it, in the shape of a delta.
+    Interruption,
+    /// A tool call: the CLI re-sends before it, in a shape of its own.
+    Call,
+    /// The end of the turn, with its whole text where that is known.
+    End(Option<&'a str>),
+}
+
+/// A line that is a re-send or a repeated delta.
+#[derive(Debug)]
+struct Held {
+    text: String,
+    /// Whether it also equals what was said since the last event, not only what was said before.
+    is_since_event: bool,
 }
 
 /// The state of the text of one turn.
@@ -27,7 +46,7 @@ pub(crate) struct TextRule {
     /// A tool call that was not preceded by a re-send begins a segment of its own.
     since_event: Digest,
     total: Digest,
-    held: Option<String>,
+    held: Option<Held>,
 }
 
 impl TextRule {
@@ -51,21 +70,42 @@ impl TextRule {
             return self.resend(&text, emit);
         }
         if let Some(held) = self.held.take() {
-            self.emit(Cow::Owned(held), emit);
+            self.emit(Cow::Owned(held.text), emit);
         }
-        if self.segment.is(&text) || self.since_event.is(&text) {
-            self.held = Some(text.into_owned());
+        let is_since_event = self.since_event.is(&text);
+        if is_since_event || self.segment.is(&text) {
+            self.held = Some(Held {
+                text: text.into_owned(),
+                is_since_event,
+            });
         } else {
             self.emit(text, emit);
         }
     }
 
-    /// Takes an event that only follows a finished segment; a held line was its re-send.
-    pub(crate) fn boundary(&mut self) {
-        if self.held.take().is_some() {
-            self.segment = Digest::default();
+    /// Takes what only follows a finished segment, and decides about a line that was held.
+    pub(crate) fn interval(&mut self, interval: Interval<'_>, emit: &mut dyn FnMut(Cow<'_, str>)) {
+        if let Some(held) = self.held.take() {
+            if self.is_new(&held, interval) {
+                self.emit(Cow::Owned(held.text), emit);
+            } else {
+                self.segment = Digest::default();
+            }
         }
         self.since_event = Digest::default();
+    }
+
+    fn is_new(&self, held: &Held, interval: Interval<'_>) -> bool {
+        match interval {
+            Interval::Interruption => false,
+            // What equals only an older segment has a tool call between itself and that segment.
+            Interval::Call | Interval::End(None) => !held.is_since_event,
+            Interval::End(Some(whole)) if self.total.is(whole) => false,
+            Interval::End(Some(whole)) => {
+                let with_held = self.total.followed_by(Digest::of(&held.text));
+                with_held.is(whole) || !held.is_since_event
+            }
+        }
     }
 
     /// Reports whether any text was emitted.
@@ -80,10 +120,11 @@ impl TextRule {
 
     /// Emits text that came from outside the assistant lines.
     pub(crate) fn emit(&mut self, text: Cow<'_, str>, emit: &mut dyn FnMut(Cow<'_, str>)) {
-        self.total.extend(&text);
+        let piece = Digest::of(&text);
+        self.total = self.total.followed_by(piece);
         if self.partial {
-            self.segment.extend(&text);
-            self.since_event.extend(&text);
+            self.segment = self.segment.followed_by(piece);
+            self.since_event = self.since_event.followed_by(piece);
         }
         emit(text);
     }
@@ -91,10 +132,12 @@ impl TextRule {
     /// Takes a whole segment: only what was not streamed of it is new.
     fn resend(&mut self, text: &str, emit: &mut dyn FnMut(Cow<'_, str>)) {
         if let Some(held) = self.held.take() {
-            let mut with_held = self.segment;
-            with_held.extend(&held);
-            if with_held.prefix_of(text).is_some() {
-                self.emit(Cow::Owned(held), emit);
+            let again = Digest::of(&held.text);
+            let was_said = [self.segment, self.since_event]
+                .into_iter()
+                .any(|said| said.followed_by(again).prefix_of(text).is_some());
+            if was_said {
+                self.emit(Cow::Owned(held.text), emit);
             }
         }
         let streamed = self
@@ -111,34 +154,52 @@ impl TextRule {
     }
 }
 
-/// The length and FNV-1a hash of a text that was emitted piece by piece.
+/// The length and the hash of a text.
+///
+/// The hash is a polynomial, so that two texts can be put together without reading either again.
 #[derive(Debug, Clone, Copy)]
 struct Digest {
     length: usize,
     hash: u64,
+    /// The base to the power of the length.
+    power: u64,
 }
 
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+/// An odd number without a pattern.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Default for Digest {
     fn default() -> Self {
         Self {
             length: 0,
-            hash: FNV_OFFSET,
+            hash: 0,
+            power: 1,
         }
     }
 }
 
 impl Digest {
-    fn extend(&mut self, text: &str) {
-        self.length += text.len();
-        self.hash = fnv(self.hash, text.as_bytes());
+    fn of(text: &str) -> Self {
+        let step = |digest: Self, byte: &u8| Self {
+            length: text.len(),
+            hash: digest.hash.wrapping_mul(BASE).wrapping_add(u64::from(*byte) + 1),
+            power: digest.power.wrapping_mul(BASE),
+        };
+        text.as_bytes().iter().fold(Self::default(), step)
+    }
+
+    /// Returns the digest of this text with `next` after it.
+    fn followed_by(self, next: Self) -> Self {
+        Self {
+            length: self.length + next.length,
+            hash: self.hash.wrapping_mul(next.power).wrapping_add(next.hash),
+            power: self.power.wrapping_mul(next.power),
+        }
     }
 
     /// Reports whether the text is this one, which is not empty.
     fn is(self, text: &str) -> bool {
-        self.length != 0 && self.length == text.len() && fnv(FNV_OFFSET, text.as_bytes()) == self.hash
+        self.length != 0 && self.length == text.len() && Self::of(text).hash == self.hash
     }
 
     /// Returns where the rest begins, when this text is a non-empty prefix.
@@ -146,12 +207,6 @@ impl Digest {
         let head = text.get(..self.length)?;
         self.is(head).then_some(self.length)
     }
-}
-
-fn fnv(seed: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(seed, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
-    })
 }
 
 #[cfg(test)]
@@ -173,9 +228,13 @@ mod tests {
 
     enum Step {
         Line(&'static str, Shape),
-        Boundary,
+        Between(Interval<'static>),
     }
-    use Step::{Boundary, Line};
+    use Step::{Between, Line};
+
+    const QUERY: Step = Between(Interval::Interruption);
+    const CALL: Step = Between(Interval::Call);
+    const END: Step = Between(Interval::End(None));
 
     fn run(partial: bool, steps: &[Step]) -> String {
         let mut rule = TextRule::new(partial);
@@ -185,7 +244,7 @@ mod tests {
                 Line(text, shape) => {
                     rule.assistant(Cow::Borrowed(text), *shape, &mut |text| out.push_str(&text));
                 }
-                Boundary => rule.boundary(),
+                Between(interval) => rule.interval(*interval, &mut |text| out.push_str(&text)),
             }
         }
         assert!(rule.total_is(&out), "the digest follows what was emitted");
@@ -196,7 +255,7 @@ mod tests {
     fn without_partial_output_every_line_is_new_whatever_its_shape() {
         let steps = [
             Line("a", BEFORE_TOOL),
-            Boundary,
+            CALL,
             Line("a", DELTA),
             Line("a", AT_END),
             Line("a", AT_END),
@@ -210,10 +269,10 @@ mod tests {
             Line("a", DELTA),
             Line("b", DELTA),
             Line("ab", BEFORE_TOOL),
-            Boundary,
+            CALL,
             Line("c", DELTA),
             Line("c", AT_END),
-            Boundary,
+            END,
         ];
         assert_eq!(run(true, &steps), "abc");
     }
@@ -228,7 +287,7 @@ mod tests {
     fn a_re_send_that_does_not_continue_the_segment_is_new_text() {
         assert_eq!(run(true, &[Line("a", DELTA), Line("xyz", AT_END)]), "axyz");
         assert_eq!(
-            run(true, &[Line("OK", BEFORE_TOOL), Boundary, Line("OK", AT_END)]),
+            run(true, &[Line("OK", BEFORE_TOOL), CALL, Line("OK", AT_END)]),
             "OKOK"
         );
     }
@@ -240,7 +299,7 @@ mod tests {
             Line("ha", DELTA),
             Line("!", DELTA),
             Line("haha!", AT_END),
-            Boundary,
+            END,
         ];
         assert_eq!(run(true, &steps), "haha!");
     }
@@ -266,20 +325,20 @@ mod tests {
             Line("Sear", DELTA),
             Line("ching.", DELTA),
             Line("Searching.", DELTA),
-            Boundary,
-            Boundary,
+            QUERY,
+            QUERY,
             Line("Done.", DELTA),
             Line("Done.", AT_END),
-            Boundary,
+            END,
         ];
         assert_eq!(run(true, &steps), "Searching.Done.");
     }
 
     #[test]
     fn a_segment_cut_by_a_tool_without_a_re_send_is_not_doubled() {
-        let steps = [Line("a", DELTA), Boundary, Line("b", DELTA), Line("b", AT_END)];
+        let steps = [Line("a", DELTA), CALL, Line("b", DELTA), Line("b", AT_END)];
         assert_eq!(run(true, &steps), "ab");
-        let steps = [Line("a", DELTA), Boundary, Line("b", DELTA), Line("ab", AT_END)];
+        let steps = [Line("a", DELTA), CALL, Line("b", DELTA), Line("ab", AT_END)];
         assert_eq!(run(true, &steps), "ab");
     }
 
@@ -290,8 +349,71 @@ mod tests {
             Line("x", DELTA),
             Line("x", DELTA),
             Line("xxx", AT_END),
-            Boundary,
+            END,
         ];
         assert_eq!(run(true, &steps), "xxx");
+    }
+
+    #[test]
+    fn the_same_words_after_a_tool_call_are_said_again() {
+        let checking = [
+            Line("Checking.", DELTA),
+            CALL,
+            Line("Checking.", DELTA),
+            CALL,
+            Line("OK.", DELTA),
+            Line("OK.", AT_END),
+            END,
+        ];
+        assert_eq!(run(true, &checking), "Checking.Checking.OK.");
+        let re_sent = [
+            Line("OK", DELTA),
+            Line("OK", BEFORE_TOOL),
+            CALL,
+            Line("OK", DELTA),
+            Line("OK", BEFORE_TOOL),
+            CALL,
+            Line("OK", DELTA),
+            Line("OK", AT_END),
+        ];
+        assert_eq!(run(true, &re_sent), "OKOKOK");
+    }
+
+    #[test]
+    fn a_re_send_after_a_lost_connection_is_dropped_before_the_retry() {
+        let steps = [
+            Line("Half", DELTA),
+            Line(" way.", DELTA),
+            QUERY,
+            Line("Half way.", DELTA),
+            QUERY,
+            Line(" On.", DELTA),
+            Line(" On.", AT_END),
+        ];
+        assert_eq!(run(true, &steps), "Half way. On.");
+    }
+
+    #[test]
+    fn the_result_knows_whether_a_held_line_was_new() {
+        let end = |whole| Between(Interval::End(Some(whole)));
+        let held = || [Line("ha", DELTA), Line("ha", DELTA)];
+        let [first, second] = held();
+        assert_eq!(run(true, &[first, second, end("haha")]), "haha");
+        let [first, second] = held();
+        assert_eq!(run(true, &[first, second, end("ha")]), "ha");
+        let [first, second] = held();
+        assert_eq!(run(true, &[first, second, end("something else")]), "ha");
+    }
+
+    #[test]
+    fn a_repeated_delta_in_a_segment_of_its_own_is_real_when_the_re_send_contains_it() {
+        let steps = [
+            Line("a", DELTA),
+            CALL,
+            Line("ha", DELTA),
+            Line("ha", DELTA),
+            Line("haha", AT_END),
+        ];
+        assert_eq!(run(true, &steps), "ahaha");
     }
 }

@@ -13,10 +13,12 @@ use serde_json::value::RawValue;
 use super::scalar::Scalar;
 
 const KEY_SUFFIX: &str = "ToolCall";
-const FUNCTION_KEY: &str = "function";
+/// The key of a legacy call, whose name stands inside.
+pub(crate) const FUNCTION_KEY: &str = "function";
 /// The outcome of a call that ended without saying how.
 pub(crate) const OUTCOME_UNKNOWN: &str = "unknown";
-const OUTCOME_SUCCESS: &str = "success";
+/// The outcome of a call that did what it should.
+pub(crate) const OUTCOME_SUCCESS: &str = "success";
 const OUTCOME_FAILURE: &str = "failure";
 const OUTCOME_ERROR: &str = "error";
 
@@ -27,10 +29,10 @@ pub(crate) struct ToolObject<'a> {
     pub(crate) tool: Option<(Cow<'a, str>, ToolBody<'a>)>,
     /// The legacy `function` object.
     pub(crate) function: Option<ToolBody<'a>>,
-    /// The name in the flat nested shape.
-    pub(crate) name: Scalar<'a>,
-    /// The arguments in the flat nested shape.
-    pub(crate) arguments: Option<&'a RawValue>,
+    /// The same in the flat shape, which has no key.
+    pub(crate) flat: ToolBody<'a>,
+    /// The call's id, where the line itself has none.
+    pub(crate) call_id: Scalar<'a>,
 }
 
 /// What the object under the tool's key says.
@@ -98,9 +100,8 @@ impl<'de: 'a, 'a> Entries<'de> for ToolObject<'a> {
         }
         match &*key {
             FUNCTION_KEY => self.function = map.next_value::<Object<ToolBody<'de>>>()?.0,
-            "name" => self.name = map.next_value()?,
-            "arguments" | "args" => self.arguments = Some(map.next_value()?),
-            _ => skip(map)?,
+            "toolCallId" => self.call_id = map.next_value()?,
+            _ => return self.flat.entry(key, map),
         }
         Ok(())
     }
@@ -278,7 +279,7 @@ mod tests {
         let object = read(r#"{"function":{"name":"web_fetch","arguments":"{\"url\":\"u\"}"}}"#);
         assert_eq!(object.function.unwrap().name.as_str(), Some("web_fetch"));
         let object = read(r#"{"name":"web_search","args":{"query":"q"}}"#);
-        assert_eq!(object.name.as_str(), Some("web_search"));
-        assert_eq!(object.arguments.unwrap().get(), r#"{"query":"q"}"#);
+        assert_eq!(object.flat.name.as_str(), Some("web_search"));
+        assert_eq!(object.flat.args.unwrap().get(), r#"{"query":"q"}"#);
     }
 }

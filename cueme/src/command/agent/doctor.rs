@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adapter_core::config::Config;
-use adapter_core::cursor::cli::{CliAgent, Ending, Finding, Item, State, examine};
+use adapter_core::cursor::chats::ChatsRoot;
+use adapter_core::cursor::cli::{
+    CliAgent, Ending, Finding, Item, State, examine, examine_args, examine_chats, examine_custom, examine_key,
+};
 use protocol_spec::exit::Exit;
 
-use super::setup::{choose, command_of, load_config, runtime};
+use super::setup::{choose, directory, load_config, runtime};
 use crate::cli::AgentDoctorArgs;
 use crate::display::{Paint, pad, visible_line};
 use crate::error::CliError;
@@ -20,15 +23,26 @@ const WHAT_COLUMNS: usize = 12;
 
 pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
     let config = load_config(&surroundings::places()?)?;
-    let command = command_of(&config)?;
+    let spec = config.spec(&choose(&config, None)?.model).unwrap_or_default();
     let runtime = runtime()?;
-    let mut findings = runtime.block_on(examine(&command, &cursor_home()));
-    let can_run = findings.iter().all(|finding| finding.state != State::Bad);
-    findings.push(if args.turn && can_run {
-        runtime.block_on(trial(config))?
+    let mut findings = if spec.prompt_as_arg {
+        runtime.block_on(examine(&spec.command, &cursor_home()))
     } else {
-        pipe(&findings)
-    });
+        vec![examine_custom(&spec.command)]
+    };
+    findings.push(examine_args(&spec));
+    if spec.prompt_as_arg {
+        findings.push(examine_key(std::env::var("CURSOR_API_KEY").ok().as_deref()));
+        if let Ok(root) = ChatsRoot::from_env() {
+            findings.push(examine_chats(&root, &directory(None)?));
+        }
+    }
+    let can_run = findings.iter().all(|finding| finding.state != State::Bad);
+    if args.turn && can_run {
+        findings.push(runtime.block_on(trial(config))?);
+    } else if spec.prompt_as_arg {
+        findings.push(pipe(&findings));
+    }
     if args.json {
         output::print_line(&serde_json::to_string(&findings).unwrap_or_default())?;
     } else {

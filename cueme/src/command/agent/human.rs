@@ -1,5 +1,8 @@
 //! Reaches the human through the broker, for the agent that is driven here.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use adapter_core::hap::{Answer, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
@@ -18,6 +21,8 @@ pub(super) struct BrokerHuman {
     pub(super) agent_id: AgentId,
     /// When the conversation began.
     pub(super) since: Timestamp,
+    /// Set when a signal ended a wait.
+    pub(super) interrupted: Arc<AtomicBool>,
 }
 
 impl Human for BrokerHuman {
@@ -82,7 +87,10 @@ impl BrokerHuman {
         };
         match taken {
             Some((earlier, told)) => Ok(answer_of(&earlier, told)),
-            None => Err(CliError::usage("interrupted; the question stays open")),
+            None => {
+                self.interrupted.store(true, Ordering::SeqCst);
+                Err(CliError::usage("interrupted; the question stays open"))
+            }
         }
     }
 

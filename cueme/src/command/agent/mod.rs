@@ -2,7 +2,10 @@
 
 mod run;
 
+mod driven;
 mod human;
+mod identity;
+mod reload;
 mod tools;
 mod view;
 

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use adapter_core::contract::OutputFormat;
 use adapter_core::cursor::cli::{Ending, NormaliserOptions, ReplayOptions, replay};
 use protocol_spec::exit::Exit;
 
 use super::failed::TURN_FAILED;
 use super::tools::NAMES;
-use crate::cli::AgentReplayArgs;
+use crate::cli::{AgentReplayArgs, Recorded};
 use crate::error::CliError;
 
 /// The most bytes of a recorded stderr that are looked at.
@@ -20,8 +21,12 @@ pub(super) fn run(args: &AgentReplayArgs) -> Result<Exit, CliError> {
         normaliser: NormaliserOptions {
             partial: args.partial,
             activity: args.activity,
+            format: match args.output_format {
+                Recorded::StreamJson => OutputFormat::StreamJson,
+                Recorded::Json => OutputFormat::Json,
+                Recorded::Text => OutputFormat::Text,
+            },
             registered: NAMES.map(str::to_owned).into(),
-            ..NormaliserOptions::default()
         },
         exit: args.exit,
         stderr: args

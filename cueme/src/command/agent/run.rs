@@ -1,21 +1,29 @@
 //! `cueme agent run`: a conversation with Cursor's agent in which no turn ends without the human being asked.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use adapter_core::contract::Event;
 use adapter_core::cursor::chats::ChatsRoot;
-use adapter_core::cursor::cli::{Canceller, CliAgent, Ending, Sink, TurnReport, cancellation};
-use adapter_core::hap::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
+use adapter_core::cursor::cli::{
+    Canceller, CliAgent, Ending, Item, Resumption, Sink, cancellation, check_chat,
+};
+use adapter_core::hap::{ConversationEnd, HapEvent, HapOptions, converse};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::{Join, Request};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
+use super::driven::Driven;
 use super::failed::TURN_FAILED;
 use super::human::BrokerHuman;
-use super::setup::{choose, directory, load_config, runtime};
+use super::identity::Identity;
+use super::reload::Reloads;
+use super::setup::{choose, config_file, directory, load_config, runtime};
 use super::tools::registry;
 use super::view::View;
 use crate::cli::{AgentRunArgs, Permission, Sandbox};
@@ -38,11 +46,26 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     })?;
     let places = surroundings::places()?;
     let cwd = directory(args.cwd.as_deref())?;
+    let chats = ChatsRoot::from_env().ok();
     let resume = args
         .resume
         .as_deref()
         .map(|chat| chat_id(chat, &cwd))
         .transpose()?;
+    let (canceller, cancelled) = cancellation();
+    let is_lines = args.json || !output::is_terminal();
+    let mut view = if is_lines {
+        View::lines(canceller.clone(), places.clone())
+    } else {
+        View::live(canceller.clone(), places.clone())
+    };
+    // The CLI would begin a new chat under an id that it does not know, and nobody would notice.
+    if let (Some(chat), Some(root)) = (&resume, &chats)
+        && let Err(error) = check_chat(root, chat, &cwd)
+    {
+        view.item(Item::Event(Event::Error(error)));
+        return Ok(TURN_FAILED);
+    }
     let human = if args.no_hap {
         None
     } else {
@@ -50,29 +73,37 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
             agent_id: join(&places, &cwd, resume.clone())?,
             places: places.clone(),
             since: now(),
+            interrupted: Arc::default(),
         })
     };
-    let (canceller, cancelled) = cancellation();
-    let is_lines = args.json || !output::is_terminal();
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
     agent.activity = args.activity || !is_lines;
     agent.cancelled = cancelled;
-    let view = if is_lines {
-        View::lines(canceller.clone())
-    } else {
-        View::live(canceller.clone())
-    };
+    agent.chats = chats;
+    if let Some(human) = &human {
+        let id = human.agent_id.to_string();
+        agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
+    }
     let talk = Talk {
         agent,
         resume,
         prompt,
+        cwd,
+        model: args.model.clone(),
+        places,
     };
     runtime()?.block_on(async {
-        let stopped = stop_on_signal(canceller)?;
+        let mut stopped = stop_on_signal(canceller)?;
+        let interrupted = human.as_ref().map(|human| Arc::clone(&human.interrupted));
         let is_well = talk.hold(human, view.clone()).await;
         view.close();
-        Ok(match stopped.get() {
-            Some(exit) => *exit,
+        // A wait hears of a signal by itself; the listener here hears of the same one, perhaps a little later.
+        if interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst)) {
+            let _ = stopped.wait_for(Option::is_some).await;
+        }
+        let exit = *stopped.borrow();
+        Ok(match exit {
+            Some(exit) => exit,
             None if is_well => Exit::Done,
             None => TURN_FAILED,
         })
@@ -84,23 +115,45 @@ struct Talk {
     agent: CliAgent,
     resume: Option<String>,
     prompt: String,
+    cwd: PathBuf,
+    model: Option<String>,
+    places: Places,
 }
 
 impl Talk {
     /// Holds the conversation; returns whether it ended well.
-    async fn hold(mut self, human: Option<BrokerHuman>, mut view: View) -> bool {
-        let Some(mut human) = human else {
-            let resume = self.resume.as_deref();
-            let env = BTreeMap::new();
-            let report = self.agent.turn(&self.prompt, resume, &env, &mut view).await;
-            return matches!(report.ending, Ending::Done(_));
+    async fn hold(self, human: Option<BrokerHuman>, view: View) -> bool {
+        match human {
+            Some(human) => self.converse(human, view).await,
+            None => self.one_turn(view).await,
+        }
+    }
+
+    /// Runs one turn and asks nobody.
+    async fn one_turn(mut self, mut view: View) -> bool {
+        let (resume, env) = (self.resume.as_deref(), BTreeMap::new());
+        let report = self.agent.turn(&self.prompt, resume, &env, &mut view).await;
+        if report.resumption == Resumption::Forgotten {
+            view.step(&HapEvent::Forgotten);
+        }
+        matches!(report.ending, Ending::Done(_))
+    }
+
+    async fn converse(self, mut human: BrokerHuman, mut view: View) -> bool {
+        let options = HapOptions {
+            resume: self.resume.clone(),
+            ..HapOptions::new(human.agent_id.to_string())
         };
-        let options = HapOptions::new(human.agent_id.to_string());
         let steps = view.clone();
         let mut watch = move |event: HapEvent<'_>| steps.step(&event);
-        let mut agent = Resumed {
+        let mut agent = Driven {
+            identity: Identity::new(self.places.clone(), human.agent_id.clone(), self.resume),
+            reloads: Reloads::of(&config_file(&self.places), view.clone()),
             agent: self.agent,
-            first: self.resume,
+            human: human.clone(),
+            cwd: self.cwd,
+            model: self.model,
+            view: view.clone(),
         };
         let end = converse(
             &mut agent,
@@ -110,26 +163,7 @@ impl Talk {
             &mut watch,
             &mut view,
         );
-        !matches!(end.await, ConversationEnd::Failed(_))
-    }
-}
-
-/// An agent whose first turn continues a chat.
-struct Resumed {
-    agent: CliAgent,
-    first: Option<String>,
-}
-
-impl Agent for Resumed {
-    async fn turn(
-        &mut self,
-        prompt: &str,
-        resume: Option<&str>,
-        nonce: &str,
-        sink: &mut (dyn Sink + Send),
-    ) -> TurnReport {
-        let first = self.first.take();
-        Agent::turn(&mut self.agent, prompt, resume.or(first.as_deref()), nonce, sink).await
+        matches!(end.await, ConversationEnd::Asked | ConversationEnd::EndedByHuman)
     }
 }
 
@@ -187,20 +221,18 @@ fn join(places: &Places, cwd: &Path, session: Option<String>) -> Result<AgentId,
 }
 
 /// Ends the running turn, and all it started, when this program is asked to stop.
-fn stop_on_signal(canceller: Canceller) -> Result<Arc<OnceLock<Exit>>, CliError> {
+fn stop_on_signal(canceller: Canceller) -> Result<watch::Receiver<Option<Exit>>, CliError> {
     let failed =
         |error: std::io::Error| CliError::new(Exit::Io, format!("could not listen for signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let stopped = Arc::new(OnceLock::new());
-    let noted = Arc::clone(&stopped);
+    let (noted, stopped) = watch::channel(None);
     tokio::spawn(async move {
         let exit = tokio::select! {
             _ = interrupt.recv() => Exit::Interrupted,
             _ = terminate.recv() => Exit::Terminated,
         };
-        // This task ends with the first signal, so nobody has set it before.
-        let _ = noted.set(exit);
+        noted.send_replace(Some(exit));
         canceller.cancel();
     });
     Ok(stopped)

@@ -25,7 +25,7 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Reads the configuration; without a file, Cursor's CLI is the only model.
 pub(super) fn load_config(places: &Places) -> Result<Config, CliError> {
-    let file = places.config.with_file_name(CONFIG_FILE);
+    let file = config_file(places);
     if !file.exists() {
         return Ok(without_file());
     }
@@ -38,12 +38,18 @@ pub(super) fn load_config(places: &Places) -> Result<Config, CliError> {
     Ok(config)
 }
 
+/// Returns where the configuration is, or would be.
+pub(super) fn config_file(places: &Places) -> PathBuf {
+    places.config.with_file_name(CONFIG_FILE)
+}
+
 fn without_file() -> Config {
     let spec = CliSpec::default();
     let model = ModelConfig {
         command: spec.command,
         args: spec.args,
         prompt_as_arg: spec.prompt_as_arg,
+        prompt_arg_chars_max: spec.prompt_arg_chars_max,
         timeout: TURN_TIME_MAX,
         auth_profiles: Vec::new(),
         fallback_models: Vec::new(),

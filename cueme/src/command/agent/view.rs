@@ -5,12 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapter_core::contract::{ErrorData, Event, Usage};
 use adapter_core::cursor::cli::{ActivityData, Canceller, EventWriter, Item, Note, Phase, Sink};
+use adapter_core::guard::redact;
 use adapter_core::hap::{Answer, HapEvent};
+use protocol_spec::endpoint::Places;
 
 use crate::display::{Paint, shorten, visible, visible_line};
-use crate::output;
+use crate::{log_file, output};
+
+/// The log's name in the log directory.
+const LOG_NAME: &str = "agent.log";
 
 /// The two ways to show a conversation.
+#[derive(Debug)]
 enum Form {
     /// Contract events, one JSON object a line; the rest goes to stderr.
     Lines(EventWriter<Stdout>),
@@ -19,37 +25,48 @@ enum Form {
 }
 
 /// Shows a conversation; its clones write to the same place.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct View {
     form: Arc<Mutex<Form>>,
     /// Ends the conversation when nobody reads it any more.
     canceller: Canceller,
+    /// Where the log is kept.
+    places: Places,
 }
 
 impl View {
     /// Writes contract events.
-    pub(super) fn lines(canceller: Canceller) -> Self {
-        Self::new(Form::Lines(EventWriter::new(io::stdout())), canceller)
+    pub(super) fn lines(canceller: Canceller, places: Places) -> Self {
+        Self::new(Form::Lines(EventWriter::new(io::stdout())), canceller, places)
     }
 
     /// Writes for a person.
-    pub(super) fn live(canceller: Canceller) -> Self {
-        Self::new(Form::Live(Live::new()), canceller)
+    pub(super) fn live(canceller: Canceller, places: Places) -> Self {
+        Self::new(Form::Live(Live::new()), canceller, places)
     }
 
-    fn new(form: Form, canceller: Canceller) -> Self {
+    fn new(form: Form, canceller: Canceller, places: Places) -> Self {
         Self {
             form: Arc::new(Mutex::new(form)),
             canceller,
+            places,
         }
     }
 
     /// Shows a step between turns.
     pub(super) fn step(&self, event: &HapEvent<'_>) {
-        let Some(words) = words_of(event) else { return };
+        if let Some(words) = words_of(event) {
+            self.remark(&words);
+        }
+    }
+
+    /// Says something that is no part of the conversation, and logs it.
+    pub(super) fn remark(&self, words: &str) {
+        let words = redact(words);
+        log_file::note(&self.places, LOG_NAME, &words);
         match &mut *self.form() {
-            Form::Lines(_) => output::tell(&words),
-            Form::Live(live) => live.remark(&words),
+            Form::Lines(_) => output::tell(&visible(&words)),
+            Form::Live(live) => live.remark(&visible(&words)),
         }
     }
 
@@ -67,6 +84,11 @@ impl View {
 
 impl Sink for View {
     fn item(&mut self, item: Item<'_>) {
+        if let Item::Note(note) = &item
+            && let Some(words) = words_of_note(note)
+        {
+            return self.remark(&words);
+        }
         let shown = match &mut *self.form() {
             Form::Lines(writer) => {
                 writer.item(item);
@@ -80,6 +102,23 @@ impl Sink for View {
     }
 }
 
+/// Returns what is said about a note to everyone; what is only worth a look in a terminal is not.
+fn words_of_note(note: &Note<'_>) -> Option<String> {
+    Some(match note {
+        Note::Session { .. } | Note::Connection(_) | Note::UnknownType(_) => return None,
+        Note::Notice(words) => format!("the CLI says: {words}"),
+        Note::UnknownTool(name) => {
+            format!("refused: the agent called {name}, which is no tool of this adapter")
+        }
+        Note::QuestionSkipped => {
+            "the CLI answered a question of the agent itself; you will be asked instead".to_owned()
+        }
+        Note::TextMismatch => "the streamed text differs from the text of the result".to_owned(),
+        Note::LateExit(exit) => format!("the CLI failed after its result ({exit:?}); the result counts"),
+        Note::Recovery(decision) => decision.to_string(),
+    })
+}
+
 fn words_of(event: &HapEvent<'_>) -> Option<String> {
     Some(match event {
         HapEvent::Turn(_) => return None,
@@ -90,13 +129,17 @@ fn words_of(event: &HapEvent<'_>) -> Option<String> {
         HapEvent::Answered(Answer::Text(_)) => "you answered; the agent goes on".to_owned(),
         HapEvent::Answered(Answer::Declined(_)) => "you declined; the conversation ends".to_owned(),
         HapEvent::Answered(Answer::Cancelled) => "the question was closed; the conversation ends".to_owned(),
-        HapEvent::ResumedElsewhere => {
-            "warning: the CLI continued another chat than it was told to".to_owned()
+        HapEvent::Forgotten => {
+            "warning: the CLI did not continue the chat; the agent has forgotten what was said".to_owned()
+        }
+        HapEvent::Unproved(why) => {
+            format!("note: whether the CLI continued the chat cannot be proved: {why}")
         }
     })
 }
 
 /// A terminal that shows text as it comes.
+#[derive(Debug)]
 struct Live {
     paint: Paint,
     columns: usize,
@@ -169,7 +212,6 @@ impl Live {
                 self.line(&self.paint.dim(&words))
             }
             Note::Connection(what) => self.line(&self.paint.dim(&visible_line(what))),
-            Note::Recovery(decision) => self.line(&self.paint.yellow(&decision.to_string())),
             _ => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use super::cut::beginning;
 use crate::client::{call, expect_reply, list};
 use crate::command::terminal;
 use crate::error::CliError;
+use crate::surroundings;
 
 /// How many of an agent's questions are looked at.
 const QUESTIONS_MAX: u32 = 20;
@@ -18,6 +19,9 @@ pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<Ag
     let Some(session) = &input.session else {
         return Ok(None);
     };
+    if let Some(agent) = surroundings::driven_agent() {
+        return Ok(Some(agent));
+    }
     let folder = input
         .folder
         .clone()

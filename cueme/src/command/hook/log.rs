@@ -1,34 +1,13 @@
 //! The log of hooks: nobody reads a hook's stderr, so what went wrong stands here.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-
 use protocol_spec::endpoint::Places;
 
-use crate::display::{now, visible_line};
+use crate::log_file;
 
 /// The log's name in the log directory.
 const NAME: &str = "hook.log";
-/// How large it may become before it is started anew; the one before is kept.
-const BYTES_MAX: u64 = 1024 * 1024;
 
 /// Adds a line. A log that cannot be written changes nothing for the host.
 pub(super) fn note(places: &Places, line: &str) {
-    let _ = std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&places.log_dir);
-    let path = places.log_dir.join(NAME);
-    if std::fs::metadata(&path).is_ok_and(|found| found.len() > BYTES_MAX) {
-        let _ = std::fs::rename(&path, path.with_extension("log.1"));
-    }
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(&path);
-    if let Ok(mut file) = file {
-        let _ = writeln!(file, "{} {}", now(), visible_line(line));
-    }
+    log_file::note(places, NAME, line);
 }

@@ -9,9 +9,7 @@ use super::run::Called;
 use super::verdict::Verdict;
 use crate::command::join::SESSION_VARIABLE;
 use crate::error::CliError;
-
-/// The variable that holds the agent's id.
-const AGENT_VARIABLE: &str = "CUEME_AGENT_ID";
+use crate::surroundings::AGENT_VARIABLE;
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let input = called.input;

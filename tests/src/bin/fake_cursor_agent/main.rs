@@ -35,15 +35,19 @@ fn run(mut args: Args) -> ExitCode {
         Command::CreateChat => answer(&chats::create(&args)),
         Command::List => fail("Error: ls requires an interactive terminal"),
         Command::Login | Command::Mcp => answer("ok"),
+        Command::Turn if !scenario::is_known() => fail("the double knows no such scenario"),
         Command::Turn => {
             if args.prompt.is_empty() && !scenario::waits_for_nothing() {
                 let _ = std::io::stdin().read_to_string(&mut args.prompt);
             }
+            let named = args.model.clone();
+            args.model = args.model.or_else(|| chats::model(None));
             log(&args);
-            match scenario::preflight(&args) {
-                Some(message) => fail(&message),
-                None => scenario::play(&args),
+            if let Some(message) = scenario::preflight(&args) {
+                return fail(&message);
             }
+            chats::model(named.as_deref());
+            scenario::play(&args)
         }
     }
 }

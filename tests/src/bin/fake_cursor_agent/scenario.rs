@@ -11,12 +11,20 @@ use crate::args::Args;
 use crate::chats;
 use crate::stream::{Before, Stream};
 
+/// What a custom CLI calls unless `FAKE_CURSOR_TOOL` says otherwise.
+const CALL_DEFAULT: &str = r#"{"name":"exec","args":{"command":"pwd"}}"#;
 const LONG: Duration = Duration::from_secs(3_600);
 const LOGIN: &str = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.";
 const TRUST: &str = "\n⚠ Workspace Trust Required\n\n  Cursor Agent can execute code and access files in this directory.\n  Do you trust the contents of this directory?\n\n    /w\n\n  To proceed, you can either:\n    • Run 'agent' interactively to decide\n    • Pass --trust, --yolo, or -f if you trust this directory\n";
 
 fn name() -> String {
     std::env::var("FAKE_CURSOR_SCENARIO").unwrap_or_else(|_| "simple".into())
+}
+
+/// Reports whether there is such a scenario.
+pub(crate) fn is_known() -> bool {
+    let name = name();
+    name.starts_with("replay:") || cueme_tests::SCENARIOS.contains(&name.as_str())
 }
 
 /// Reports whether the scenario has nobody logged in.
@@ -63,6 +71,9 @@ pub(crate) fn preflight(args: &Args) -> Option<String> {
 pub(crate) fn play(args: &Args) -> ExitCode {
     let scenario = name();
     let session = chats::open(args);
+    if scenario == "hap_forgets" {
+        chats::forget(&session);
+    }
     let earlier = chats::turns(&session);
     chats::record(&session, &args.prompt);
     let mut out = Stream::new(session, args.partial);
@@ -208,6 +219,10 @@ fn play_turn(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) -> E
             }
             out.result_with("é…漢字🙂", true);
         }
+        "trickle" => {
+            out.pace = Duration::from_millis(2);
+            finish(out);
+        }
         "silent_gap" => {
             sleep(Duration::from_millis(1_500));
             finish(out);
@@ -273,6 +288,30 @@ fn ask(out: &mut Stream) {
     out.result();
 }
 
+/// Asks two questions in two calls, the first of them again in a third.
+fn ask_twice(out: &mut Stream) {
+    skipped_question(out, "Which database?", &["SQLite", "Postgres"]);
+    skipped_question(out, "Which port?", &["80", "8080"]);
+    skipped_question(out, "Which database?", &["SQLite", "Postgres"]);
+}
+
+/// Asks one question with the CLI's own tool, which nobody sees.
+fn skipped_question(out: &mut Stream, prompt: &str, labels: &[&str]) {
+    let options: Vec<_> = labels
+        .iter()
+        .map(|label| json!({"id":label,"label":label}))
+        .collect();
+    let ask =
+        json!({"title":"T","questions":[{"id":"q","prompt":prompt,"options":options,"allowMultiple":false}]});
+    let id = out.start("askQuestionToolCall", &ask);
+    out.complete(
+        &id,
+        "askQuestionToolCall",
+        Some(&ask),
+        &json!({"rejected":{"reason":"Questions skipped by the user"}}),
+    );
+}
+
 fn grandchild(command: &[&str], out: &mut Stream) {
     let (program, args) = command.split_first().unwrap_or((&"true", &[]));
     let _ = Command::new(program).args(args).stdin(Stdio::null()).spawn();
@@ -326,7 +365,8 @@ fn play_custom(scenario: &str, out: &mut Stream) -> ExitCode {
         .filter(|message| message["role"] == "tool")
         .collect();
     if told.is_empty() && tools.contains(&"exec") {
-        out.line(&json!({"type":"tool_call","data":{"name":"exec","args":{"command":"pwd"}}}));
+        let call = std::env::var("FAKE_CURSOR_TOOL").unwrap_or(CALL_DEFAULT.into());
+        out.raw(format!("{{\"type\":\"tool_call\",\"data\":{call}}}\n"));
     } else {
         let content = told.last().map_or("no tools".to_owned(), |message| {
             format!("told: {}", message["content"])
@@ -377,6 +417,7 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
     out.say("Working. ", Before::Tool);
     match scenario {
         "hap_ok" => really_cue(out, cue),
+        "hap_mcp" => mcp_cue(out),
         "hap_repair" if earlier > 0 || args.resume.is_some() => really_cue(out, cue),
         "hap_not_last" => {
             really_cue(out, cue);
@@ -389,15 +430,9 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
         }
         "hap_masked" => out.shell("cueme cue tidy-otter - < q.txt || true", 0, false),
         "hap_ask" => {
-            let ask = json!({"title":"T","questions":[{"id":"q","prompt":"Which?","options":[{"id":"a","label":"A"},{"id":"b","label":"B"}],"allowMultiple":false}]});
-            let id = out.start("askQuestionToolCall", &ask);
-            out.complete(
-                &id,
-                "askQuestionToolCall",
-                Some(&ask),
-                &json!({"rejected":{"reason":"Questions skipped by the user"}}),
-            );
+            skipped_question(out, "Which?", &["A", "B"]);
         }
+        "hap_ask_twice" => ask_twice(out),
         "hap_unavailable" => out.say("TOOLS_UNAVAILABLE\ncueme cue tidy-otter -", Before::Tool),
         "hap_fake_claim" => out.say("I called cueme and you said yes. ", Before::Tool),
         // hap_missing, and hap_repair on its first turn: only work, no cue.
@@ -419,7 +454,22 @@ fn start_cue() {
 }
 
 fn really_cue(out: &mut Stream, shown: &str) {
-    let code = match std::env::var("FAKE_CURSOR_CUE") {
+    let code = run_cue();
+    out.shell(shown, code, false);
+}
+
+/// Asks, and says that it did so through an MCP server.
+fn mcp_cue(out: &mut Stream) {
+    let is_error = run_cue() != 0;
+    let args = json!({"name":"cueme-cue","args":{"prompt":"Done?"},"providerIdentifier":"cueme","toolName":"cue","serverIdentifier":"cueme"});
+    let id = out.start("mcpToolCall", &args);
+    let result = json!({"success":{"content":[{"text":{"text":"yes"}}],"isError":is_error}});
+    out.complete(&id, "mcpToolCall", Some(&args), &result);
+}
+
+/// Runs the command that stands for the cue, and returns its exit code.
+fn run_cue() -> i32 {
+    match std::env::var("FAKE_CURSOR_CUE") {
         Ok(command) => {
             let status = Command::new("sh")
                 .args(["-c", &command])
@@ -428,6 +478,5 @@ fn really_cue(out: &mut Stream, shown: &str) {
             status.ok().and_then(|status| status.code()).unwrap_or(1)
         }
         Err(_) => 0,
-    };
-    out.shell(shown, code, false);
+    }
 }

@@ -1,8 +1,12 @@
 //! Writes the stream in the shapes the real CLI has.
 
 use std::io::Write;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+
+/// How many bytes a slow stream writes at once.
+const TRICKLE_BYTES: usize = 7;
 
 /// What follows a segment of text; it decides the shape of the re-send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub(crate) struct Stream {
     calls: u32,
     said: String,
     pub(crate) newline: &'static str,
+    /// How long it takes to write a few bytes.
+    pub(crate) pace: Duration,
 }
 
 impl Stream {
@@ -32,14 +38,24 @@ impl Stream {
             calls: 0,
             said: String::new(),
             newline: "\n",
+            pace: Duration::ZERO,
         }
     }
 
     /// Writes bytes as they are.
     pub(crate) fn raw(&mut self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        let step = if self.pace.is_zero() {
+            bytes.len()
+        } else {
+            TRICKLE_BYTES
+        };
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(bytes.as_ref());
-        let _ = out.flush();
+        for part in bytes.chunks(step.max(1)) {
+            let _ = out.write_all(part);
+            let _ = out.flush();
+            std::thread::sleep(self.pace);
+        }
     }
 
     pub(crate) fn line(&mut self, line: &Value) {
