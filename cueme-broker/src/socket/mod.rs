@@ -6,6 +6,7 @@ mod connection;
 mod dispatch;
 mod list;
 mod listen;
+mod runs;
 mod watch;
 
 pub(crate) use dispatch::{check_ask, check_names};
