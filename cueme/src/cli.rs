@@ -2,6 +2,7 @@
 
 mod agent;
 mod chats;
+mod cloud;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,10 @@ pub(crate) use agent::{
     Permission, Sandbox,
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
+pub(crate) use cloud::{
+    CloudApiVersion, CloudArgs, CloudConversationArgs, CloudDoctorArgs, CloudDriving, CloudFields,
+    CloudFollowUpArgs, CloudLaunchArgs, CloudStatusArgs, CloudStopArgs, CloudVerb, CloudWatchArgs,
+};
 
 use crate::command::{HookArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
@@ -92,6 +97,9 @@ pub(crate) enum Verb {
     /// Run Cursor's agent, and see to it that you are asked
     #[command(after_help = agent::EXAMPLES)]
     Agent(AgentArgs),
+    /// Run agents in Cursor's cloud, and see to it that you are asked
+    #[command(after_help = cloud::EXAMPLES)]
+    Cloud(CloudArgs),
     /// Read the chats Cursor keeps on disk
     #[command(after_help = chats::EXAMPLES)]
     Chats(ChatsArgs),

@@ -1,7 +1,7 @@
 //! The command `cueme`: agents ask with it, humans answer with it, and the broker is one of its verbs.
 //!
 //! No path of a client starts an async runtime: a call is one connection, one write and blocking reads. Only the verbs
-//! that drive another program, `cueme agent …`, run one.
+//! that drive agents, `cueme agent …` and `cueme cloud …`, run one.
 
 mod cli;
 
@@ -15,6 +15,7 @@ mod duration;
 mod error;
 mod input;
 mod output;
+mod runs;
 mod surroundings;
 mod told;
 

@@ -3,6 +3,7 @@
 mod run;
 
 mod human;
+mod reported;
 mod tools;
 mod view;
 
@@ -17,3 +18,5 @@ mod setup;
 mod dispatch;
 
 pub(super) use dispatch::run;
+pub(super) use human::BrokerHuman;
+pub(super) use setup::runtime;

@@ -15,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::failed::TURN_FAILED;
 use super::human::BrokerHuman;
+use super::reported::ReportedRun;
 use super::setup::{choose, directory, load_config, runtime};
 use super::tools::registry;
 use super::view::View;
@@ -55,13 +56,16 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     let (canceller, cancelled) = cancellation();
     let is_lines = args.json || !output::is_terminal();
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
-    agent.activity = args.activity || !is_lines;
+    // The broker is told of tools also where stdout is not.
+    agent.activity = args.activity || !is_lines || human.is_some();
     agent.cancelled = cancelled;
+    let reported = ReportedRun::begin(human.as_ref(), &cwd, &prompt, resume.as_deref(), &canceller);
     let view = if is_lines {
         View::lines(canceller.clone())
     } else {
         View::live(canceller.clone())
     };
+    let view = view.reporting(reported.clone(), args.activity || !is_lines);
     let talk = Talk {
         agent,
         resume,
@@ -71,6 +75,9 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         let stopped = stop_on_signal(canceller)?;
         let is_well = talk.hold(human, view.clone()).await;
         view.close();
+        if let Some(reported) = reported {
+            reported.end(is_well, stopped.get().is_some());
+        }
         Ok(match stopped.get() {
             Some(exit) => *exit,
             None if is_well => Exit::Done,

@@ -7,6 +7,7 @@ use adapter_core::contract::{ErrorData, Event, Usage};
 use adapter_core::cursor::cli::{ActivityData, Canceller, EventWriter, Item, Note, Phase, Sink};
 use adapter_core::hap::{Answer, HapEvent};
 
+use super::reported::ReportedRun;
 use crate::display::{Paint, shorten, visible, visible_line};
 use crate::output;
 
@@ -24,6 +25,9 @@ pub(super) struct View {
     form: Arc<Mutex<Form>>,
     /// Ends the conversation when nobody reads it any more.
     canceller: Canceller,
+    /// Whoever tells the broker.
+    reported: Option<ReportedRun>,
+    shows_activity: bool,
 }
 
 impl View {
@@ -41,6 +45,17 @@ impl View {
         Self {
             form: Arc::new(Mutex::new(form)),
             canceller,
+            reported: None,
+            shows_activity: true,
+        }
+    }
+
+    /// Passes everything on to the broker, and shows tools only where they are wanted.
+    pub(super) fn reporting(self, reported: Option<ReportedRun>, shows_activity: bool) -> Self {
+        Self {
+            reported,
+            shows_activity,
+            ..self
         }
     }
 
@@ -67,6 +82,12 @@ impl View {
 
 impl Sink for View {
     fn item(&mut self, item: Item<'_>) {
+        if let Some(reported) = &self.reported {
+            reported.item(&item);
+        }
+        if matches!(item, Item::Activity(_)) && !self.shows_activity {
+            return;
+        }
         let shown = match &mut *self.form() {
             Form::Lines(writer) => {
                 writer.item(item);
