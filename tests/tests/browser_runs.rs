@@ -95,7 +95,7 @@ fn a_run_in_the_cloud_is_started_by_the_form_and_shows_its_status_branch_and_pul
     assert_eq!(launched["source"]["ref"], "dev");
     assert_eq!(launched["target"]["autoCreatePr"], true);
     browser.click(".run-more summary");
-    browser.sees(".run-events", "RUNNING");
+    browser.sees(".run-events", "FINISHED");
     browser.until("return !document.querySelector('.run-title b')");
 }
 

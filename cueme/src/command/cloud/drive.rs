@@ -45,7 +45,7 @@ pub(super) struct Drive {
 
 impl Drive {
     /// Drives the run to its end.
-    pub(super) fn to_the_end(self, driving: &CloudDriving) -> Result<Exit, CliError> {
+    pub(super) fn complete(self, driving: &CloudDriving) -> Result<Exit, CliError> {
         let api = connect(&self.settings, RetryPolicy::default()).map_err(|error| failed(&error))?;
         let agent_id = match (driving.no_hap, self.agent_id.clone()) {
             (true, _) => None,

@@ -43,5 +43,5 @@ pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
         run_id: None,
         is_ours: true,
     };
-    drive.to_the_end(&args.driving)
+    drive.complete(&args.driving)
 }

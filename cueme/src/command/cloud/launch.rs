@@ -35,7 +35,7 @@ pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
         run_id: None,
         is_ours: true,
     };
-    drive.to_the_end(&args.driving)
+    drive.complete(&args.driving)
 }
 
 fn form(args: &CloudLaunchArgs, places: &Places) -> Result<Form, CliError> {

@@ -27,5 +27,5 @@ pub(super) fn run(args: &CloudWatchArgs) -> Result<Exit, CliError> {
         run_id: known.open_run,
         is_ours: false,
     };
-    drive.to_the_end(&args.driving)
+    drive.complete(&args.driving)
 }
