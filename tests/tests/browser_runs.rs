@@ -12,13 +12,14 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use adapter_core::cursor::chats::project_id;
 use browser_support::{Browser, DESKTOP, PHONE, sign_in};
 use chat_store::{StoreBuilder, assistant, shell, user};
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
 use serde_json::Value;
-use support::{Home, Running, binary, eventually};
+use support::{Home, PATIENCE, Running, binary};
 use tokio::runtime::Runtime;
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
@@ -47,14 +48,33 @@ fn open_runs(browser: &Browser) {
 }
 
 /// Waits for a question, and declines it.
+#[track_caller]
 fn decline(home: &Home) {
-    let cue = eventually(|| {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
         let inbox = home.run(&["inbox", "--json"]).expect(0).json();
         let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
-        let found = inbox.as_array().unwrap().iter().find(waited).cloned();
-        found.map(|cue| cue["cue_id"].as_str().unwrap().to_owned())
-    });
-    home.run(&["decline", &cue]).expect(0);
+        if let Some(cue) = inbox.as_array().unwrap().iter().find(waited) {
+            home.run(&["decline", cue["cue_id"].as_str().unwrap()]).expect(0);
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "nobody asked: {inbox} {:?}",
+            runs(home)
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns what became of each run, oldest first.
+fn runs(home: &Home) -> Vec<(String, String, Option<String>)> {
+    let database = rusqlite::Connection::open(home.path().join("cueme.db")).unwrap();
+    let mut statement = database
+        .prepare("SELECT title, status, error FROM runs ORDER BY seq")
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    rows.unwrap().map(Result::unwrap).collect()
 }
 
 #[test]
