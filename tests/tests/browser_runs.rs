@@ -154,6 +154,8 @@ impl Stage {
         symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), bin.join("agent")).unwrap();
         symlink(binary(), bin.join("cueme")).unwrap();
         fs::create_dir(stage.project()).unwrap();
+        // The broker finds programs where whoever started it does.
+        assert!(stage.command(&["agents"]).output().unwrap().status.success());
         stage
     }
 
@@ -177,7 +179,7 @@ impl Stage {
         command
     }
 
-    /// Starts a call; the first one starts the broker, with everything that the double needs.
+    /// Starts a call.
     fn start(&self, words: &[&str]) -> Running {
         let mut command = self.command(words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
