@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use adapter_core::cursor::cloud::SigningKey;
 use protocol_spec::endpoint::Places;
 use protocol_spec::message::{ErrorCode, Failure, Retire, Status};
 use protocol_spec::time::Timestamp;
@@ -15,6 +16,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::engine::{Core, EngineError, EngineHandle, storage_failure};
 use crate::lifecycle::Record;
+use crate::runs::Followers;
 use crate::store::{Reader, SCHEMA, StoreError};
 use crate::web::Web;
 
@@ -47,6 +49,10 @@ pub(crate) struct Broker {
     stop: watch::Sender<Option<StopReason>>,
     /// The page's side, once it is served.
     web: OnceLock<Weak<Web>>,
+    /// Whether agents elsewhere can reach it.
+    public: OnceLock<()>,
+    followers: Arc<Followers>,
+    signing_key: OnceLock<SigningKey>,
     connections: AtomicUsize,
     /// When the last connection was closed, in milliseconds after `started`.
     last_used_ms: AtomicU64,
@@ -71,6 +77,9 @@ impl Broker {
             config: Mutex::default(),
             stop: watch::channel(None).0,
             web: OnceLock::new(),
+            public: OnceLock::new(),
+            followers: Arc::default(),
+            signing_key: OnceLock::new(),
             connections: AtomicUsize::new(0),
             last_used_ms: AtomicU64::new(0),
         }
@@ -89,6 +98,32 @@ impl Broker {
     /// Returns where everything is.
     pub(crate) fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// Returns the program it runs.
+    pub(crate) fn executable(&self) -> &std::path::Path {
+        &self.executable
+    }
+
+    /// Returns who drives runs.
+    pub(crate) fn followers(&self) -> &Arc<Followers> {
+        &self.followers
+    }
+
+    /// Returns where the key of runs' tokens is kept once it was read.
+    pub(crate) fn key_cell(&self) -> &OnceLock<SigningKey> {
+        &self.signing_key
+    }
+
+    /// Notes that agents elsewhere can reach the broker.
+    pub(crate) fn set_public(&self) {
+        // There is one such listener for the life of a broker.
+        let _ = self.public.set(());
+    }
+
+    /// Says whether agents elsewhere can reach the broker.
+    pub(crate) fn is_public(&self) -> bool {
+        self.public.get().is_some()
     }
 
     /// Makes the page's side known.

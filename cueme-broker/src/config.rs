@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use adapter_core::cursor::cloud::CloudConfig;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
@@ -33,6 +34,13 @@ pub struct Config {
     pub listen: Listen,
     /// More about the page.
     pub web: WebConfig,
+    /// Where agents elsewhere reach the broker; nowhere unless set.
+    #[serde(deserialize_with = "public_listen")]
+    pub public_listen: Option<SocketAddr>,
+    /// More about that listener.
+    pub public: WebConfig,
+    /// How agents in Cursor's cloud are run.
+    pub cloud: CloudConfig,
     /// Rules that answer by themselves, in the order they are tried.
     pub policy: Vec<Policy>,
     /// Who is told when nobody answers.
@@ -136,6 +144,9 @@ impl Default for Config {
             retention: None,
             listen: Listen::default(),
             web: WebConfig::default(),
+            public_listen: None,
+            public: WebConfig::default(),
+            cloud: CloudConfig::default(),
             policy: Vec::new(),
             notify: Vec::new(),
             runtime: BTreeMap::new(),
@@ -209,6 +220,21 @@ fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error
     }
 }
 
+fn public_listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
+    let parsed = match TextOr::<bool>::deserialize(deserializer)? {
+        TextOr::Text(text) => Listen::parse(&text),
+        TextOr::Other(false) => Some(Listen::Off),
+        TextOr::Other(true) => None,
+    };
+    match parsed {
+        Some(Listen::At(address)) => Ok(Some(address)),
+        Some(Listen::Off) => Ok(None),
+        Some(Listen::Here) | None => Err(de::Error::custom(
+            "public_listen is an address such as \"127.0.0.1:7443\", or \"off\"",
+        )),
+    }
+}
+
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     match TextOr::<u64>::deserialize(deserializer)? {
         TextOr::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
@@ -239,6 +265,29 @@ mod tests {
         for text in ["", "x", "5 weeks", "-1", "1.5h", "99999999999999999999d"] {
             assert_eq!(parse_duration(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn the_listener_for_the_outside_is_off_unless_an_address_is_given() {
+        assert_eq!(Config::default().public_listen, None);
+        let config: Config = toml::from_str("public_listen = \"127.0.0.1:7443\"").unwrap();
+        assert_eq!(config.public_listen, Some("127.0.0.1:7443".parse().unwrap()));
+        let off: Config = toml::from_str("public_listen = false").unwrap();
+        assert_eq!(off.public_listen, None);
+        for wrong in ["public_listen = true", "public_listen = \"somewhere\""] {
+            assert!(toml::from_str::<Config>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_section_of_the_cloud_takes_both_spellings_and_references_to_secrets() {
+        let written = "[cloud]\nrepository = \"https://github.com/acme/site\"\npollIntervalSec = 5\ngrace_sec = 3\n\
+                       env.CURSOR_API_KEY = { type = \"secret_ref\", env = \"MY_KEY\" }\n";
+        let cloud = toml::from_str::<Config>(written).unwrap().cloud;
+        assert_eq!((cloud.poll_interval_sec, cloud.grace_sec), (Some(5), Some(3)));
+        assert!(cloud.unknown.is_empty() && cloud.env.contains_key("CURSOR_API_KEY"));
+        let wrong: Config = toml::from_str("[cloud]\napiKey = \"k\"").unwrap();
+        assert!(wrong.cloud.check_fields().is_err());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The broker: who asked, who answered, and whether they know.
 //!
 //! Reading order: the rules ([`machine`]), what is on disk ([`store`]), the one thread that joins them ([`engine`]),
-//! the socket clients speak through, the page and its API, what the broker does by itself ([`policy`], [`notify`]), and
-//! the life of the process.
+//! the socket clients speak through, runs of agents, the page and its API, what the broker does by itself ([`policy`],
+//! [`notify`]), and the life of the process.
 
 pub mod machine;
 pub mod store;
@@ -15,6 +15,7 @@ mod socket;
 
 pub mod notify;
 pub mod policy;
+mod runs;
 mod web;
 
 pub mod config;

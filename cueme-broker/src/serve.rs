@@ -20,7 +20,7 @@ use crate::log;
 use crate::policy;
 use crate::socket::{self, Listener};
 use crate::store::{SCHEMA, StoreError, Synchronous};
-use crate::web::{self, Web, WebListener};
+use crate::web::{self, Entrance, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives.
 const HEARTBEAT: Duration = Duration::from_millis(500);
@@ -125,7 +125,8 @@ async fn run(
     let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
     load_config(broker, &places.config).await;
     let _watcher = watch_config(broker, &places.config);
-    let _page = serve_page(broker).await;
+    let page = serve_page(broker).await;
+    let _public = serve_public(broker, page.as_ref()).await;
     tokio::spawn(policy::watch(Arc::clone(broker)));
     tokio::spawn(crate::notify::watch(Arc::clone(broker)));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
@@ -164,7 +165,26 @@ async fn serve_page(broker: &Arc<Broker>) -> Option<Arc<Web>> {
         .ok()?;
     broker.set_web(&web);
     tracing::info!(url = web.local_url(), "the page is served");
-    tokio::spawn(web::accept(listener, Arc::clone(&web)));
+    tokio::spawn(web::accept(listener, Arc::clone(&web), Entrance::Page));
+    Some(web)
+}
+
+/// Serves agents elsewhere, if the configuration says so; the page has no part in it.
+async fn serve_public(broker: &Arc<Broker>, page: Option<&Arc<Web>>) -> Option<Arc<Web>> {
+    let address = broker.config().public_listen?;
+    let listener = WebListener::bind_public(address)
+        .await
+        .inspect_err(|error| tracing::error!(%error, %address, "agents elsewhere cannot be served"))
+        .ok()?;
+    let web = match page {
+        Some(page) => Arc::clone(page),
+        None => Web::open(Arc::clone(broker), listener.address())
+            .inspect_err(|error| tracing::error!(%error, "agents elsewhere cannot be served"))
+            .ok()?,
+    };
+    broker.set_public();
+    tracing::info!(address = %listener.address(), "agents elsewhere are served");
+    tokio::spawn(web::accept(listener, Arc::clone(&web), Entrance::Public));
     Some(web)
 }
 

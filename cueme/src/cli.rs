@@ -2,6 +2,7 @@
 
 mod agent;
 mod chats;
+mod cloud;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +16,10 @@ pub(crate) use agent::{
     Permission, Recorded, Sandbox,
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
+pub(crate) use cloud::{
+    CloudApiVersion, CloudArgs, CloudConversationArgs, CloudDoctorArgs, CloudDriving, CloudFields,
+    CloudFollowUpArgs, CloudLaunchArgs, CloudStatusArgs, CloudStopArgs, CloudVerb, CloudWatchArgs,
+};
 
 use crate::command::{HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
@@ -109,6 +114,9 @@ pub(crate) enum Verb {
     /// Run Cursor's agent, and see to it that you are asked
     #[command(after_help = agent::EXAMPLES)]
     Agent(AgentArgs),
+    /// Run agents in Cursor's cloud, and see to it that you are asked
+    #[command(after_help = cloud::EXAMPLES)]
+    Cloud(CloudArgs),
     /// Read the chats Cursor keeps on disk
     #[command(after_help = chats::EXAMPLES)]
     Chats(ChatsArgs),

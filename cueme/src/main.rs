@@ -1,7 +1,7 @@
 //! The command `cueme`: agents ask with it, humans answer with it, and the broker is one of its verbs.
 //!
 //! No path of a client starts an async runtime: a call is one connection, one write and blocking reads. Only the verbs
-//! that drive another program, `cueme agent …`, run one.
+//! that drive agents, `cueme agent …` and `cueme cloud …`, run one.
 
 mod cli;
 
@@ -16,6 +16,7 @@ mod error;
 mod input;
 mod log_file;
 mod output;
+mod runs;
 mod surroundings;
 mod told;
 

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use protocol_spec::answer::{Answer, FieldAnswer, Reply as Replied};
-use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::id::{AgentId, CueId, RequestId, RunId, RuntimeTag};
 use protocol_spec::message::*;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
@@ -49,6 +49,29 @@ fn answer() -> Answer {
         text: Some("carefully".into()),
         reply: Some(Replied::Form { fields }),
         attachments: Vec::new(),
+    }
+}
+
+fn run_id() -> RunId {
+    RunId(Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0002))
+}
+
+fn run() -> Run {
+    Run {
+        run_id: run_id(),
+        kind: RunKind::Cloud,
+        agent_id: Some(agent()),
+        project: "https://github.com/ada/engine".into(),
+        title: "Fix the carry".into(),
+        status: "FINISHED".into(),
+        end: Some(RunEnd::Succeeded),
+        error: None,
+        session: Some("bc-1".into()),
+        session_params: Some(serde_json::json!({"agentId": "bc-1"})),
+        model: None,
+        branch: Some("cursor/carry".into()),
+        pr_url: Some("https://github.com/ada/engine/pull/7".into()),
+        url: None,
     }
 }
 
@@ -173,6 +196,27 @@ fn requests() -> Vec<Request> {
             scope: TokenScope::Agent,
             agent: Some("bako-nefi".into()),
             name: Some("ci".into()),
+        }),
+        Request::RunReport(Box::new(RunReport {
+            run: run(),
+            events: vec![RunEvent {
+                at: time(1),
+                what: "status".into(),
+                text: "FINISHED".into(),
+            }],
+        })),
+        Request::RunFollow(RunFollow {
+            run_id: run_id(),
+            webhook_secret: Some("0123456789abcdef0123456789abcdef".into()),
+        }),
+        Request::Runs(RunQuery {
+            kind: Some(RunKind::Cloud),
+            name: Some("bc-".into()),
+            limit: Some(20),
+        }),
+        Request::Bootstrap(MintBootstrap {
+            agent_id: agent(),
+            run_id: run_id(),
         }),
     ]
 }
@@ -359,6 +403,22 @@ fn replies() -> Vec<Reply> {
         Reply::Queue(Queue {
             agent_id: agent(),
             messages: vec![id()],
+        }),
+        Reply::RunNoted(RunNoted { run_id: run_id() }),
+        Reply::RunWoken(RunWoken {
+            run_id: run_id(),
+            stop: true,
+        }),
+        Reply::Run(Box::new(RunView {
+            run: run(),
+            started_at: time(0),
+            changed_at: time(60),
+            ended_at: Some(time(60)),
+            followed: false,
+        })),
+        Reply::Bootstrap(BootstrapMade {
+            token: "cmb_once".into(),
+            expires_at: time(600),
         }),
         Reply::Error(
             Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here")

@@ -13,7 +13,7 @@ use protocol_spec::version;
 
 use super::WAITS_PER_CONNECTION_MAX;
 use super::connection::{Connection, Ended};
-use super::{import, list, watch};
+use super::{import, list, runs, watch};
 use crate::broker::{StopReason, blocking};
 use crate::engine::{EngineError, Order, Work};
 use crate::machine::Ticket;
@@ -237,6 +237,16 @@ pub(super) async fn dispatch(
         },
         Request::Token(mint) => match make_token(connection, mint).await {
             Ok(reply) => connection.send(id, &reply).await.map(Ok)?,
+            Err(failure) => Err(failure),
+        },
+        Request::RunReport(report) => match connection.broker.report_run(*report).await {
+            Ok(noted) => connection.send(id, &Reply::RunNoted(noted)).await.map(Ok)?,
+            Err(failure) => Err(failure),
+        },
+        Request::RunFollow(follow) => return runs::follow(connection, id, follow).await,
+        Request::Runs(query) => return runs::list(connection, id, query).await,
+        Request::Bootstrap(mint) => match connection.broker.mint_bootstrap(mint).await {
+            Ok(made) => connection.send(id, &Reply::Bootstrap(made)).await.map(Ok)?,
             Err(failure) => Err(failure),
         },
     };

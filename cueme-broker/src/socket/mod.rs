@@ -7,6 +7,7 @@ mod dispatch;
 mod import;
 mod list;
 mod listen;
+mod runs;
 mod watch;
 
 pub(crate) use dispatch::{check_ask, check_names};

@@ -59,7 +59,7 @@ pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Wat
 }
 
 /// Notices that the caller left; anything it still says has no meaning here.
-fn drain(connection: &Connection) -> Result<(), Ended> {
+pub(super) fn drain(connection: &Connection) -> Result<(), Ended> {
     let mut ignored = [0; 256];
     match connection.stream.try_read(&mut ignored) {
         Ok(0) => Err(Ended::Gone),

@@ -17,13 +17,17 @@ mod read;
 mod search;
 
 mod automatic;
+mod bootstraps;
 mod cards;
+mod deliveries;
 mod door;
 mod drafts;
+mod runs;
 mod settings;
 mod uploads;
 
 pub use automatic::{Notified, POLICY_PREFIX};
+pub use bootstraps::Bootstraps;
 pub use cards::{AgentRow, CueRow, MessageRow};
 pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};
@@ -32,5 +36,6 @@ pub use load::Remembered;
 pub use maintain::CheckReport;
 pub use open::{SCHEMA, Store, Synchronous};
 pub use read::{HistoryQuery, Reader};
+pub use runs::{RunRow, RunsWanted};
 pub use search::Recalled;
 pub use uploads::Upload;

@@ -11,15 +11,15 @@ use super::openapi::{Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, cues, decide, devices, drafts, events, hap, messages, policies, preview, settings,
-    snapshot, uploads,
+    agents, assets, cues, decide, devices, drafts, events, hap, messages, policies, preview, public, runs,
+    settings, snapshot, uploads,
 };
 
 /// Builds the router of everything behind the door.
 pub(super) fn router(web: Shared) -> Router {
     let table = humans(Table::new());
-    let table = page(table);
-    let (routes, document) = agents_own(table).finish();
+    let table = runs::routes(page(table));
+    let (routes, document) = public::describe(agents_own(table)).finish();
     routes
         .route("/api/v1/openapi.json", get(move || describe(document.clone())))
         .fallback(assets::asset)
@@ -309,7 +309,7 @@ fn page(table: Table) -> Table {
 }
 
 /// What agents do with tokens of their own.
-fn agents_own(table: Table) -> Table {
+pub(super) fn agents_own(table: Table) -> Table {
     table
         .route(
             &post_op("/hap/join", "Registers an agent")
@@ -352,11 +352,11 @@ fn agents_own(table: Table) -> Table {
         )
 }
 
-fn get_op(path: &'static str, summary: &'static str) -> Operation {
+pub(super) fn get_op(path: &'static str, summary: &'static str) -> Operation {
     Operation::new("get", path, summary)
 }
 
-fn post_op(path: &'static str, summary: &'static str) -> Operation {
+pub(super) fn post_op(path: &'static str, summary: &'static str) -> Operation {
     Operation::new("post", path, summary)
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use protocol_spec::id::{AgentId, CueId};
@@ -12,9 +13,13 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::door::random_name;
 use crate::engine::EngineHandle;
+use crate::runs::Followers;
 
 /// How many frames a page may fall behind; a frame has about two hundred bytes.
 const FRAMES_KEPT: usize = 1024;
+
+/// How long pages are left alone after a change of a run.
+const RUNS_PAUSE: Duration = Duration::from_millis(200);
 
 /// What pages are told.
 #[derive(Debug)]
@@ -58,6 +63,13 @@ impl Notice {
     pub(super) fn policies() -> Self {
         Self {
             what: "policies",
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn runs() -> Self {
+        Self {
+            what: "runs",
             ..Self::default()
         }
     }
@@ -153,6 +165,20 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
             }
             Err(RecvError::Closed) => return,
         }
+    }
+}
+
+/// Tells that runs have changed, and not more often than a page can read them anew.
+pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
+    let mut changes = followers.changes();
+    loop {
+        match changes.recv().await {
+            Ok(()) | Err(RecvError::Lagged(_)) => bell.notice(Notice::runs()),
+            Err(RecvError::Closed) => return,
+        }
+        tokio::time::sleep(RUNS_PAUSE).await;
+        // Whatever happened meanwhile is one more change, not many.
+        while changes.len() > 1 && changes.try_recv().is_ok() {}
     }
 }
 

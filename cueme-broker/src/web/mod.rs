@@ -33,10 +33,13 @@ mod snapshot;
 mod sniff;
 mod uploads;
 
+mod public;
+mod runs;
+
 mod markdown;
 mod patience;
 
-pub(crate) use server::{WebListener, accept};
+pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use settings::Settings;
 pub(crate) use state::Web;
 pub(crate) use uploads::tidy;

@@ -114,6 +114,18 @@ impl Table {
         self
     }
 
+    /// Describes what another listener serves at this very path.
+    pub(super) fn describe_outside(mut self, operation: &Operation) -> Self {
+        let mut described = self.describe(operation);
+        described["servers"] =
+            json!([{ "url": "/", "description": "the listener for agents elsewhere (`public_listen`)" }]);
+        self.paths
+            .entry(operation.path.to_owned())
+            .or_default()
+            .insert(operation.method.to_owned(), described);
+        self
+    }
+
     /// Returns the router and the document.
     pub(super) fn finish(mut self) -> (Router<Shared>, Value) {
         self.generator.subschema_for::<ErrorBody<'static>>();

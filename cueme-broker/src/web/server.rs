@@ -21,6 +21,7 @@ use tower::ServiceExt;
 
 use super::door::{Admitted, Peer, Refused, admit, login, login_token, sign_in_page, unauthenticated};
 use super::patience::Patient;
+use super::public;
 use super::state::Web;
 
 /// How long a request's head may take, and how long a connection may be silent.
@@ -38,7 +39,16 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
     connect-src 'self'; font-src 'self'; media-src 'self' data: blob:; manifest-src 'self'; worker-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The page's socket.
+/// Which of the two listeners a connection came in by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    /// The page and its API.
+    Page,
+    /// What agents elsewhere need, and nothing else.
+    Public,
+}
+
+/// The page's socket, or that of agents elsewhere.
 #[derive(Debug)]
 pub(crate) struct WebListener {
     listener: TcpListener,
@@ -68,7 +78,21 @@ impl WebListener {
         Ok(Self { listener, address })
     }
 
-    /// Returns where the page is.
+    /// Binds where agents elsewhere come in.
+    pub(crate) async fn bind_public(wanted: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(wanted).await?;
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            tracing::warn!(
+                %address,
+                "agents' tokens can be read on the way to this address: put a proxy or a tunnel with TLS in front, let it \
+                 alone reach the port, and set `[public] url` to its address"
+            );
+        }
+        Ok(Self { listener, address })
+    }
+
+    /// Returns where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -96,17 +120,18 @@ fn remember(memory: &Path, port: u16) {
 }
 
 /// Accepts connections for ever; the future is dropped to stop.
-pub(crate) async fn accept(listener: WebListener, web: Arc<Web>) -> Infallible {
+pub(crate) async fn accept(listener: WebListener, web: Arc<Web>, entrance: Entrance) -> Infallible {
     let served = Arc::new(AtomicUsize::new(0));
     loop {
         match listener.listener.accept().await {
             Ok((stream, remote)) => {
                 if served.load(Ordering::Relaxed) < CONNECTIONS_MAX {
-                    tokio::spawn(serve(stream, remote, Arc::clone(&web), Served::count(&served)));
+                    let served = Served::count(&served);
+                    tokio::spawn(serve(stream, remote, Arc::clone(&web), entrance, served));
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "could not accept a connection to the page");
+                tracing::warn!(%error, ?entrance, "could not accept a connection");
                 tokio::time::sleep(EXHAUSTED_PAUSE).await;
             }
         }
@@ -129,7 +154,7 @@ impl Drop for Served {
     }
 }
 
-async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, _served: Served) {
+async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: Entrance, _served: Served) {
     let Ok(local) = stream.local_addr() else { return };
     // Neither is worth refusing a connection for.
     let _ = stream.set_nodelay(true);
@@ -138,7 +163,14 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, _served: Se
     web.broker.connection_opened();
     let service = service_fn(|request: Request<Incoming>| {
         let web = Arc::clone(&web);
-        async move { Ok::<_, Infallible>(respond(&web, request, peer).await) }
+        async move {
+            let mut response = match entrance {
+                Entrance::Page => respond(&web, request, peer).await,
+                Entrance::Public => public::respond(&web, request, peer).await,
+            };
+            harden(&mut response);
+            Ok::<_, Infallible>(response)
+        }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -147,7 +179,7 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, _served: Se
         .serve_connection(TokioIo::new(Patient::new(stream)), service)
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, %remote, "a connection to the page ended early");
+        tracing::debug!(%error, %remote, ?entrance, "a connection ended early");
     }
     web.broker.connection_closed();
 }
@@ -155,7 +187,7 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, _served: Se
 /// Answers one request: who is it, then what do they want.
 async fn respond(web: &Arc<Web>, request: Request<Incoming>, peer: Peer) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let mut response = match admit(web, &parts, peer) {
+    match admit(web, &parts, peer) {
         Ok(admitted) => route(web, parts, Body::new(body), peer, admitted).await,
         Err(Refused { error, may_sign_in }) => match login_token(&parts).filter(|_| may_sign_in) {
             // A browser whose sign-in was revoked may sign in anew.
@@ -163,9 +195,7 @@ async fn respond(web: &Arc<Web>, request: Request<Incoming>, peer: Peer) -> Resp
             None if may_sign_in && is_navigation(&parts) => sign_in_page(&error),
             None => error.into_response(),
         },
-    };
-    harden(&mut response);
-    response
+    }
 }
 
 async fn route(

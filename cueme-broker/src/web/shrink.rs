@@ -23,6 +23,20 @@ const OPERATORS: [(&str, &str); 6] = [
     (" && ", "&&"),
     (" || ", "||"),
 ];
+/// Blanks that separate nothing between the texts of a script.
+const SEPARATORS: [(&str, &str); 11] = [
+    (", ", ","),
+    (" : ", ":"),
+    (": ", ":"),
+    ("; ", ";"),
+    ("{ ", "{"),
+    (" }", "}"),
+    (" {", "{"),
+    (" ? ", "?"),
+    (" ?? ", "??"),
+    ("if (", "if("),
+    ("for (", "for("),
+];
 /// Blanks that separate nothing in a style sheet.
 const BLANKS: [(&str, &str); 7] = [
     (": ", ":"),
@@ -51,10 +65,66 @@ fn shrink_script(source: &str) -> String {
         if is_note {
             String::new()
         } else {
-            without(&OPERATORS, &without_types(line))
+            squeeze(&without(&OPERATORS, &without_types(line)))
         }
     });
     joined(lines)
+}
+
+/// Drops blanks between the texts of a line. A line whose texts are not certain stays as it is.
+fn squeeze(line: &str) -> String {
+    parts(line).map_or_else(
+        || line.to_owned(),
+        |parts| {
+            let squeezed = parts.into_iter().map(|part| match part {
+                Part::Text(text) => text.to_owned(),
+                Part::Code(code) => without(&SEPARATORS, code),
+            });
+            squeezed.collect()
+        },
+    )
+}
+
+/// A part of a line.
+enum Part<'a> {
+    /// In quotes, which belong to it.
+    Text(&'a str),
+    /// Everything else.
+    Code(&'a str),
+}
+
+/// Tells texts from code; not where a slash may begin a pattern, nor where one text may hold another.
+fn parts(line: &str) -> Option<Vec<Part<'_>>> {
+    if line.matches('`').count() > 2 {
+        return None;
+    }
+    let mut parts = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(['"', '\'', '`']) {
+        let (code, quoted) = rest.split_at(start);
+        let end = end_of_text(quoted)?;
+        parts.extend([Part::Code(code), Part::Text(&quoted[..end])]);
+        rest = &quoted[end..];
+    }
+    parts.push(Part::Code(rest));
+    let may_hold_pattern = parts
+        .iter()
+        .any(|part| matches!(part, Part::Code(code) if code.contains('/')));
+    (!may_hold_pattern).then_some(parts)
+}
+
+/// Returns where a text ends that begins with its quote.
+fn end_of_text(quoted: &str) -> Option<usize> {
+    let mut characters = quoted.char_indices();
+    let (_, quote) = characters.next()?;
+    while let Some((at, character)) = characters.next() {
+        if character == '\\' {
+            characters.next();
+        } else if character == quote {
+            return Some(at + quote.len_utf8());
+        }
+    }
+    None
 }
 
 /// Drops `/** @type {…} */` and its kin.
@@ -114,6 +184,27 @@ mod tests {
             shrink("js/f.js", source),
             "export const f=(event)=>{\nreturn g((event));\n};\n"
         );
+    }
+
+    #[test]
+    fn blanks_go_between_texts_and_stay_inside_them() {
+        for (written, served) in [
+            ("f({ a: 1, b: \"x, y: { z }\" });", "f({a:1,b:\"x, y: { z }\"});"),
+            (
+                "if (a) b(c ? 'd, e' : `f, ${g}: h`);",
+                "if(a) b(c?'d, e':`f, ${g}: h`);",
+            ),
+            ("g(\"say \\\", it\", 1);", "g(\"say \\\", it\",1);"),
+        ] {
+            assert_eq!(shrink("js/f.js", written), format!("{served}\n"));
+        }
+        for kept in [
+            "x.replace(/[\"'], {2}/, y);",
+            "`a ${b ? `c, d` : e}`, f",
+            "it's, so",
+        ] {
+            assert_eq!(shrink("js/f.js", kept), format!("{kept}\n"));
+        }
     }
 
     #[test]

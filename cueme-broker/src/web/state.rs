@@ -10,11 +10,11 @@ use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::bell::{Bell, pass_on};
+use super::bell::{Bell, pass_on, pass_on_runs};
 use super::door::{Keys, Site};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
-use super::{api, uploads};
+use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work};
 use crate::store::{Reader, Store, StoreError};
@@ -30,6 +30,8 @@ pub(crate) struct Web {
     /// Cookies know no ports; the name keeps two brokers on one machine apart.
     pub(super) cookie_name: String,
     router: OnceLock<Router>,
+    /// What agents elsewhere reach.
+    public_router: OnceLock<Router>,
 }
 
 /// How handlers hold it.
@@ -43,6 +45,7 @@ impl Web {
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new());
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
+        tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
         let web = Arc::new(Self {
             cookie_name: cookie_name(&broker),
             broker,
@@ -51,9 +54,12 @@ impl Web {
             site: Site { address },
             settings,
             router: OnceLock::new(),
+            public_router: OnceLock::new(),
         });
         let router = api::router(Arc::clone(&web));
         web.router.get_or_init(|| router);
+        let public = public::routes(Arc::clone(&web));
+        web.public_router.get_or_init(|| public);
         Ok(web)
     }
 
@@ -95,6 +101,10 @@ impl Web {
 
     pub(super) fn router(&self) -> &Router {
         self.router.get_or_init(Router::new)
+    }
+
+    pub(super) fn public_router(&self) -> &Router {
+        self.public_router.get_or_init(Router::new)
     }
 
     /// Reads beside the engine.

@@ -35,7 +35,7 @@ export const onSignedOut = (run) => void (whenSignedOut = run);
  * @param {RequestInit} [more]
  * @returns {Promise<any>}
  */
-async function send(method, path, body = null, more = {}) {
+export async function send(method, path, body = null, more = {}) {
   let response;
   try {
     response = await fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more });
@@ -57,7 +57,7 @@ async function send(method, path, body = null, more = {}) {
  * @param {unknown} body
  * @param {RequestInit} [more]
  */
-const json = (method, path, body, more) =>
+export const json = (method, path, body, more) =>
   send(method, path, JSON.stringify(body), { ...more, headers: { "content-type": "application/json" } });
 
 const id = encodeURIComponent;

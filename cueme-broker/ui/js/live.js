@@ -75,6 +75,7 @@ function whenNoticed(data) {
   if (data.epoch !== undefined) state.epoch = data.epoch;
   if (data.what === "draft") emit("draft", data);
   else if (data.what === "devices") emit("devices", undefined);
+  else if (data.what === "runs") emit("runs", undefined);
   else if (data.what === "read" && data.agent_id) refresh(data.agent_id);
   else void readAll().catch(() => {});
 }

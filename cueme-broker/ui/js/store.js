@@ -37,7 +37,7 @@ export const state = {
 
 /**
  * @typedef {{
- *   agents: void, settings: void, policies: void, devices: void, connection: void, reread: void,
+ *   agents: void, settings: void, policies: void, devices: void, runs: void, connection: void, reread: void,
  *   change: { what: string, agent_id: string, cue_id?: string },
  *   detail: T.AgentDetail,
  *   draft: { agent_id?: string, cue_id?: string, rev?: number },

@@ -63,6 +63,30 @@
  * }} Snapshot
  *
  * @typedef {{ agents: { agent: Agent, why: string[] }[], cues: (CueCard & { snippet: string })[], more: boolean }} Found
+ *
+ * @typedef {{
+ *   run_id: string, kind: "local" | "cloud", agent_id: string | null, project: string, title: string, status: string,
+ *   end: "succeeded" | "failed" | "cancelled" | null, error: string | null, session: string | null, model: string | null,
+ *   branch: string | null, pr_url: string | null, url: string | null, started_at: string, changed_at: string,
+ *   ended_at: string | null, followed: boolean,
+ * }} Run
+ *
+ * @typedef {{ at: string, what: string, text: string }} RunEvent
+ * @typedef {Run & { events: RunEvent[] }} RunWhole
+ *
+ * @typedef {{
+ *   repository?: string, ref?: string, model?: string, auto_create_pr?: boolean, branch_name?: string, prompt_template?: string,
+ *   poll_interval_sec?: number, timeout_sec?: number, grace_sec?: number, public_url?: string, enable_webhooks?: boolean,
+ *   api?: string, env?: Record<string, object>,
+ * }} CloudConfig
+ * @typedef {{ config: CloudConfig, has_api_key: boolean, has_webhook_secret: boolean, is_public: boolean }} CloudForm
+ *
+ * @typedef {{ name: string, args: string, outcome: string | null, result: string, is_error: boolean }} ChatTool
+ * @typedef {{ role: "user" | "assistant" | "thinking" | "tool", text: string, tools: ChatTool[] }} ChatMessage
+ * @typedef {{
+ *   chat_id: string, name: string | null, mode: string | null, first: number, total: number, messages: ChatMessage[],
+ *   warnings: string[],
+ * }} Chat
  */
 
 export {};

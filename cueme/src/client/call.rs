@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{End, ErrorCode, EventView, Failure, Reply, Request, Watch};
+use protocol_spec::message::{
+    End, ErrorCode, EventView, Failure, Reply, Request, RunFollow, RunWoken, Watch,
+};
 
 use super::connect::connect;
 use super::session::{Lost, Session, encode_call, mint};
@@ -78,6 +80,29 @@ pub(crate) fn watch(
             Ok(super::session::Heard::Reply(reply)) => match *reply {
                 Reply::Event(event) => each(Some(event))?,
                 Reply::Lagged(_) => each(None)?,
+                Reply::Error(failure) => return Err(failure.into()),
+                _ => {}
+            },
+            Ok(_) => {}
+            Err(Lost::Gone(_)) => return Ok(()),
+            Err(lost) => return Err(lost.into_error()),
+        }
+    }
+}
+
+/// Follows a run for as long as the broker lives; `woken` is told whenever it should be looked at.
+pub(crate) fn follow_run(
+    places: &Places,
+    follow: &RunFollow,
+    mut woken: impl FnMut(RunWoken),
+) -> Result<(), CliError> {
+    let stream = connect_or_start(places)?;
+    let request = Request::RunFollow(follow.clone());
+    let mut session = Session::open(stream, &encode_call(mint(), &request)?);
+    loop {
+        match session.hear(None, None) {
+            Ok(super::session::Heard::Reply(reply)) => match *reply {
+                Reply::RunWoken(told) => woken(told),
                 Reply::Error(failure) => return Err(failure.into()),
                 _ => {}
             },

@@ -18,6 +18,7 @@ mod ui;
 
 mod agent;
 mod chats;
+mod cloud;
 
 mod hook;
 mod init;

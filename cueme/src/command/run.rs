@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use protocol_spec::exit::Exit;
 
-use super::{agent, chats};
+use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, import,
     inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
@@ -30,6 +30,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Agents(args) => agents::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Agent(args) => agent::run(&args),
+        Verb::Cloud(args) => cloud::run(&args),
         Verb::Chats(args) => chats::run(&args),
         Verb::Init(args) => init::run(&args),
         Verb::Protocol(args) => protocol::run(&args),

@@ -7,12 +7,14 @@ mod import;
 mod line;
 mod reply;
 mod request;
+mod run;
 mod view;
 
 pub use import::*;
 pub use line::{LineError, decode_reply, decode_request, encode_reply, encode_request};
 pub use reply::*;
 pub use request::*;
+pub use run::*;
 pub use view::*;
 
 /// The longest message a human may leave, and the longest reason, in bytes.

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::import::Imported;
 use super::line::operations;
+use super::run::{BootstrapMade, RunNoted, RunView, RunWoken};
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
 use crate::exit::Exit;
@@ -71,6 +72,14 @@ operations! {
         Amended(Amended) = "amended",
         /// The messages that wait for an agent.
         Queue(Queue) = "queue",
+        /// A report of a run is on disk.
+        RunNoted(RunNoted) = "run_noted",
+        /// Whoever drives the run should look again.
+        RunWoken(RunWoken) = "run_woken",
+        /// One run; `end` closes a list of them.
+        Run(Box<RunView>) = "run",
+        /// A one-time token, shown this once.
+        Bootstrap(BootstrapMade) = "bootstrap",
         /// The request failed.
         Error(Failure) = "error",
     }

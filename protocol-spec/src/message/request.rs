@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::import::Import;
 use super::line::operations;
+use super::run::{MintBootstrap, RunFollow, RunQuery, RunReport};
 use crate::answer::Answer;
 use crate::id::{AgentId, CueId, RuntimeTag};
 use crate::outcome::{Kind, Origin};
@@ -72,6 +73,14 @@ operations! {
         WebLink(WebLink) = "web_link",
         /// Makes a token for programs that speak over HTTP.
         Token(MintToken) = "token",
+        /// Tells how a run stands that an adapter drives.
+        RunReport(Box<RunReport>) = "run_report",
+        /// Is told when to look at a run again, or to stop it. The connection serves nothing else from here on.
+        RunFollow(RunFollow) = "run_follow",
+        /// Lists runs, newest first.
+        Runs(RunQuery) = "runs",
+        /// Makes a one-time token for an agent in the cloud.
+        Bootstrap(MintBootstrap) = "bootstrap",
     }
 }
 

@@ -25,6 +25,15 @@ impl RunSignals {
         }
     }
 
+    /// Wakes everybody who waits, for whoever knows only that there is news.
+    pub fn wake_all(&self) {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting
+            .values()
+            .filter_map(Weak::upgrade)
+            .for_each(|notify| notify.notify_one());
+    }
+
     /// Starts to wait for an agent.
     pub fn listen(&self, agent_id: &str) -> RunSignal {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,10 +7,12 @@ mod failures;
 mod guard;
 mod keys;
 mod login;
+mod outside;
 mod secret;
 
 pub(super) use address::{Peer, Site};
 pub(super) use guard::{Admitted, Refused, Visitor, Who, admit, unauthenticated};
 pub(super) use keys::Keys;
 pub(super) use login::{login, login_token, sign_in_page};
+pub(super) use outside::{admit_outside, outsider};
 pub(super) use secret::random_name;

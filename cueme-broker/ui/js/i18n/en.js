@@ -7,6 +7,8 @@ export const en = {
   "day.today": "Today",
   "day.yesterday": "Yesterday",
   "inbox": "Inbox",
+  "runs": "Runs",
+  "chat": "Chat in Cursor",
   "search": "Search agents and texts",
   "search.texts": "In questions and answers",
   "search.nothing": "Nothing says “{words}”.",

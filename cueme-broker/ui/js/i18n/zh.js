@@ -9,6 +9,8 @@ export const zh = {
   "day.today": "今天",
   "day.yesterday": "昨天",
   "inbox": "收件箱",
+  "runs": "运行",
+  "chat": "Cursor 中的对话",
   "search": "搜索智能体和内容",
   "search.texts": "在问题与回答中",
   "search.nothing": "没有找到“{words}”。",

@@ -9,6 +9,7 @@ import { t } from "../i18n/index.js";
 import { iconButton } from "./buttons.js";
 import { askText } from "./dialog.js";
 import { createDock } from "./dock.js";
+import { openChat } from "./open.js";
 import { setSince } from "./live-time.js";
 import { createTimeline } from "./timeline.js";
 import { toast } from "./toast.js";
@@ -87,6 +88,7 @@ function createHead(agentId) {
   const word = h("span");
   badge.append(h("span", { class: "dot", "aria-hidden": "true" }), word, " ", since);
   const pin = iconButton("pin", t("pin"), () => togglePin());
+  const chat = iconButton("file", t("chat"), () => openChat(agentId), "chat-button");
   const standingButton = iconButton("tag", t("standing"), () => askStanding());
   const archive = iconButton("archive", t("archive"), () => toggleArchive());
   const standing = h("button", { type: "button", class: "standing", hidden: true, onclick: () => askStanding() });
@@ -96,6 +98,7 @@ function createHead(agentId) {
     h("a", { class: "icon-button back", href: "#/", "aria-label": t("back"), title: t("back") }, icon("back")),
     h("div", { class: "head-title" }, h("h2", null, rename), place),
     badge,
+    chat,
     pin,
     standingButton,
     archive,
@@ -132,6 +135,7 @@ function createHead(agentId) {
       setText(name, nameOf(fresh));
       setText(place, `${runtimeName(fresh.runtime)} · ${fresh.project_dir}`);
       place.title = `${fresh.agent_id} · ${fresh.project_dir}`;
+      chat.hidden = fresh.runtime !== "cursor";
       badge.dataset.state = fresh.state;
       setText(word, t(`state.${fresh.state}`));
       setSince(since, fresh.since, fresh.state === "waiting");

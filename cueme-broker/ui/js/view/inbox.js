@@ -9,7 +9,7 @@ import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createAgentRow, updateAgentRow } from "./agent-row.js";
 import { createNudge } from "./nudge.js";
-import { openBroadcast, openSettings, openShortcuts } from "./open.js";
+import { openBroadcast, openRuns, openSettings, openShortcuts } from "./open.js";
 import { searchResults } from "./search.js";
 import { connectGuide } from "./welcome.js";
 
@@ -61,6 +61,7 @@ function header(line) {
     "header",
     { class: "inbox-head" },
     h("div", { class: "brand" }, h("h1", { class: "wordmark" }, "cueme"), line),
+    iconButton("play", t("runs"), openRuns),
     iconButton("users", t("broadcast"), openBroadcast),
     iconButton("help", t("shortcuts"), openShortcuts),
     iconButton("gear", t("settings"), () => openSettings()),

@@ -4,3 +4,6 @@
 export const openSettings = async (at) => (await import("./settings.js")).openSettings(at);
 export const openBroadcast = async () => (await import("./broadcast.js")).openBroadcast();
 export const openShortcuts = async () => (await import("./shortcuts.js")).openShortcuts();
+export const openRuns = async () => (await import("../runs/list.js")).openRuns();
+/** @param {string} agent */
+export const openChat = async (agent) => (await import("../runs/chat.js")).openChat(agent);

@@ -16,13 +16,13 @@ use crate::error::CliError;
 
 /// The human behind the broker.
 #[derive(Debug, Clone)]
-pub(super) struct BrokerHuman {
-    pub(super) places: Places,
-    pub(super) agent_id: AgentId,
+pub(in crate::command) struct BrokerHuman {
+    pub(in crate::command) places: Places,
+    pub(in crate::command) agent_id: AgentId,
     /// When the conversation began.
-    pub(super) since: Timestamp,
+    pub(in crate::command) since: Timestamp,
     /// Set when a signal ended a wait.
-    pub(super) interrupted: Arc<AtomicBool>,
+    pub(in crate::command) interrupted: Arc<AtomicBool>,
 }
 
 impl Human for BrokerHuman {

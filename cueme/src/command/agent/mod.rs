@@ -6,6 +6,7 @@ mod driven;
 mod human;
 mod identity;
 mod reload;
+mod reported;
 mod tools;
 mod view;
 
@@ -20,3 +21,5 @@ mod setup;
 mod dispatch;
 
 pub(super) use dispatch::run;
+pub(super) use human::BrokerHuman;
+pub(super) use setup::runtime;

@@ -23,6 +23,7 @@ use super::failed::TURN_FAILED;
 use super::human::BrokerHuman;
 use super::identity::Identity;
 use super::reload::Reloads;
+use super::reported::ReportedRun;
 use super::setup::{choose, config_file, directory, load_config, runtime};
 use super::tools::registry;
 use super::view::View;
@@ -77,13 +78,16 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         })
     };
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
-    agent.activity = args.activity || !is_lines;
+    // The broker is told of tools also where stdout is not.
+    agent.activity = args.activity || !is_lines || human.is_some();
     agent.cancelled = cancelled;
     agent.chats = chats;
     if let Some(human) = &human {
         let id = human.agent_id.to_string();
         agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
     }
+    let reported = ReportedRun::begin(human.as_ref(), &cwd, &prompt, resume.as_deref(), &canceller);
+    let view = view.reporting(reported.clone(), args.activity || !is_lines);
     let talk = Talk {
         agent,
         resume,
@@ -102,6 +106,9 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
             let _ = stopped.wait_for(Option::is_some).await;
         }
         let exit = *stopped.borrow();
+        if let Some(reported) = reported {
+            reported.end(is_well, exit.is_some());
+        }
         Ok(match exit {
             Some(exit) => exit,
             None if is_well => Exit::Done,

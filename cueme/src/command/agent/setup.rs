@@ -122,7 +122,7 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, CliError> {
 }
 
 /// Starts what asynchronous code runs in.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+pub(in crate::command) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -9,6 +9,7 @@ use adapter_core::guard::redact;
 use adapter_core::hap::{Answer, HapEvent};
 use protocol_spec::endpoint::Places;
 
+use super::reported::ReportedRun;
 use crate::display::{Paint, shorten, visible, visible_line};
 use crate::{log_file, output};
 
@@ -32,6 +33,9 @@ pub(super) struct View {
     canceller: Canceller,
     /// Where the log is kept.
     places: Places,
+    /// Whoever tells the broker.
+    reported: Option<ReportedRun>,
+    shows_activity: bool,
 }
 
 impl View {
@@ -50,6 +54,17 @@ impl View {
             form: Arc::new(Mutex::new(form)),
             canceller,
             places,
+            reported: None,
+            shows_activity: true,
+        }
+    }
+
+    /// Passes everything on to the broker, and shows tools only where they are wanted.
+    pub(super) fn reporting(self, reported: Option<ReportedRun>, shows_activity: bool) -> Self {
+        Self {
+            reported,
+            shows_activity,
+            ..self
         }
     }
 
@@ -84,6 +99,12 @@ impl View {
 
 impl Sink for View {
     fn item(&mut self, item: Item<'_>) {
+        if let Some(reported) = &self.reported {
+            reported.item(&item);
+        }
+        if matches!(item, Item::Activity(_)) && !self.shows_activity {
+            return;
+        }
         if let Item::Note(note) = &item
             && let Some(words) = words_of_note(note)
         {

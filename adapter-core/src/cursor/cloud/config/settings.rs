@@ -1,0 +1,53 @@
+//! The configuration that is left after every check.
+
+use std::time::Duration;
+
+use super::resolve::WEBHOOK_PATH;
+use crate::cursor::cloud::api::{ApiGeneration, WebhookTarget};
+use crate::cursor::cloud::secret::Secret;
+
+/// A configuration that can be used.
+#[derive(Debug, Clone)]
+pub struct CloudSettings {
+    /// The repository's URL.
+    pub repository: String,
+    /// Where to start from.
+    pub reference: String,
+    /// The model; none for Cursor's choice.
+    pub model: Option<String>,
+    /// Whether a pull request is opened.
+    pub auto_create_pr: bool,
+    /// The branch; none for Cursor's choice.
+    pub branch_name: Option<String>,
+    /// The words sent.
+    pub prompt_template: String,
+    /// The time between two looks at the status.
+    pub poll_interval: Duration,
+    /// The longest run.
+    pub timeout: Option<Duration>,
+    /// How long a stop may take, and how long late words are waited for.
+    pub grace: Duration,
+    /// Where Cursor's machines reach us, without a slash at the end.
+    pub public_url: String,
+    /// Where and with which secret webhooks are sent, if they are.
+    pub webhook_secret: Option<Secret>,
+    /// Whether to check access to the repository.
+    pub verify_repository_access: bool,
+    /// The generation of the API.
+    pub generation: ApiGeneration,
+    /// The address of the API.
+    pub base_url: String,
+    /// The key.
+    pub api_key: Secret,
+}
+
+impl CloudSettings {
+    /// Returns where Cursor is to send webhooks, if it is.
+    pub fn webhook(&self) -> Option<WebhookTarget> {
+        let secret = self.webhook_secret.clone()?;
+        Some(WebhookTarget {
+            url: format!("{}{WEBHOOK_PATH}", self.public_url),
+            secret,
+        })
+    }
+}

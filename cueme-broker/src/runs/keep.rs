@@ -1,0 +1,120 @@
+//! Keeps what is reported of runs, and lists it.
+
+use protocol_spec::id::RunId;
+use protocol_spec::message::{
+    ErrorCode, Failure, RUN_EVENTS_PER_REPORT_MAX, RUN_TEXT_BYTES_MAX, Run, RunEvent, RunNoted, RunQuery,
+    RunReport, RunView,
+};
+
+use crate::broker::{Broker, blocking};
+use crate::engine::storage_failure;
+use crate::store::{RunRow, RunsWanted, Store, StoreError};
+use protocol_spec::time::Timestamp;
+
+/// How many runs are listed at most.
+pub(crate) const RUNS_LISTED_MAX: u32 = 200;
+/// How many runs are listed unless told otherwise.
+const RUNS_LISTED: u32 = 50;
+
+impl Broker {
+    /// Keeps how a run stands and what happened in it.
+    pub(crate) async fn report_run(&self, report: RunReport) -> Result<RunNoted, Failure> {
+        check(&report)?;
+        let run_id = report.run.run_id;
+        self.keep(move |store, now| {
+            store.keep_run(&report.run, now)?;
+            report
+                .events
+                .iter()
+                .try_for_each(|event| store.note_run_event(run_id, event))
+        })
+        .await?;
+        self.followers().announce();
+        Ok(RunNoted { run_id })
+    }
+
+    /// Notes one thing that happened in a run.
+    pub(crate) async fn note_run(&self, run: RunId, what: &'static str, text: String) -> Result<(), Failure> {
+        self.keep(move |store, at| {
+            let what = what.to_owned();
+            store.note_run_event(run, &RunEvent { at, what, text })
+        })
+        .await?;
+        self.followers().announce();
+        Ok(())
+    }
+
+    /// Lists runs, newest first.
+    pub(crate) async fn runs(self: &std::sync::Arc<Self>, query: RunQuery) -> Result<Vec<RunView>, Failure> {
+        let wanted = RunsWanted {
+            kind: query.kind,
+            name: query.name,
+            agent: None,
+            limit: query.limit.unwrap_or(RUNS_LISTED).min(RUNS_LISTED_MAX),
+        };
+        let broker = std::sync::Arc::clone(self);
+        let rows = blocking(move || broker.reader().runs(&wanted)).await?;
+        Ok(rows.into_iter().map(|row| self.view(row)).collect())
+    }
+
+    /// Adds what is known only now.
+    pub(crate) fn view(&self, row: RunRow) -> RunView {
+        RunView {
+            followed: self.followers().has(row.run.run_id),
+            run: row.run,
+            started_at: row.started_at,
+            changed_at: row.changed_at,
+            ended_at: row.ended_at,
+        }
+    }
+
+    /// Writes about runs, in one transaction.
+    pub(super) async fn keep<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.engine()
+            .write(write)
+            .await
+            .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
+            .map_err(|error| storage_failure(&error))
+    }
+}
+
+fn check(report: &RunReport) -> Result<(), Failure> {
+    if report.events.len() > RUN_EVENTS_PER_REPORT_MAX {
+        return Err(Failure::new(
+            ErrorCode::TooLarge,
+            format!("more than {RUN_EVENTS_PER_REPORT_MAX} events in one report"),
+        ));
+    }
+    let events = report
+        .events
+        .iter()
+        .flat_map(|event| [event.what.as_str(), event.text.as_str()]);
+    match texts(&report.run)
+        .chain(events)
+        .find(|text| text.len() > RUN_TEXT_BYTES_MAX)
+    {
+        Some(_) => Err(Failure::new(
+            ErrorCode::TooLarge,
+            format!("a text of a run is longer than {RUN_TEXT_BYTES_MAX} bytes"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn texts(run: &Run) -> impl Iterator<Item = &str> {
+    let optional = [
+        &run.error,
+        &run.session,
+        &run.model,
+        &run.branch,
+        &run.pr_url,
+        &run.url,
+    ];
+    [&run.project, &run.title, &run.status]
+        .into_iter()
+        .chain(optional.into_iter().flatten())
+        .map(String::as_str)
+}

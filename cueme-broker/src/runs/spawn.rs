@@ -1,0 +1,115 @@
+//! Starts what drives a run, for a human at the page: this same program, as a process of its own.
+//!
+//! It outlives the broker and reports like any other. Here it is only watched for an end that it could not report itself.
+
+use std::process::Stdio;
+use std::sync::Arc;
+
+use protocol_spec::id::RunId;
+use protocol_spec::message::{ErrorCode, Failure, RUN_TEXT_BYTES_MAX, Run, RunEnd, RunReport};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::broker::Broker;
+
+/// Names the run in the environment of what drives it.
+pub(crate) const RUN_VARIABLE: &str = "CUEME_RUN_ID";
+/// How much of what a process says about its failure is kept.
+const COMPLAINT_BYTES_MAX: usize = RUN_TEXT_BYTES_MAX / 2;
+const PIECE_BYTES: usize = 4096;
+
+/// A run that is to be started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    /// The run as it is shown until it reports itself.
+    pub(crate) run: Run,
+    /// The arguments of this program.
+    pub(crate) arguments: Vec<String>,
+    /// What it reads.
+    pub(crate) input: String,
+}
+
+/// Starts a run.
+pub(crate) async fn start_run(broker: &Arc<Broker>, started: Started) -> Result<RunId, Failure> {
+    let Started {
+        run,
+        arguments,
+        input,
+    } = started;
+    let run_id = run.run_id;
+    broker
+        .report_run(RunReport {
+            run: run.clone(),
+            events: Vec::new(),
+        })
+        .await?;
+    let spawned = Command::new(broker.executable())
+        .args(arguments)
+        .env(RUN_VARIABLE, run_id.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn();
+    match spawned {
+        Ok(child) => {
+            tokio::spawn(attend(Arc::clone(broker), run, child, input));
+            Ok(run_id)
+        }
+        Err(error) => {
+            let reason = format!("could not start {}: {error}", broker.executable().display());
+            fail(broker, run, reason.clone()).await;
+            Err(Failure::new(ErrorCode::Internal, reason))
+        }
+    }
+}
+
+/// Waits for the end of a process, and tells of one that it did not tell of itself.
+async fn attend(broker: Arc<Broker>, run: Run, mut child: Child, input: String) {
+    if let Some(mut stdin) = child.stdin.take() {
+        // A process that ended already says why below.
+        let _ = stdin.write_all(input.as_bytes()).await;
+    }
+    let complaint = match child.stderr.take() {
+        Some(stderr) => last_words(stderr).await,
+        None => String::new(),
+    };
+    let status = child.wait().await;
+    let ended = broker.reader().one_run(run.run_id);
+    if ended.is_ok_and(|row| row.is_some_and(|row| row.run.end.is_none())) {
+        let reason = match (complaint.trim(), status) {
+            ("", Ok(status)) => format!("it ended without a word ({status})"),
+            ("", Err(error)) => format!("it could not be waited for: {error}"),
+            (complaint, _) => complaint.to_owned(),
+        };
+        fail(&broker, run, reason).await;
+    }
+}
+
+async fn fail(broker: &Broker, run: Run, reason: String) {
+    let failed = Run {
+        status: "FAILED".to_owned(),
+        end: Some(RunEnd::Failed),
+        error: Some(reason),
+        ..run
+    };
+    let report = RunReport {
+        run: failed,
+        events: Vec::new(),
+    };
+    if let Err(failure) = broker.report_run(report).await {
+        tracing::error!(%failure, "the failure of a run could not be kept");
+    }
+}
+
+/// Returns the end of what a process says.
+async fn last_words(mut stderr: impl AsyncReadExt + Unpin) -> String {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut piece = [0; PIECE_BYTES];
+    while let Ok(count @ 1..) = stderr.read(&mut piece).await {
+        kept.extend_from_slice(&piece[..count]);
+        let extra = kept.len().saturating_sub(COMPLAINT_BYTES_MAX);
+        kept.drain(..extra);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}

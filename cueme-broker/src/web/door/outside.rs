@@ -1,0 +1,108 @@
+//! Who comes in by the listener for agents elsewhere. No cookie and no human's token opens anything there.
+
+use adapter_core::cursor::cloud::{AgentAction, JwtError, PUBLIC_URL_VARIABLE, RUN_HEADER, authorise};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use protocol_spec::id::AgentId;
+use protocol_spec::message::TokenScope;
+use protocol_spec::time::Timestamp;
+
+use super::address::{Peer, Source, comes_from, own_host};
+use super::guard::{Visitor, Who, bearer, wrong_key};
+use super::secret::Secret;
+use crate::config::{Config, WebConfig};
+use crate::store::Token;
+use crate::web::error::ApiError;
+use crate::web::state::Web;
+
+/// Lets a request in. Whoever carries nothing is let in as nobody, which opens only what is for everybody.
+pub(in crate::web) async fn admit_outside(
+    web: &Web,
+    parts: &Parts,
+    peer: Peer,
+) -> Result<Option<Visitor>, ApiError> {
+    let hosts = public_hosts(&web.broker.config());
+    let Some(host) = own_host(parts, peer, &hosts) else {
+        return Err(forbidden("this host name is not served here")
+            .with_hint("add the name to `[public] hosts` in the broker's configuration"));
+    };
+    if comes_from(parts, host) == Source::Elsewhere {
+        return Err(forbidden("the request comes from another page"));
+    }
+    let Some(bearer) = bearer(parts) else {
+        return Ok(None);
+    };
+    let token = match Secret::presented(bearer).and_then(|secret| web.keys.token(&secret.hash())) {
+        Some(token) => match token.scope {
+            TokenScope::Join | TokenScope::Agent => token,
+            TokenScope::Human => return Err(forbidden("this token does not open this")),
+        },
+        None => run_token(web, parts, bearer, peer).await?,
+    };
+    Ok(Some(Visitor(Who::Agent(token))))
+}
+
+/// Says that nobody is there who could be served.
+pub(in crate::web) fn outsider() -> ApiError {
+    ApiError::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthenticated",
+        "this needs the token of a run",
+    )
+    .with_hint(
+        "exchange the one-time token of your prompt first, and send what you get as `Authorization: Bearer`",
+    )
+}
+
+/// Returns what the token of a run stands for: its agent, and nobody else, for as long as the run goes on.
+async fn run_token(web: &Web, parts: &Parts, bearer: &str, peer: Peer) -> Result<Token, ApiError> {
+    let claims = match web.broker.claims_of(bearer) {
+        Ok(claims) => claims,
+        Err(JwtError::Expired) => return Err(expired("the token has expired")),
+        Err(_) => return Err(wrong_key(web, peer)),
+    };
+    let agent: AgentId = claims.sub.parse().map_err(|_| wrong_key(web, peer))?;
+    let action = AgentAction::Ask {
+        agent_id: agent.as_str(),
+    };
+    authorise(&claims, action).map_err(|error| forbidden(&error.to_string()))?;
+    let named = parts.headers.get(RUN_HEADER).and_then(|run| run.to_str().ok());
+    if named.map(str::trim) != Some(claims.run.as_str()) {
+        return Err(forbidden("the token is for another run than the request names")
+            .with_hint(format!("send `{RUN_HEADER}` with the run's id")));
+    }
+    let (broker, run, of) = (web.broker.clone(), claims.run.clone(), agent.clone());
+    if !web.read(move |_| broker.is_run_open(&run, &of)).await? {
+        return Err(expired("the run is over"));
+    }
+    Ok(Token {
+        token_id: claims.jti,
+        hash: [0; 32],
+        scope: TokenScope::Agent,
+        agent: Some(agent),
+        name: Some(format!("run {}", claims.run)),
+        created_at: Timestamp::from_millis(claims.iat.saturating_mul(1_000)),
+    })
+}
+
+/// Returns the names this listener is served under: those configured, and the one agents are sent to.
+fn public_hosts(config: &Config) -> WebConfig {
+    let mut hosts = config.public.clone();
+    let variable = |name: &str| std::env::var(name).ok().filter(|_| name == PUBLIC_URL_VARIABLE);
+    if let Ok(url) = config.cloud.public_url(&variable) {
+        let sent_to = WebConfig {
+            hosts: Vec::new(),
+            url: Some(url),
+        };
+        hosts.hosts.extend(sent_to.url_host().map(str::to_owned));
+    }
+    hosts
+}
+
+fn expired(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "expired", message)
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+}

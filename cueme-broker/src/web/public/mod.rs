@@ -1,0 +1,13 @@
+//! The second listener, for agents elsewhere: webhooks, the exchange of tokens, skills, and the questions of agents.
+//!
+//! Nothing a human does is here, and nothing of the page. It is off unless the configuration names an address for it.
+
+mod respond;
+mod routes;
+
+mod exchange;
+mod skills;
+mod webhook;
+
+pub(super) use respond::respond;
+pub(super) use routes::{describe, routes};

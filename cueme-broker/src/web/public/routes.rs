@@ -1,0 +1,63 @@
+//! What there is for agents elsewhere, in one table with what it takes and gives.
+
+use adapter_core::cursor::cloud::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
+use axum::Router;
+use axum::routing::{get, post};
+
+use super::{exchange, skills, webhook};
+use crate::web::api::{agents_own, method_not_allowed};
+use crate::web::error::ApiError;
+use crate::web::openapi::{Operation, Table};
+use crate::web::state::Shared;
+
+/// Builds the router of the listener for agents elsewhere.
+pub(in crate::web) fn routes(web: Shared) -> Router {
+    let (router, _) = agents_own(Table::new()).finish();
+    router
+        .route(WEBHOOK_PATH, post(webhook::take))
+        .route(EXCHANGE_PATH, post(exchange::exchange))
+        .route(SKILLS_INDEX_PATH, get(skills::index))
+        .route(skills::PATH, get(skills::skill))
+        .fallback(nothing)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(web)
+}
+
+/// Describes what only this listener serves; the rest is described where the page serves it.
+pub(in crate::web) fn describe(table: Table) -> Table {
+    table
+        .describe_outside(
+            &Operation::new(
+                "post",
+                WEBHOOK_PATH,
+                "Takes a change of status that Cursor sends, signed",
+            )
+            .takes_bytes()
+            .gives_nothing(),
+        )
+        .describe_outside(
+            &Operation::new(
+                "post",
+                EXCHANGE_PATH,
+                "Exchanges a one-time token for the token of its run",
+            )
+            .takes::<exchange::ExchangeBody>()
+            .gives::<exchange::Exchanged>(200),
+        )
+        .describe_outside(
+            &Operation::new("get", SKILLS_INDEX_PATH, "Lists the skills").gives::<skills::Skills>(200),
+        )
+        .describe_outside(
+            &Operation::new("get", skills::PATH, "Returns one skill")
+                .gives_as::<String>(200, "text/markdown"),
+        )
+}
+
+/// Says whether a path needs no token: what it takes proves itself.
+pub(super) fn is_for_everybody(path: &str) -> bool {
+    path == WEBHOOK_PATH || path == EXCHANGE_PATH
+}
+
+async fn nothing() -> ApiError {
+    ApiError::not_found("nothing is here")
+}

@@ -1,0 +1,13 @@
+//! Runs on the page: what agents do here and in the cloud, a form to start one, and the chats they hold.
+
+mod routes;
+
+mod chat;
+mod launch;
+mod list;
+mod resume;
+mod stop;
+
+mod view;
+
+pub(super) use routes::routes;

@@ -1,0 +1,138 @@
+//! The human side of a cloud run: its agent's way back to the broker, and the question at its end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use adapter_core::cursor::cloud::{
+    Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
+};
+use adapter_core::hap::{Answer, Human, HumanQuestion, ends_conversation};
+use protocol_spec::endpoint::Places;
+use protocol_spec::envelope::PROMPT_BYTES_MAX;
+use protocol_spec::id::{AgentId, RunId};
+use protocol_spec::message::{CueView, History, MintBootstrap, Request};
+use protocol_spec::outcome::{Delivery, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+
+use crate::client::{call, expect_reply, list};
+use crate::command::agent::BrokerHuman;
+use crate::error::CliError;
+
+/// How many of the agent's last questions are looked at.
+const QUESTIONS_LOOKED_AT: u32 = 20;
+/// How much of the agent's last word the human reads.
+const LAST_WORD_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
+
+/// When the present turn began.
+pub(super) type TurnStart = Arc<Mutex<Timestamp>>;
+
+/// Gives each turn a one-time token of the broker.
+#[derive(Debug)]
+pub(super) struct BrokerCallbacks {
+    pub(super) places: Places,
+    pub(super) public_url: String,
+    pub(super) agent_id: AgentId,
+    pub(super) run_id: RunId,
+    /// A token that was made already, for the first turn.
+    pub(super) first: Mutex<Option<Secret>>,
+}
+
+/// Makes a one-time token.
+pub(super) fn mint(places: &Places, agent_id: &AgentId, run_id: RunId) -> Result<Secret, CliError> {
+    let request = Request::Bootstrap(MintBootstrap {
+        agent_id: agent_id.clone(),
+        run_id,
+    });
+    let made = expect_reply!(call(places, &request)?, Bootstrap)?;
+    Ok(Secret::new(made.token))
+}
+
+impl CallbackIssuer for BrokerCallbacks {
+    fn issue(&self) -> Result<Callback, String> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The broker answers in milliseconds, and this thread has nothing else to do meanwhile.
+        let again = || tokio::task::block_in_place(|| mint(&self.places, &self.agent_id, self.run_id));
+        let token = first.map_or_else(again, Ok).map_err(|error| error.to_string())?;
+        Ok(Callback {
+            public_url: self.public_url.clone(),
+            bootstrap_token: token,
+            agent_id: self.agent_id.to_string(),
+            run_id: self.run_id.to_string(),
+        })
+    }
+}
+
+/// Sees to it that a run ends with a human's word.
+#[derive(Debug)]
+pub(super) struct BrokerGate {
+    pub(super) human: BrokerHuman,
+    pub(super) run_id: RunId,
+    pub(super) turn: TurnStart,
+}
+
+impl HumanGate for BrokerGate {
+    fn was_cued<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
+        let (human, since) = (self.human.clone(), start_of(&self.turn));
+        Box::pin(async move {
+            let looked = tokio::task::spawn_blocking(move || has_asked(&human, since)).await;
+            // What cannot be seen has not happened: the human is rather asked once too often.
+            matches!(looked, Ok(Ok(true)))
+        })
+    }
+
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<HumanWord, String>> {
+        let mut human = self.human.clone();
+        let question = HumanQuestion {
+            prompt: question(last_word),
+            payload: None,
+            nonce: self.run_id.to_string(),
+        };
+        Box::pin(async move {
+            let answer = human.ask(question).await;
+            let answer = answer.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
+            Ok(match answer {
+                Answer::Text(text) if ends_conversation(&text) => HumanWord::Done,
+                Answer::Text(text) => HumanWord::Continue(text),
+                Answer::Declined(_) | Answer::Cancelled => HumanWord::Done,
+            })
+        })
+    }
+}
+
+/// Returns when a turn began.
+fn start_of(turn: &TurnStart) -> Timestamp {
+    *turn.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says whether the agent's newest question of this turn was decided by a human and handed to it.
+///
+/// A question that is still open was not; the human finds it again as the one at the end of the run.
+fn has_asked(human: &BrokerHuman, since: Timestamp) -> Result<bool, CliError> {
+    let query = Request::History(History {
+        agent: Some(human.agent_id.to_string()),
+        limit: Some(QUESTIONS_LOOKED_AT),
+        ..History::default()
+    });
+    let mut newest: Option<CueView> = None;
+    list(&human.places, &query, |reply| {
+        let cue = expect_reply!(reply, Cue)?;
+        if newest.is_none() && cue.origin == Origin::Agent && cue.asked_at >= since {
+            newest = Some(*cue);
+        }
+        Ok(())
+    })?;
+    Ok(newest.is_some_and(|cue| {
+        matches!(cue.outcome, Outcome::Answered | Outcome::Declined) && cue.delivery != Delivery::None
+    }))
+}
+
+fn question(last_word: &str) -> String {
+    let mut end = last_word.len().min(LAST_WORD_BYTES_MAX);
+    while !last_word.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!(
+        "{}\n\n---\nThe agent in the cloud ended its turn without asking. Say what it should do next, or decline to \
+         end the run here.",
+        &last_word[..end]
+    )
+}

@@ -1,0 +1,60 @@
+//! `cueme cloud launch`: a new agent in the cloud.
+
+use adapter_core::cursor::cloud::{CloudConfig, RunRequest};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use serde::Deserialize;
+
+use super::drive::Drive;
+use super::settings::{configured, settings};
+use crate::cli::CloudLaunchArgs;
+use crate::error::CliError;
+use crate::input::{read_text, text_of};
+use crate::surroundings;
+
+/// What the page sends.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    prompt: String,
+    config: CloudConfig,
+}
+
+pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
+    let places = surroundings::places()?;
+    let Form { prompt, config } = form(args, &places)?;
+    let drive = Drive {
+        places,
+        settings: settings(&config)?,
+        request: RunRequest::Say {
+            words: prompt.clone(),
+            session: None,
+        },
+        task: prompt,
+        agent_id: None,
+        run_id: None,
+        is_ours: true,
+    };
+    drive.complete(&args.driving)
+}
+
+fn form(args: &CloudLaunchArgs, places: &Places) -> Result<Form, CliError> {
+    if args.form {
+        let text = read_text("the form")?;
+        // What is wrong may stand beside a secret, so only the place is told.
+        return serde_json::from_str(&text)
+            .map_err(|error| CliError::usage(format!("the form is wrong at column {}", error.column())));
+    }
+    Ok(Form {
+        prompt: task(&args.prompt)?,
+        config: configured(places, &args.fields)?,
+    })
+}
+
+/// Returns the task, which is not empty.
+pub(super) fn task(words: &[String]) -> Result<String, CliError> {
+    let prompt = text_of(words, "the task")?.filter(|prompt| !prompt.trim().is_empty());
+    prompt.ok_or_else(|| {
+        CliError::usage("the task is empty").with_hint("run `cueme cloud launch \"what to do\"`")
+    })
+}

@@ -1,0 +1,91 @@
+//! Finds the conversation that is meant by an id.
+
+use adapter_core::cursor::cloud::{CloudApi, CloudConfig, RunRef, Session, decode_session};
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::{AgentId, RunId};
+use protocol_spec::message::{Request, RunKind, RunQuery, RunView};
+
+use super::settings::failed;
+use crate::client::{expect_reply, list};
+use crate::error::CliError;
+
+/// A conversation, and what the broker knows of it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) session: Session,
+    /// The agent that asks in it.
+    pub(super) agent_id: Option<AgentId>,
+    /// Its run that has not ended, if there is one.
+    pub(super) open_run: Option<RunId>,
+    pub(super) title: Option<String>,
+}
+
+/// Returns the runs in the cloud that fit a name, newest first.
+pub(super) fn runs(places: &Places, name: Option<&str>) -> Result<Vec<RunView>, CliError> {
+    let query = Request::Runs(RunQuery {
+        kind: Some(RunKind::Cloud),
+        name: name.map(str::to_owned),
+        limit: None,
+    });
+    let mut runs = Vec::new();
+    list(places, &query, |reply| {
+        runs.push(*expect_reply!(reply, Run)?);
+        Ok(())
+    })?;
+    Ok(runs)
+}
+
+/// Finds a conversation by the id of its agent in the cloud or of one of its runs, or by a beginning of either.
+///
+/// One that the broker does not know is taken at its word: it may have been started elsewhere.
+pub(super) fn find(places: &Places, config: &CloudConfig, name: &str) -> Result<Known, CliError> {
+    let runs = runs(places, Some(name))?;
+    let known = runs.iter().filter_map(|run| {
+        let session = decode_session(run.run.session_params.as_ref()?)?;
+        Some((run, session))
+    });
+    let mut found: Option<(&RunView, Session)> = None;
+    for (run, session) in known {
+        match &found {
+            None => found = Some((run, session)),
+            Some((_, first)) if first.agent_id != session.agent_id => {
+                return Err(
+                    CliError::usage(format!("{name:?} is the beginning of more than one id"))
+                        .with_hint("type more of the id; `cueme cloud status` lists them"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(match found {
+        Some((run, session)) => Known {
+            agent_id: run.run.agent_id.clone(),
+            open_run: run.run.end.is_none().then_some(run.run.run_id),
+            title: Some(run.run.title.clone()),
+            session,
+        },
+        None => Known {
+            session: Session {
+                agent_id: name.to_owned(),
+                repository: config.repository.clone(),
+                run_id: None,
+                api: config.api.unwrap_or_default(),
+            },
+            agent_id: None,
+            open_run: None,
+            title: None,
+        },
+    })
+}
+
+/// Returns the run of a conversation that calls are about.
+pub(super) async fn run_of(api: &dyn CloudApi, session: &Session) -> Result<RunRef, CliError> {
+    use adapter_core::cursor::cloud::ApiGeneration;
+    match (api.generation(), &session.run_id) {
+        (ApiGeneration::V1, None) => api
+            .latest_run(&session.agent_id)
+            .await
+            .map_err(|error| failed(&error)),
+        _ => Ok(session.run()),
+    }
+}

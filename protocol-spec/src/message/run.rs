@@ -1,0 +1,187 @@
+//! Runs: turns of agents that an adapter drives, on this machine or in a cloud.
+//!
+//! Whoever drives a run reports it here, so that everybody else can see it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{AgentId, RunId};
+use crate::time::Timestamp;
+
+/// The most events one report may carry.
+pub const RUN_EVENTS_PER_REPORT_MAX: usize = 256;
+/// The longest text of a run or of one of its events, in bytes.
+pub const RUN_TEXT_BYTES_MAX: usize = 4096;
+
+/// Where a run takes place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// On this machine, by the runtime's command line.
+    Local,
+    /// On machines of the runtime's maker.
+    Cloud,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEnd {
+    /// It did what it could.
+    Succeeded,
+    /// It did not.
+    Failed,
+    /// It was ended from outside.
+    Cancelled,
+}
+
+/// What is known of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its id, made by whoever drives it.
+    pub run_id: RunId,
+    /// Where it takes place.
+    pub kind: RunKind,
+    /// The agent that asks in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// The repository, or the directory on this machine.
+    pub project: String,
+    /// The beginning of the task.
+    pub title: String,
+    /// How it stands, in the runtime's own words.
+    pub status: String,
+    /// How it ended, once it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<RunEnd>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The runtime's name for the conversation: a chat, or an agent in the cloud.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Everything that is needed to continue the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_params: Option<Value>,
+    /// The model that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The branch it pushed to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The pull request it opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pr_url: Option<String>,
+    /// The runtime's own page about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEvent {
+    /// When.
+    pub at: Timestamp,
+    /// What kind of thing: `status`, `tool`, `webhook`, `exchange` ….
+    pub what: String,
+    /// More about it.
+    pub text: String,
+}
+
+/// Tells how a run stands, and what happened in it since the last report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// The run as it is now.
+    pub run: Run,
+    /// What happened, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<RunEvent>,
+}
+
+/// Follows a run for whoever drives it: told when to look again, or to stop.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFollow {
+    /// The run.
+    pub run_id: RunId,
+    /// What its webhooks are signed with. Kept in memory, for as long as somebody follows the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook_secret: Option<String>,
+}
+
+impl std::fmt::Debug for RunFollow {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "RunFollow({})", self.run_id)
+    }
+}
+
+/// Lists runs, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunQuery {
+    /// Only those in this place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<RunKind>,
+    /// Only those with this id or session, or with a beginning of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// Makes a one-time token with which an agent elsewhere gets one of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MintBootstrap {
+    /// The agent it is for.
+    pub agent_id: AgentId,
+    /// The run it is for.
+    pub run_id: RunId,
+}
+
+/// A run with when it happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunView {
+    /// The run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it was last reported.
+    pub changed_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// Whether somebody drives it now. A run that has not ended and that nobody drives may have ended unseen.
+    pub followed: bool,
+}
+
+/// A report is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunNoted {
+    /// The run.
+    pub run_id: RunId,
+}
+
+/// Whoever drives the run should look again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunWoken {
+    /// The run.
+    pub run_id: RunId,
+    /// Whether a human wants it stopped.
+    #[serde(default)]
+    pub stop: bool,
+}
+
+/// A one-time token, shown this once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootstrapMade {
+    /// The token.
+    pub token: String,
+    /// Until when it can be exchanged.
+    pub expires_at: Timestamp,
+}
+
+impl std::fmt::Debug for BootstrapMade {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "BootstrapMade(until {})", self.expires_at)
+    }
+}

@@ -1,0 +1,134 @@
+//! The human in cloud runs: asked at their end, or by the agent itself from where it runs.
+
+use cueme_tests::cloud_fake::Script;
+use cueme_tests::eventually;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::cloud::{Cloud, events};
+
+#[test]
+fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
+    let script = Script {
+        answers: vec!["I fixed the test.".into(), "I wrote the docs.".into()],
+        ..Script::default()
+    };
+    let cloud = Cloud::start(script, 1);
+    let mut client = cloud.begin(&["launch", "fix it"]);
+    let first = cloud.question("I fixed the test.");
+    assert_eq!(cloud.home.show(&first)["origin"], "adapter");
+    cloud.home.ok(&["answer", &first, "now the docs"]);
+    let second = cloud.question("I wrote the docs.");
+    assert_eq!(cloud.fake.bodies("POST", "/followup").len(), 1);
+    let prompt = cloud.fake.bodies("POST", "/followup")[0]["prompt"]["text"].to_string();
+    assert!(prompt.contains("now the docs"), "{prompt}");
+    cloud.home.ok(&["decline", &second, "enough"]);
+    let run = client.finish();
+    let last = events(run.expect(0)).pop().unwrap();
+    assert_eq!(
+        (&last["status"], &last["text"]),
+        (&"FINISHED".into(), &"I wrote the docs.".into())
+    );
+    assert_eq!(
+        cloud.fake.count("POST", "/followup"),
+        1,
+        "a decline ends the conversation"
+    );
+    assert_eq!(cloud.home.delivery(&second), "acknowledged");
+    let agents = cloud.home.json(&["agents", "--json"]);
+    assert_eq!(agents[0]["agent_runtime"], "cursor_cloud");
+}
+
+#[test]
+fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue() {
+    let script = Script::timeline(&[(0, "RUNNING"), (9_000, "FINISHED")]);
+    let cloud = Cloud::start(script, 1);
+    let mut client = cloud.begin(&["launch", "fix it"]);
+    let callback = cloud.callback(1);
+    let (status, exchanged) = cloud.exchange(&callback);
+    assert_eq!(status, StatusCode::OK, "{exchanged}");
+    assert_eq!(exchanged["agentId"], callback.agent_id.as_str());
+    let token = exchanged["token"].as_str().unwrap();
+    let run = callback.run_id.as_str();
+    let (_, skills) = cloud.send_as(token, run, Method::GET, "/api/skills/index", None);
+    assert_eq!(skills["skills"][0]["name"], "hap");
+    let (status, hap) = cloud.send_as(token, run, Method::GET, "/api/skills/hap", None);
+    assert!(status.is_success() && hap.as_str().unwrap().contains("/api/v1/hap/cue"));
+    let ask =
+        json!({"id": Uuid::now_v7(), "agent_id": callback.agent_id, "prompt": "Ship it?", "wait_ms": 1});
+    let (status, heard) = cloud.send_as(token, run, Method::POST, "/api/v1/hap/cue", Some(&ask));
+    assert_eq!(status, StatusCode::ACCEPTED, "{heard}");
+    let cue = cloud.question("Ship it?");
+    cloud.home.ok(&["answer", &cue, "ship it"]);
+    let path = format!("/api/v1/hap/cues/{cue}?wait_ms=5000");
+    let (status, heard) = cloud.send_as(token, run, Method::GET, &path, None);
+    assert_eq!(
+        (status, &heard["told"]["text"]),
+        (StatusCode::OK, &"ship it".into())
+    );
+    let acked = json!({"cue_ids": [cue]});
+    cloud.send_as(token, run, Method::POST, "/api/v1/hap/ack", Some(&acked));
+    let ended = client.finish();
+    ended.expect(0);
+    assert!(cloud.home.open_cues().is_empty(), "nobody was asked again");
+    assert_eq!(cloud.fake.count("POST", "/followup"), 0);
+    let (status, _) = cloud.send_as(token, run, Method::POST, "/api/v1/hap/ack", Some(&acked));
+    assert_eq!(
+        status,
+        StatusCode::UNAUTHORIZED,
+        "the token is worth nothing after the run"
+    );
+}
+
+#[test]
+fn a_question_the_agent_left_open_is_the_one_the_human_answers_at_the_end() {
+    let script = Script::timeline(&[(0, "RUNNING"), (6_000, "FINISHED")]);
+    let cloud = Cloud::start(script, 1);
+    let mut client = cloud.begin(&["launch", "fix it"]);
+    let callback = cloud.callback(1);
+    let (_, exchanged) = cloud.exchange(&callback);
+    let token = exchanged["token"].as_str().unwrap();
+    let ask =
+        json!({"id": Uuid::now_v7(), "agent_id": callback.agent_id, "prompt": "Which one?", "wait_ms": 1});
+    cloud.send_as(
+        token,
+        &callback.run_id,
+        Method::POST,
+        "/api/v1/hap/cue",
+        Some(&ask),
+    );
+    let cue = cloud.question("Which one?");
+    eventually("the run waits for the human", || {
+        client.stdout().contains("awaiting_human").then_some(())
+    });
+    eventually("somebody listens again", || {
+        let open = cloud.home.open_cues();
+        (open.len() == 1 && open[0].waiting == 1).then_some(())
+    });
+    cloud.home.ok(&["decline", &cue]);
+    client.finish().expect(0);
+}
+
+#[test]
+fn without_a_listener_for_the_outside_the_prompt_has_no_way_back_and_the_human_is_still_asked() {
+    let cloud = Cloud::start(Script::default(), 1);
+    let config = std::fs::read_to_string(cloud.home.path().join("config.toml")).unwrap();
+    let private: Vec<&str> = config
+        .lines()
+        .filter(|line| !line.starts_with("public_listen"))
+        .collect();
+    cloud.home.configure(&private.join("\n"));
+    cloud.home.ok(&["broker", "restart"]);
+    let mut client = cloud.begin(&["launch", "fix it"]);
+    let cue = cloud.question("All done.");
+    assert!(
+        client.stderr().contains("cannot ask by itself"),
+        "{}",
+        client.stderr()
+    );
+    let prompt = cloud.fake.bodies("POST", "/v0/agents")[0]["prompt"]["text"].to_string();
+    assert!(!prompt.contains("cueme_callback"), "{prompt}");
+    cloud.home.ok(&["decline", &cue]);
+    client.finish().expect(0);
+}
