@@ -85,7 +85,7 @@ pub(super) struct CloudForm {
 
 /// Returns what a new run begins with.
 pub(super) async fn form(State(web): State<Shared>) -> Json<CloudForm> {
-    let config = web.broker.config().cloud;
+    let config = web.broker.config().cloud.clone();
     let generation = config.api.unwrap_or_default();
     Json(CloudForm {
         has_api_key: config.api_key(&variable).is_ok(),
@@ -120,7 +120,7 @@ pub(super) async fn launch(
     if body.prompt.trim().is_empty() {
         return Err(ApiError::bad_request("the task is empty"));
     }
-    let config = body.config.over(web.broker.config().cloud)?;
+    let config = body.config.over(web.broker.config().cloud.clone())?;
     let settings = config.settings(&variable).map_err(|error| refused(&error))?;
     let run = Run {
         run_id: RunId(Uuid::now_v7()),
