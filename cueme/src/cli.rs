@@ -79,6 +79,11 @@ pub(crate) enum Verb {
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
     Ui(UiArgs),
+    /// Make a key for a program that speaks over HTTP
+    #[command(
+        after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human"
+    )]
+    Token(TokenArgs),
     /// List the open questions
     #[command(after_help = "Examples:\n  cueme inbox\n  cueme inbox --watch\n  cueme inbox --json")]
     Inbox(InboxArgs),
@@ -293,6 +298,31 @@ pub(crate) struct UiArgs {
     /// What the browser that uses the link is called in the list of devices
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+}
+
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    /// What it opens: joining and asking, asking for one agent, or all that a human does
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+    /// The agent it is for, or the beginning of its id
+    #[arg(long, value_name = "AGENT_ID")]
+    pub(crate) agent: Option<String>,
+    /// What it is called in lists
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// What a token opens.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Scope {
+    /// Join, and ask for the agents that joined with it
+    Join,
+    /// Ask for one agent
+    Agent,
+    /// Everything a human does on the page
+    Human,
 }
 
 /// Arguments of `cancel`.

@@ -30,7 +30,11 @@ fn main() {
         .map(|number| home.ask(&home.join(), &format!("Question **{number}** of eight"), None))
         .collect();
     let browser = sign_in(&home, DESKTOP);
-    let origin = browser.script("return location.origin").as_str().unwrap().to_owned();
+    let origin = browser
+        .script("return location.origin")
+        .as_str()
+        .unwrap()
+        .to_owned();
     let (mut ours, mut blank) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         blank.push(time(&browser, &format!("{origin}{BLANK}"), LOADED_MS));

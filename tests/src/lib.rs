@@ -6,6 +6,7 @@
 mod binary;
 mod patience;
 mod process;
+mod python;
 
 pub mod cloud_fake;
 
@@ -20,6 +21,7 @@ pub use client::{Client, Run};
 pub use home::{Home, envelope};
 pub use patience::{PATIENCE, eventually, not_run, not_run_without};
 pub use process::{is_alive, send_signal};
+pub use python::python_with;
 pub use rustix::process::Signal;
 pub use scenarios::SCENARIOS;
 pub use terminal::Terminal;

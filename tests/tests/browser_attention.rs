@@ -124,5 +124,9 @@ fn the_page_can_be_installed_and_its_worker_serves_no_state() {
     let kept = browser.script(
         "return caches.keys().then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys())))).then((all) => all.flat().map((one) => one.url).filter((url) => url.includes('/api/')))",
     );
-    assert_eq!(kept, json!([]), "what an agent asked is never served from a cache");
+    assert_eq!(
+        kept,
+        json!([]),
+        "what an agent asked is never served from a cache"
+    );
 }

@@ -14,6 +14,7 @@ mod inbox;
 mod last;
 mod say;
 mod show;
+mod token;
 mod ui;
 
 mod agent;

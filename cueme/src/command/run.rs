@@ -7,7 +7,7 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, import,
-    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, ui,
+    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -20,6 +20,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Hap(HapVerb::Cue(args)) => cue::run(&args, started),
         Verb::Hap(HapVerb::Pause(args)) => pause::run(&args, started),
         Verb::Ui(args) => ui::run(&args),
+        Verb::Token(args) => token::run(&args),
         Verb::Inbox(args) => inbox::run(&args),
         Verb::Show(args) => show::run(&args),
         Verb::Answer(args) => answer::run(&args),
