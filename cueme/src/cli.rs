@@ -158,7 +158,7 @@ pub(crate) enum Verb {
     Purge(PurgeArgs),
     /// Bring over what the original cueme has recorded; its database is only read
     #[command(
-        after_help = "What was open there is closed here: whoever waits for it waits there. Running it again brings what is new.\n\nExamples:\n  cueme import\n  cueme import /mnt/old/.cue/cue.db"
+        after_help = "Examples:\n  cueme import\n  cueme import /mnt/old/.cue/cue.db\n\nWhat was open there is closed here: whoever waits for it waits there. Running it again brings what is new."
     )]
     Import(ImportArgs),
     /// Check that everything works, and time a real question
