@@ -230,9 +230,15 @@ fn an_agent_is_linked_to_its_chat_in_cursor_which_can_only_be_read() {
         vec![shell("ls", "a.txt\n", 0), assistant("It is faster now.")],
     );
     drop(builder.write(&folder.join("store.db")));
-    let running = stage.start(&["agent", "run", "--json", "--resume", CHAT_ID, "go on"]);
-    decline(&stage.home);
-    running.finish().expect(0);
+    let mut joining = stage.command(&["join", "cursor"]);
+    assert!(
+        joining
+            .env("CUEME_SESSION", CHAT_ID)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
     let agent = agents[0]["agent_id"].as_str().unwrap();
     let browser = sign_in(&stage.home, DESKTOP);

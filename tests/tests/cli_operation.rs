@@ -195,6 +195,7 @@ fn a_service_is_written_and_removed_again() {
 #[test]
 fn a_broker_that_cannot_start_says_why() {
     let home = Home::new();
+    std::fs::create_dir_all(home.path().join("data")).unwrap();
     std::fs::write(
         home.path().join("data/cueme.db"),
         "this is not a database, and nobody should overwrite it",

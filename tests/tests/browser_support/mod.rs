@@ -174,12 +174,28 @@ impl Browser {
     #[track_caller]
     pub(crate) fn click_text(&self, selector: &str, text: &str) {
         let mark = format!("pick-{}", uuid::Uuid::now_v7().simple());
-        self.until(&format!(
+        let picking = format!(
             "const el = [...document.querySelectorAll({})].find((el) => el.checkVisibility() && el.innerText.trim() === {}); el?.setAttribute('data-{mark}', ''); return Boolean(el)",
             json!(selector),
             json!(text)
-        ));
-        self.click(&format!("[data-{mark}]"));
+        );
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.until(&picking);
+            let clicked = self.run(async {
+                let element = self.driver().find(By::Css(format!("[data-{mark}]"))).await?;
+                element.click().await
+            });
+            match clicked {
+                Ok(()) => return,
+                // The page may have drawn it anew between the look and the click.
+                Err(error) => assert!(
+                    Instant::now() < deadline,
+                    "{selector} {text:?}: {error}\n{}",
+                    self.describe()
+                ),
+            }
+        }
     }
 
     /// Types into an element.
