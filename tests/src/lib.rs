@@ -10,15 +10,21 @@ mod process;
 pub mod cloud_fake;
 
 mod client;
+mod disk;
 mod home;
+mod http;
+mod random;
 mod terminal;
 mod wire;
 
 pub use binary::cueme;
 pub use client::{Client, Run};
+pub use disk::Disk;
 pub use home::{Home, envelope};
+pub use http::{Answer, Http, head};
 pub use patience::{PATIENCE, eventually, not_run, not_run_without};
-pub use process::{is_alive, send_signal};
+pub use process::{is_alive, resident_kib, send_signal};
+pub use random::Random;
 pub use rustix::process::Signal;
 pub use terminal::Terminal;
 pub use wire::Wire;
