@@ -7,6 +7,7 @@
 mod code;
 mod error;
 mod open;
+mod seal;
 
 mod load;
 mod write;
