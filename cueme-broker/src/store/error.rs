@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+const FULL_HINT: &str = "the disk is full: free some space, nothing needs to be restarted";
+
 /// Why the store could not do what was asked.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -45,6 +47,12 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// There is no space left.
+    #[error("the disk of {} is full; answers are still taken, new questions are not", path.display())]
+    NoSpace {
+        /// The database.
+        path: PathBuf,
+    },
     /// A stored value has no meaning.
     #[error("the database holds {what} that this program does not understand: {value}")]
     Meaning {
@@ -84,7 +92,22 @@ impl StoreError {
             )),
             Self::Sqlite { source, path, .. } => hint_for(source, Some(path)),
             Self::Statement(source) => hint_for(source, None),
+            Self::NoSpace { .. } => Some(FULL_HINT.into()),
             Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+
+    /// Says whether it failed because there is no space.
+    pub(crate) fn is_full(&self) -> bool {
+        match self {
+            Self::Sqlite { source, .. } | Self::Statement(source) => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+            }
+            Self::NoSpace { .. } => true,
+            Self::Io { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::Meaning { .. } => false,
         }
     }
 }
@@ -92,9 +115,7 @@ impl StoreError {
 fn hint_for(error: &rusqlite::Error, path: Option<&PathBuf>) -> Option<String> {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code()? {
-        ErrorCode::DiskFull => {
-            Some("the disk is full: free some space, nothing needs to be restarted".into())
-        }
+        ErrorCode::DiskFull => Some(FULL_HINT.into()),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
             let place = path.map_or_else(
                 || "the data directory".to_owned(),

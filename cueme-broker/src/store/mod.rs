@@ -4,6 +4,7 @@
 //! of the machine; the rest (drafts, devices, settings) is written by name. This module decides nothing. Reading for humans happens on connections of its own, so that a long
 //! list never delays a question.
 
+mod ballast;
 mod code;
 mod error;
 mod open;
@@ -24,6 +25,7 @@ mod settings;
 mod uploads;
 
 pub use automatic::{Notified, POLICY_PREFIX};
+pub(crate) use ballast::Ballast;
 pub use cards::{AgentRow, CueRow, MessageRow};
 pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};

@@ -22,7 +22,13 @@ const MIGRATIONS: &[&str] = &[
 /// How long a statement waits for another connection's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The write-ahead log is folded into the database when it has grown to this many pages.
-const CHECKPOINT_PAGES: u32 = 2000;
+const CHECKPOINT_PAGES: u64 = 2000;
+/// On a small disk it takes one part in this many of what is free.
+const LOG_SHARE: u64 = 8;
+/// The size of a page, in bytes.
+const PAGE_BYTES: u64 = 4096;
+/// The same while the disk is full, so that the log stays small.
+const CHECKPOINT_PAGES_WHEN_FULL: u64 = 50;
 /// How many prepared statements are kept.
 const STATEMENTS_MAX: usize = 64;
 
@@ -56,7 +62,7 @@ impl Store {
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )
         .map_err(failed("open"))?;
-        configure(&connection, synchronous).map_err(failed("configure"))?;
+        configure(&connection, synchronous, path).map_err(failed("configure"))?;
         if !was_clean {
             quick_check(&connection, path)?;
         }
@@ -82,6 +88,21 @@ impl Store {
     /// Makes everything since [`begin`](Self::begin) durable.
     pub fn commit(&self) -> Result<(), StoreError> {
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    /// Gets along with little space, or not any more: keeps the log small.
+    pub(crate) fn be_frugal(&self, is_frugal: bool) -> Result<(), StoreError> {
+        let pages = if is_frugal {
+            CHECKPOINT_PAGES_WHEN_FULL
+        } else {
+            checkpoint_pages(&self.path)
+        };
+        self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+        if is_frugal && let Err(error) = self.empty_log() {
+            // The next commits try again.
+            tracing::debug!(%error, "the log could not be emptied");
+        }
         Ok(())
     }
 
@@ -172,7 +193,16 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
+/// Returns how large the log may grow, in pages.
+fn checkpoint_pages(path: &Path) -> u64 {
+    let free = path
+        .parent()
+        .and_then(|directory| rustix::fs::statvfs(directory).ok());
+    let free = free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    (free / LOG_SHARE / PAGE_BYTES).clamp(CHECKPOINT_PAGES_WHEN_FULL, CHECKPOINT_PAGES)
+}
+
+fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let level = match synchronous {
@@ -183,7 +213,7 @@ fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Res
     connection.pragma_update(None, "foreign_keys", true)?;
     // Erased secrets and deleted questions are overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+    connection.pragma_update(None, "wal_autocheckpoint", checkpoint_pages(path))
 }
 
 fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {

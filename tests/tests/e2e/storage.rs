@@ -73,7 +73,7 @@ fn a_broker_that_cannot_start_on_a_full_disk_says_why() {
 }
 
 #[test]
-fn an_answer_given_while_the_disk_is_full_is_refused_and_can_be_given_again() {
+fn answers_are_taken_while_the_disk_is_full() {
     let outer = Home::new();
     let Some(disk) = small_disk(&outer, 4) else {
         return;
@@ -81,8 +81,40 @@ fn an_answer_given_while_the_disk_is_full_is_refused_and_can_be_given_again() {
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
     let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (lost, later) = home.ask(&agent, "Which host?", None);
+    lost.kill();
+    home.wait_for("Which host?", 0);
     disk.fill();
+    home.run(&["join", "codex"]).refused(74, &["disk is full"]);
     let long = "8080 ".repeat(20_000);
+    home.run_with(&["answer", &cue, "-"], long.as_bytes()).expect(0);
+    assert!(client.finish().expect(0).starts_with("8080 8080"));
+    home.ok(&["answer", &later, "the small one"]);
+    let run = home.start_cue(&agent, "Which host?", None).finish();
+    assert!(
+        run.expect(0).starts_with("the small one\n"),
+        "asked again while full: {run:?}"
+    );
+    assert_eq!(home.delivery(&cue), "acknowledged");
+    home.run(&["join", "codex"]).refused(74, &["disk is full"]);
+    disk.free();
+    eventually("agents can join again", || {
+        (home.run(&["join", "codex"]).code == Some(0)).then_some(())
+    });
+    assert!(home.path().join("ballast").is_file(), "space is kept again");
+}
+
+#[test]
+fn an_answer_larger_than_the_space_kept_for_it_is_refused_and_can_be_given_again() {
+    let outer = Home::new();
+    let Some(disk) = small_disk(&outer, 16) else {
+        return;
+    };
+    let home = Home::new().at(disk.path().join("home"));
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    disk.fill();
+    let long = "8080 ".repeat(300_000);
     home.run_with(&["answer", &cue, "-"], long.as_bytes())
         .refused(74, &["disk is full"]);
     assert!(
