@@ -9,7 +9,7 @@ use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
 use cueme_broker::store::{StoreError, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::Reply;
+use protocol_spec::message::{ErrorCode, Reply};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -134,4 +134,19 @@ fn a_clock_that_was_set_back_holds_no_answer_for_longer_than_it_may_be_held() {
     let little = Little::open(&database, WALL_MS - DAY_MS).unwrap();
     let due = little.core.machine().next_due();
     assert!(due.is_some_and(|due| due <= HOLD_MS_MAX), "{due:?}");
+}
+
+#[test]
+fn nothing_is_confirmed_once_the_database_is_another_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    let agent = little.join();
+    std::fs::rename(&database, directory.path().join("moved.db")).unwrap();
+    let work = Work::ask(agent, Kind::Cue, "Which port?".into(), None, Origin::Agent);
+    let replies = little.say(work);
+    assert!(
+        matches!(&*replies[0].1, Reply::Error(failure) if failure.code == ErrorCode::Storage),
+        "{replies:?}"
+    );
 }

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
+use crate::store::FileId;
 
 /// How long accepting rests when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
@@ -24,6 +25,8 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct Listener {
     listener: UnixListener,
     path: PathBuf,
+    /// Which socket the path meant when it was bound.
+    socket: Option<FileId>,
 }
 
 impl Listener {
@@ -42,14 +45,18 @@ impl Listener {
         Ok(Self {
             listener,
             path: path.to_owned(),
+            socket: FileId::of(path),
         })
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // If it is gone already, all the better.
-        let _ = std::fs::remove_file(&self.path);
+        // Where our directory was there may be another one by now, with the socket of another broker.
+        if FileId::of(&self.path) == self.socket {
+            // If it is gone already, all the better.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -53,6 +53,12 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// Somebody moved, deleted or replaced the file while it was in use.
+    #[error("the database {} was moved, deleted or replaced while the broker used it", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// A stored value has no meaning.
     #[error("the database holds {what} that this program does not understand: {value}")]
     Meaning {
@@ -93,6 +99,7 @@ impl StoreError {
             Self::Sqlite { source, path, .. } => hint_for(source, Some(path)),
             Self::Statement(source) => hint_for(source, None),
             Self::NoSpace { .. } => Some(FULL_HINT.into()),
+            Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
             Self::Io { .. } | Self::Meaning { .. } => None,
         }
     }
@@ -107,6 +114,7 @@ impl StoreError {
             Self::Io { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
+            | Self::Gone { .. }
             | Self::Meaning { .. } => false,
         }
     }

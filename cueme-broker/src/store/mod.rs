@@ -32,6 +32,7 @@ pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
 pub use maintain::CheckReport;
+pub(crate) use open::FileId;
 pub use open::{SCHEMA, Store, Synchronous};
 pub use read::{HistoryQuery, Reader};
 pub use search::Recalled;

@@ -1,7 +1,7 @@
 //! Opens the database: creates, migrates, checks and configures it.
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub enum Synchronous {
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// Which file the path meant when it was opened.
+    file: Option<FileId>,
 }
 
 impl Store {
@@ -71,6 +73,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            file: FileId::of(path),
         })
     }
 
@@ -86,8 +89,15 @@ impl Store {
     }
 
     /// Makes everything since [`begin`](Self::begin) durable.
+    ///
+    /// A file that is not where it was opened any more keeps nothing for the next broker, so that is a failure.
     pub fn commit(&self) -> Result<(), StoreError> {
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        if FileId::of(&self.path) != self.file {
+            return Err(StoreError::Gone {
+                path: self.path.clone(),
+            });
+        }
         Ok(())
     }
 
@@ -132,6 +142,29 @@ impl Store {
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+}
+
+/// Tells files apart, whatever they are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns which file a path means, if there is one.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().as_ref().map(Self::from)
+    }
+}
+
+impl From<&std::fs::Metadata> for FileId {
+    fn from(found: &std::fs::Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+        }
     }
 }
 

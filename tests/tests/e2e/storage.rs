@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::door::{NOBODY, is_root};
-use cueme_tests::{Client, Disk, Home, envelope, eventually, not_run};
+use cueme_tests::{Client, Disk, Home, envelope, eventually, is_alive, not_run};
 
 /// Mounts a small disk; `None`, after saying why, where that is not allowed.
 fn small_disk(outer: &Home, mebibytes: u32) -> Option<Disk> {
@@ -137,6 +137,22 @@ fn a_log_that_cannot_be_written_stops_nobody() {
     let agent = home.join();
     let run = home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
     assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+}
+
+#[test]
+fn a_home_that_is_taken_away_ends_its_broker_and_whoever_waits_is_told() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let broker = home.broker_pid();
+    std::fs::rename(home.path(), home.scratch().join("moved")).unwrap();
+    eventually("the broker notices", || (!is_alive(broker)).then_some(()));
+    // The new home knows nothing; saying so is better than waiting for an answer that cannot come.
+    client
+        .finish()
+        .refused(75, &["no longer known", "run the same command again"]);
+    home.join();
+    assert_ne!(home.broker_pid(), broker);
 }
 
 /// The number of the schema stands at byte 60 of the file.
