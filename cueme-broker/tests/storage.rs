@@ -150,3 +150,27 @@ fn nothing_is_confirmed_once_the_database_is_another_file() {
         "{replies:?}"
     );
 }
+
+/// Leaves a file and its journal as a power loss in the middle of a transaction does.
+fn interrupted_database(directory: &Path) -> std::path::PathBuf {
+    let (whole, left) = (directory.join("whole.db"), directory.join("cueme.db"));
+    let connection = rusqlite::Connection::open(&whole).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA cache_size = 1; CREATE TABLE other (x); BEGIN;
+             INSERT INTO other WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             SELECT zeroblob(100) FROM n;",
+        )
+        .unwrap();
+    std::fs::copy(&whole, &left).unwrap();
+    std::fs::copy(directory.join("whole.db-journal"), directory.join("cueme.db-journal")).unwrap();
+    left
+}
+
+#[test]
+fn a_database_whose_making_was_interrupted_is_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = interrupted_database(directory.path());
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    little.join();
+}

@@ -208,10 +208,14 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 
 /// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::of_file("read the schema of", path, source);
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-    let found = schema_of(&connection).map_err(failed)?;
+    let found = match read_schema(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        // The power was lost while the file was made: what was begun has to be undone before it can be read.
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) => {
+            read_schema(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        read => read,
+    };
+    let found = found.map_err(|source| StoreError::of_file("read the schema of", path, source))?;
     if found > SCHEMA {
         return Err(StoreError::Newer {
             path: path.to_owned(),
@@ -220,6 +224,12 @@ fn refuse_newer(path: &Path) -> Result<(), StoreError> {
         });
     }
     Ok(())
+}
+
+fn read_schema(path: &Path, flags: OpenFlags) -> rusqlite::Result<u32> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    schema_of(&connection)
 }
 
 pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
