@@ -15,8 +15,11 @@ use crate::r07_slow::page;
 use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
 
-/// How long a browser has for an attack, in milliseconds of its own clock.
+/// How long a browser has for an attack, in milliseconds.
 const BROWSER_MS: u32 = 4_000;
+
+/// How long the attacker's page takes to be complete.
+const SLOW_IMAGE: Duration = Duration::from_millis(1500);
 
 /// Tries every combination that must be refused, and some that must not.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -383,15 +386,18 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
     };
     let profile = home.scratch().join("profile");
     let visit = |url: &str| {
-        Command::new("chromium")
+        // A page whose stream of events never ends is stopped from outside, should its own limit not do it.
+        Command::new("timeout")
             .args([
+                "--kill-after=5",
+                "20",
+                "chromium",
                 "--headless",
                 "--no-sandbox",
                 "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--dump-dom",
             ])
-            .arg(format!("--virtual-time-budget={BROWSER_MS}"))
+            .args(["--disable-dev-shm-usage", "--dump-dom"])
+            .arg(format!("--timeout={BROWSER_MS}"))
             .arg("--host-resolver-rules=MAP evil.test 127.0.0.1")
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(url)
@@ -405,10 +411,13 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
         other => panic!("no link: {other:?}"),
     };
     let signed_in = match visit(&link) {
+        Ok(output) if output.stdout.is_empty() => {
+            return trial.omit("a real browser", "chromium is not installed, or shows nothing");
+        }
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(error) => return trial.omit("a real browser", &format!("chromium cannot be run: {error}")),
     };
-    trial.check(signed_in.contains("<main") || signed_in.contains("id="), || {
+    trial.check(signed_in.contains("main.js"), || {
         format!("the page was not shown after signing in: {signed_in}")
     });
     let before = everything(home);
@@ -422,7 +431,7 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
          go('blind', '{own}/api/v1/cues/{cue}/answer', {{method: 'POST', mode: 'no-cors', credentials: 'include', headers: {{'content-type': 'text/plain'}}, body: '{{\"id\":\"018f0000-0000-7000-8000-000000000000\",\"answer\":{{\"text\":\"owned\"}}}}'}});
          new EventSource('{own}/api/v1/events', {{withCredentials: true}}).onmessage = () => log('events READ');
          </script><form id=f method=post enctype=text/plain action='{own}/api/v1/cues/{cue}/decline'><input name='{{\"id\":\"018f0000-0000-7000-8000-000000000001\",\"x\":\"' value='\"}}'></form>
-         <iframe src='{own}/'></iframe>"
+         <iframe src='{own}/'></iframe><img src=/slow>"
     );
     let server = std::thread::spawn(move || {
         listener.set_nonblocking(true).ok();
@@ -437,6 +446,10 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
             let count = stream.read(&mut request).unwrap_or(0);
             if request[..count].starts_with(b"GET /stop") {
                 return;
+            }
+            if request[..count].starts_with(b"GET /slow") {
+                // The page is not complete before this, so what it tries has time to happen.
+                std::thread::sleep(SLOW_IMAGE);
             }
             let _ = write!(
                 stream,
@@ -468,7 +481,7 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
         format!("the attacker's page could read: {log:?} in {attack}")
     });
     trial.check(
-        rebound.contains("host name") && !rebound.contains("<main"),
+        rebound.contains("host name") && !rebound.contains("main.js"),
         || format!("the page was shown under another name: {rebound}"),
     );
     trial.check(everything(home) == before, || {
