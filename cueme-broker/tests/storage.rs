@@ -163,7 +163,11 @@ fn interrupted_database(directory: &Path) -> std::path::PathBuf {
         )
         .unwrap();
     std::fs::copy(&whole, &left).unwrap();
-    std::fs::copy(directory.join("whole.db-journal"), directory.join("cueme.db-journal")).unwrap();
+    std::fs::copy(
+        directory.join("whole.db-journal"),
+        directory.join("cueme.db-journal"),
+    )
+    .unwrap();
     left
 }
 
