@@ -121,8 +121,8 @@ impl Little {
                 terminal: "sh".into(),
                 session: None,
             };
-            match self.one(work).pop().as_deref() {
-                Some(Reply::Joined(joined)) => self.agents.push(joined.agent_id.clone()),
+            match self.one(work).pop() {
+                Some(Reply::Joined(joined)) => self.agents.push(joined.agent_id),
                 other => panic!("not joined: {other:?}"),
             }
         }
@@ -155,13 +155,13 @@ impl Little {
     }
 
     /// Asks one question of an agent, and returns what was said to it.
-    pub(crate) fn ask(&mut self, agent: &AgentId, prompt: &str) -> Vec<Box<Reply>> {
+    pub(crate) fn ask(&mut self, agent: &AgentId, prompt: &str) -> Vec<Reply> {
         let work = Work::ask(agent.clone(), Kind::Cue, prompt.to_owned(), None, Origin::Agent);
         self.one(work)
     }
 
     /// Answers a question with a text, and returns what was said to the human.
-    pub(crate) fn answer(&mut self, cue: CueId, text: &str) -> Vec<Box<Reply>> {
+    pub(crate) fn answer(&mut self, cue: CueId, text: &str) -> Vec<Reply> {
         self.one(answer(cue, text))
     }
 
@@ -172,7 +172,7 @@ impl Little {
     }
 
     /// Carries out one order, and returns what was said to its caller.
-    pub(crate) fn one(&mut self, work: Work) -> Vec<Box<Reply>> {
+    pub(crate) fn one(&mut self, work: Work) -> Vec<Reply> {
         let ticket = self.ticket();
         let order = Order {
             ticket,
@@ -183,7 +183,7 @@ impl Little {
         let replies = spoken.replies.into_iter();
         replies
             .filter(|(to, _)| *to == ticket)
-            .map(|(_, reply)| reply)
+            .map(|(_, reply)| *reply)
             .collect()
     }
 

@@ -33,7 +33,7 @@ const DRAIN: Duration = Duration::from_secs(120);
 
 /// Kills everybody, and judges.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let cycles = trial.size(300, 10_000, 100_000);
+    let cycles = trial.size(200, 10_000, 100_000);
     let home = Home::new();
     home.configure("reminder = false\nlisten = \"off\"\n");
     let ledger = Ledger::create(&home.scratch().join("ledger"));

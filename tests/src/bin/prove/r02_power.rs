@@ -24,7 +24,7 @@ const CONTROL_PERCENT: u64 = 10;
 
 /// Cuts the power again and again.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let total = trial.size(600, 100_000, 1_000_000);
+    let total = trial.size(400, 100_000, 1_000_000);
     let controls = trial.size(60, 1_000, 1_000);
     let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
     let (image, agents) = prepare(directory.path(), &mut trial.random);

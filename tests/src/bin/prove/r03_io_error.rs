@@ -96,7 +96,7 @@ fn play(directory: &Path, agents: &[AgentId], rounds: usize, seed: Random) -> Pl
     let mut is_taken = false;
     for number in 0..RECOVERS_WITHIN {
         let replies = little.ask(&agents[0], &format!("Does it work again? {number}"));
-        let is_refused = replies.iter().any(|reply| matches!(**reply, Reply::Error(_)));
+        let is_refused = replies.iter().any(|reply| matches!(reply, Reply::Error(_)));
         is_taken |= !is_refused;
         failed += usize::from(is_refused);
     }

@@ -24,8 +24,6 @@ const SLOW_MAX: usize = 64;
 const GROWTH_KIB_MAX: u64 = 16 * 1024;
 /// How much slower the slowest hundredth of good rounds may become.
 const SLOWDOWN_MAX: f64 = 2.0;
-/// Below this a round is not worth comparing: it is what the machine's scheduler makes of it.
-const NOISE: Duration = Duration::from_millis(25);
 
 /// Sends nonsense, and watches the broker and everybody else.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -73,7 +71,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 fn compare(trial: &mut Trial, calm: &Times, attacked: &Times) -> f64 {
     let (before, during) = (calm.percentile(99), attacked.percentile(99));
     let slowdown = during.as_secs_f64() / before.as_secs_f64().max(f64::EPSILON);
-    trial.check(slowdown <= SLOWDOWN_MAX || during <= NOISE, || {
+    trial.check(slowdown <= SLOWDOWN_MAX || during <= trial.noise(), || {
         format!("good clients became {slowdown:.2} times slower: {before:?} → {during:?}")
     });
     slowdown

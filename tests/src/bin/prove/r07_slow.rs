@@ -20,8 +20,6 @@ const QUEUED_BYTES_MAX: usize = 256 * 1024;
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
 /// How much slower the slowest hundredth of honest requests may become.
 const SLOWDOWN_MAX: f64 = 2.0;
-/// Below this a request is not worth comparing.
-const NOISE: Duration = Duration::from_millis(25);
 
 /// Opens slow connections of each kind, and watches how long they live.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -153,7 +151,7 @@ fn all_closed(trial: &mut Trial, opened: Instant, waiting: Vec<(&str, TcpStream)
 fn compare(trial: &mut Trial, calm: &Times, busy: &Times) {
     let (before, during) = (calm.percentile(99), busy.percentile(99));
     let slowdown = during.as_secs_f64() / before.as_secs_f64().max(f64::EPSILON);
-    trial.check(slowdown <= SLOWDOWN_MAX || during <= NOISE, || {
+    trial.check(slowdown <= SLOWDOWN_MAX || during <= trial.noise(), || {
         format!("honest requests became {slowdown:.2} times slower: {before:?} → {during:?}")
     });
 }

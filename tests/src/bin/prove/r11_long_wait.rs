@@ -26,7 +26,7 @@ const GROWTH_PERCENT: usize = 1;
 
 /// Waits for a day, then for a month.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let waiters = trial.size(1_000, 10_000, 10_000);
+    let waiters = trial.size(300, 10_000, 10_000);
     for (what, lasts_ms) in [("24 hours", DAY_MS), ("30 days", 30 * DAY_MS)] {
         let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
         let disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);

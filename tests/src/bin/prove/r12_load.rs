@@ -13,8 +13,6 @@ use crate::trial::{NotRun, Trial};
 const BYTES_A_WAITER_MAX: u64 = 4 * 1024;
 /// How much slower than the median of the beginning the slowest hundredth may be.
 const TAIL_MAX: f64 = 5.0;
-/// Below this a delay is what the machine's scheduler makes of it.
-const NOISE: Duration = Duration::from_millis(10);
 /// How many agents share the waiting connections.
 const AGENTS: usize = 64;
 
@@ -54,11 +52,11 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.check(per_waiter <= bytes_max, || {
         format!("a waiter takes {per_waiter} bytes")
     });
-    trial.check(tail <= TAIL_MAX || all.percentile(99) <= NOISE, || {
+    trial.check(tail <= TAIL_MAX || all.percentile(99) <= trial.noise(), || {
         format!("the slowest hundredth is {tail:.1} times the median")
     });
     let drift = last.percentile(50).as_secs_f64() / first.percentile(50).as_secs_f64().max(f64::EPSILON);
-    trial.check(drift <= 1.1 || last.percentile(50) <= NOISE, || {
+    trial.check(drift <= 1.1 || last.percentile(50) <= trial.noise(), || {
         format!("the median grew by {drift:.2} from the first half to the second")
     });
     drop(held);

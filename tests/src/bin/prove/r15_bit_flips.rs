@@ -19,7 +19,7 @@ const ANSWERED: usize = 40;
 
 /// Flips bits.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let flips = trial.size(600, 20_000, 200_000);
+    let flips = trial.size(400, 20_000, 200_000);
     let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
     let (image, known) = prepare(directory.path(), &mut trial.random);
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -62,7 +62,7 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
     for (number, agent) in agents.iter().enumerate() {
         let prompt = format!("question {number} of {agent}: {}", "which one? ".repeat(number));
         let replies = little.ask(agent, &prompt);
-        let Some(Reply::Asked(asked)) = replies.first().map(|reply| &**reply) else {
+        let Some(Reply::Asked(asked)) = replies.first() else {
             panic!("not asked: {replies:?}");
         };
         let cue: CueId = asked.cue_id;
@@ -70,10 +70,7 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
             .trim()
             .to_owned();
         let replies = little.answer(cue, &text);
-        assert!(
-            matches!(replies.first().map(|reply| &**reply), Some(Reply::Decided(_))),
-            "{replies:?}"
-        );
+        assert!(matches!(replies.first(), Some(Reply::Decided(_))), "{replies:?}");
         if number == ANSWERED / 2 {
             // Half of it is in the file, the rest in the log.
             little.fold_log();
@@ -126,7 +123,7 @@ fn judge(
     let mut verdict = HARMLESS;
     for question in known {
         for reply in little.ask(&question.agent, &question.prompt) {
-            match *reply {
+            match reply {
                 Reply::Outcome(told) if told.text != question.text => {
                     return Err(format!("{:?} was told instead of {:?}", told.text, question.text));
                 }

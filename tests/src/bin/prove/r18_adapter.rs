@@ -93,7 +93,7 @@ fn bad_streams(trial: &mut Trial) {
         ),
         (
             "half a line at the end",
-            good[..good.len() - 20].as_bytes().to_vec(),
+            good.as_bytes()[..good.len() - 20].to_vec(),
             "error",
         ),
         ("only words", b"Something went wrong\n".to_vec(), "error"),

@@ -173,29 +173,34 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
     );
 }
 
-/// Writes the file of figures from everything kept of a tier.
-pub(crate) fn write_figures(path: &Path, tier: Tier, kept: &Kept) -> io::Result<()> {
+/// Writes the file of figures from everything kept of a tier; what it lacks is taken from smaller ones.
+pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
     let mut text = format!(
         "# Figures\n\nWritten by `cargo run --release -p cueme-tests --bin prove -- --tier {} --write tests/FIGURES.md`; \
          nobody types figures by hand.\n\n",
         tier.name()
     );
     let _ = writeln!(text, "- date: {}\n- machine: {}\n", now(), machine());
-    text.push_str("| test | what is done | result | seconds | build | seed | figures |\n|---|---|---|---:|---|---|---|\n");
+    text.push_str("| test | what is done | result | tier | seconds | build | seed | figures |\n|---|---|---|---|---:|---|---|---|\n");
     for proof in PROOFS {
-        let row = match kept.read(proof.id) {
+        let kept = tier
+            .and_smaller()
+            .iter()
+            .find_map(|tier| Kept::open(*tier).read(proof.id));
+        let row = match kept {
             Some(outcome) => format!(
-                "| {} | {} | {} | {:.0} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {:.0} | {} | {} | {} |",
                 outcome.id.to_uppercase(),
                 outcome.title,
                 outcome.verdict.word(),
+                outcome.tier.name(),
                 outcome.seconds,
                 outcome.build,
                 outcome.seed,
                 outcome.figures().replace('|', "\\|").replace('\n', " ")
             ),
             None => format!(
-                "| {} | {} | not run | | | | |",
+                "| {} | {} | not run | | | | | |",
                 proof.id.to_uppercase(),
                 proof.title
             ),

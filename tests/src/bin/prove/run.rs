@@ -75,7 +75,7 @@ pub(crate) fn run() -> ExitCode {
     }
     print_table(&outcomes);
     if let Some(path) = &args.write
-        && let Err(error) = write_figures(path, args.tier, &kept)
+        && let Err(error) = write_figures(path, args.tier)
     {
         eprintln!("error: could not write {}: {error}", path.display());
         return ExitCode::FAILURE;

@@ -25,6 +25,15 @@ impl Tier {
         }
     }
 
+    /// Returns this tier and the smaller ones, largest first.
+    pub(crate) fn and_smaller(self) -> &'static [Self] {
+        self.pick(
+            &[Self::Ci],
+            &[Self::Nightly, Self::Ci],
+            &[Self::Release, Self::Nightly, Self::Ci],
+        )
+    }
+
     /// Returns its name, as it is written on the command line.
     pub(crate) fn name(self) -> &'static str {
         self.pick("ci", "nightly", "release")

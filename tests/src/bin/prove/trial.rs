@@ -10,6 +10,10 @@ use crate::tier::Tier;
 
 /// How many violations are told one by one.
 const TOLD_MAX: usize = 20;
+/// Delays below this say nothing about the program.
+const NOISE: Duration = Duration::from_millis(25);
+/// The same where the machine is shared with other work.
+const NOISE_IN_CI: Duration = Duration::from_secs(2);
 /// How often the line of progress is written anew.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 /// The same where every line stays, as in a log.
@@ -60,6 +64,13 @@ impl Trial {
     /// Says whether this is more than the smallest tier.
     pub(crate) fn is_thorough(&self) -> bool {
         self.tier != Tier::Ci
+    }
+
+    /// Returns the delay below which times are not compared: what the machine's scheduler makes of it.
+    ///
+    /// In the smallest tier, which runs beside anything on any machine, that is nearly everything.
+    pub(crate) fn noise(&self) -> Duration {
+        self.size(NOISE_IN_CI, NOISE, NOISE)
     }
 
     /// Records something measured.
