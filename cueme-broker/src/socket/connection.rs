@@ -34,8 +34,8 @@ pub(super) struct Connection {
     /// Replies of the engine.
     pub(super) sender: mpsc::UnboundedSender<Line>,
     outbox: mpsc::UnboundedReceiver<Line>,
-    /// The waits of this caller.
-    pub(super) waits: Vec<Ticket>,
+    /// The calls of this caller that wait.
+    pub(super) waits: Vec<(RequestId, Ticket)>,
 }
 
 /// Why a connection ends.
@@ -61,7 +61,7 @@ pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
         waits: Vec::new(),
     };
     let Err(Ended::Gone) = connection.run().await;
-    for ticket in connection.waits.drain(..) {
+    for (_, ticket) in connection.waits.drain(..) {
         connection.broker.engine().gone(ticket);
     }
 }
@@ -74,7 +74,16 @@ impl Connection {
             let has_deadline = splitter.has_partial_line() || self.waits.is_empty();
             tokio::select! {
                 biased;
-                Some(line) = self.outbox.recv() => self.send(line.id, &line.reply).await?,
+                Some(line) = self.outbox.recv() => {
+                    if ends_a_wait(&line.reply) {
+                        self.waits.retain(|(id, _)| *id != line.id);
+                        if !splitter.has_partial_line() {
+                            // Whoever waited in silence may go on being silent for a while.
+                            deadline = Instant::now() + SILENCE_TIMEOUT;
+                        }
+                    }
+                    self.send(line.id, &line.reply).await?;
+                }
                 ready = self.stream.readable() => {
                     ready?;
                     let was_partial = splitter.has_partial_line();
@@ -144,6 +153,11 @@ impl Connection {
     pub(super) async fn fail(&mut self, id: RequestId, failure: Failure) -> Result<(), Ended> {
         self.send(id, &Reply::Error(failure)).await
     }
+}
+
+/// Says whether nothing more will come for the call that is answered with this.
+fn ends_a_wait(reply: &Reply) -> bool {
+    !matches!(reply, Reply::Asked(_))
 }
 
 /// Reads what has arrived, through a buffer that no idle connection has to own.

@@ -257,7 +257,7 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     }
     let ticket = connection.broker.engine().ticket();
     hand_in(connection, ticket, id, work)?;
-    connection.waits.push(ticket);
+    connection.waits.push((id, ticket));
     Ok(())
 }
 
