@@ -36,14 +36,13 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let memory_before = resident_kib(broker);
 
     let mut listeners: Vec<TcpStream> = (0..deaf).map(|_| listen(http, &cookie)).collect();
-    let opened = Instant::now();
-    let mut waiting: Vec<(&str, TcpStream)> = Vec::new();
-    waiting.extend((0..silent).map(|_| ("silent", http.connect())));
-    waiting.extend((0..half).map(|_| ("half a head", half_head(http))));
-    waiting.extend((0..stalled).map(|_| ("a stalled body", stalled_body(http, &cookie))));
+    let mut waiting: Vec<Slow> = Vec::new();
+    waiting.extend((0..silent).map(|_| Slow::new("silent", http.connect())));
+    waiting.extend((0..half).map(|_| Slow::new("half a head", half_head(http))));
+    waiting.extend((0..stalled).map(|_| Slow::new("a stalled body", stalled_body(http, &cookie))));
     let busy = honest(http, &cookie, trial.size(300, 1000, 1000));
     let memory_during = resident_kib(broker);
-    let last = all_closed(trial, opened, waiting);
+    let last = all_closed(trial, waiting);
     compare(trial, &calm, &busy);
     trial.check(memory_during <= memory_before + GROWTH_KIB_MAX, || {
         format!("the broker grew from {memory_before} to {memory_during} KiB")
@@ -126,12 +125,34 @@ fn listen(http: Http, cookie: &str) -> TcpStream {
     stream
 }
 
-/// Waits until every connection is closed; returns when the last one was.
-fn all_closed(trial: &mut Trial, opened: Instant, waiting: Vec<(&str, TcpStream)>) -> Duration {
+/// A connection that is not used as it should be, and since when.
+struct Slow {
+    what: &'static str,
+    stream: TcpStream,
+    opened: Instant,
+}
+
+impl Slow {
+    fn new(what: &'static str, stream: TcpStream) -> Self {
+        Self {
+            what,
+            stream,
+            opened: Instant::now(),
+        }
+    }
+}
+
+/// Waits until every connection is closed; returns how long the last one took, as far as can be seen from here.
+fn all_closed(trial: &mut Trial, waiting: Vec<Slow>) -> Duration {
     let total = waiting.len() as u64;
     let mut last = Duration::ZERO;
     let mut open = 0;
-    for (number, (what, mut stream)) in (0..).zip(waiting) {
+    for (number, slow) in (0..).zip(waiting) {
+        let Slow {
+            what,
+            mut stream,
+            opened,
+        } = slow;
         let left = (opened + CLOSED_WITHIN).saturating_duration_since(Instant::now());
         let _ = stream.set_read_timeout(Some(left.max(Duration::from_millis(1))));
         let mut rest = Vec::new();
@@ -140,7 +161,7 @@ fn all_closed(trial: &mut Trial, opened: Instant, waiting: Vec<(&str, TcpStream)
                 open += 1;
                 trial.violation(format!("{what} is still open after {:?}", opened.elapsed()));
             }
-            Ok(_) | Err(_) => last = opened.elapsed(),
+            Ok(_) | Err(_) => last = last.max(opened.elapsed()),
         }
         trial.progress(number, total);
     }
