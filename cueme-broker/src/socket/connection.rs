@@ -76,7 +76,7 @@ impl Connection {
                 biased;
                 Some(line) = self.outbox.recv() => {
                     if ends_a_wait(&line.reply) {
-                        self.waits.retain(|(id, _)| *id != line.id);
+                        self.forget(line.id);
                         if !splitter.has_partial_line() {
                             // Whoever waited in silence may go on being silent for a while.
                             deadline = Instant::now() + SILENCE_TIMEOUT;
@@ -98,6 +98,14 @@ impl Connection {
                 }
                 () = tokio::time::sleep_until(deadline), if has_deadline => return Err(Ended::Gone),
             }
+        }
+    }
+
+    /// Ends the waits of a call that has its last reply, here and in the engine.
+    fn forget(&mut self, call: RequestId) {
+        let engine = self.broker.engine();
+        for (_, ticket) in self.waits.extract_if(.., |(id, _)| *id == call) {
+            engine.gone(ticket);
         }
     }
 
