@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol_spec::frame::Splitter;
-use protocol_spec::id::RequestId;
+use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, decode_request, encode_reply};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -35,7 +35,17 @@ pub(super) struct Connection {
     pub(super) sender: mpsc::UnboundedSender<Line>,
     outbox: mpsc::UnboundedReceiver<Line>,
     /// The calls of this caller that wait.
-    pub(super) waits: Vec<(RequestId, Ticket)>,
+    pub(super) waits: Vec<Wait>,
+}
+
+/// A call that waits.
+pub(super) struct Wait {
+    /// The call.
+    pub(super) call: RequestId,
+    /// Its name in the engine.
+    pub(super) ticket: Ticket,
+    /// The question whose outcome it was told.
+    pub(super) told: Option<CueId>,
 }
 
 /// Why a connection ends.
@@ -61,8 +71,8 @@ pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
         waits: Vec::new(),
     };
     let Err(Ended::Gone) = connection.run().await;
-    for (_, ticket) in connection.waits.drain(..) {
-        connection.broker.engine().gone(ticket);
+    for wait in connection.waits.drain(..) {
+        connection.broker.engine().gone(wait.ticket);
     }
 }
 
@@ -75,12 +85,9 @@ impl Connection {
             tokio::select! {
                 biased;
                 Some(line) = self.outbox.recv() => {
-                    if ends_a_wait(&line.reply) {
-                        self.forget(line.id);
-                        if !splitter.has_partial_line() {
-                            // Whoever waited in silence may go on being silent for a while.
-                            deadline = Instant::now() + SILENCE_TIMEOUT;
-                        }
+                    if self.note(line.id, &line.reply) && !splitter.has_partial_line() {
+                        // Whoever waited in silence may go on being silent for a while.
+                        deadline = Instant::now() + SILENCE_TIMEOUT;
                     }
                     self.send(line.id, &line.reply).await?;
                 }
@@ -101,11 +108,24 @@ impl Connection {
         }
     }
 
-    /// Ends the waits of a call that has its last reply, here and in the engine.
-    fn forget(&mut self, call: RequestId) {
+    /// Notes what a reply means for the waits of this caller; returns whether one has ended.
+    ///
+    /// Until its outcome is acknowledged a caller still counts as waiting, so that nobody else is handed it.
+    fn note(&mut self, call: RequestId, reply: &Reply) -> bool {
         let engine = self.broker.engine();
-        for (_, ticket) in self.waits.extract_if(.., |(id, _)| *id == call) {
-            engine.gone(ticket);
+        let mut forget = |is_over: &dyn Fn(&Wait) -> bool| {
+            let ended = self.waits.extract_if(.., |wait| is_over(wait));
+            ended.map(|wait| engine.gone(wait.ticket)).count() > 0
+        };
+        match reply {
+            Reply::Asked(_) => false,
+            Reply::Outcome(told) => {
+                let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
+                mine.for_each(|wait| wait.told = Some(told.cue_id));
+                false
+            }
+            Reply::Acked(acked) => forget(&|wait| wait.told.is_some_and(|cue| acked.cue_ids.contains(&cue))),
+            _ => forget(&|wait| wait.call == call),
         }
     }
 
@@ -161,11 +181,6 @@ impl Connection {
     pub(super) async fn fail(&mut self, id: RequestId, failure: Failure) -> Result<(), Ended> {
         self.send(id, &Reply::Error(failure)).await
     }
-}
-
-/// Says whether nothing more will come for the call that is answered with this.
-fn ends_a_wait(reply: &Reply) -> bool {
-    !matches!(reply, Reply::Asked(_))
 }
 
 /// Reads what has arrived, through a buffer that no idle connection has to own.
