@@ -31,6 +31,8 @@ pub(crate) enum StopReason {
     Signal,
     /// Nobody has used it for long.
     Idle,
+    /// The data directory is not there any more, or is another one.
+    Displaced,
     /// The engine ended by itself, which is a defect.
     EngineLost,
 }

@@ -10,6 +10,8 @@ use protocol_spec::endpoint::Places;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::store::FileId;
+
 /// How long a new broker waits for a retiring one to let go of the lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -47,7 +49,8 @@ pub enum LifecycleError {
 /// The lock that makes this process the only broker of its data directory; held until dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+    path: PathBuf,
 }
 
 impl Lock {
@@ -67,7 +70,7 @@ impl Lock {
         let started = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { _file: file }),
+                Ok(()) => return Ok(Self { file, path }),
                 Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE && !is_served(places) => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
@@ -80,6 +83,17 @@ impl Lock {
                 Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
             }
         }
+    }
+}
+
+impl Lock {
+    /// Says whether the lock is still where others look for it.
+    ///
+    /// It is not once somebody has moved or deleted the data directory; then another broker may already serve there.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.file
+            .metadata()
+            .is_ok_and(|held| FileId::of(&self.path) == Some(FileId::from(&held)))
     }
 }
 

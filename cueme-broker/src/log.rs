@@ -20,7 +20,9 @@ pub(crate) fn start(path: &Path, is_background: bool) -> io::Result<()> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
-        .with_ansi(false);
+        .with_ansi(false)
+        // A line that cannot be written would be told to stderr, and one that cannot be told there ends the process.
+        .log_internal_errors(false);
     // A second start in one process (as in tests) keeps the first one's log.
     let _ = if is_background {
         builder.with_writer(RotatingFile::open(path)?).try_init()

@@ -22,7 +22,7 @@ use crate::socket::{self, Listener};
 use crate::store::{SCHEMA, StoreError, Synchronous};
 use crate::web::{self, Entrance, Web, WebListener};
 
-/// How often the broker makes sure that its engine lives.
+/// How often the broker makes sure that its engine lives and that its directory is there.
 const HEARTBEAT: Duration = Duration::from_millis(500);
 
 /// How long the configuration must be left alone after a change before it is read.
@@ -56,6 +56,12 @@ pub enum ServeError {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody moved or deleted the data directory.
+    #[error("the data directory {} was moved, deleted or replaced while the broker used it", data_dir.display())]
+    Displaced {
+        /// Where it was.
+        data_dir: PathBuf,
+    },
     /// A defect.
     #[error("the engine ended unexpectedly; the log says why")]
     EngineLost,
@@ -69,7 +75,7 @@ impl ServeError {
             Self::Lifecycle(LifecycleError::AlreadyRunning { .. }) => {
                 Some("`cueme broker status` describes it, `cueme broker stop` ends it".into())
             }
-            Self::Lifecycle(_) | Self::Io { .. } | Self::EngineLost => None,
+            Self::Lifecycle(_) | Self::Io { .. } | Self::Displaced { .. } | Self::EngineLost => None,
         }
     }
 }
@@ -102,7 +108,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         .build()
         .map_err(failed("start the runtime of", &executable))?;
     let broker = Arc::new(Broker::new(places.clone(), engine.handle(), executable));
-    let reason = runtime.block_on(run(options, &broker, &engine));
+    let reason = runtime.block_on(run(options, &broker, &engine, &lock));
     // Connections end here: clients notice, and wait at the next broker.
     runtime.shutdown_timeout(Duration::from_secs(2));
     let reason = reason?;
@@ -111,6 +117,12 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         return Err(ServeError::EngineLost);
     }
     engine.stop();
+    if reason == StopReason::Displaced {
+        // Whatever is there now is not ours to mark as orderly.
+        return Err(ServeError::Displaced {
+            data_dir: places.data_dir.clone(),
+        });
+    }
     mark.set();
     drop(lock);
     Ok(())
@@ -120,6 +132,7 @@ async fn run(
     options: &ServeOptions,
     broker: &Arc<Broker>,
     engine: &Engine,
+    lock: &Lock,
 ) -> Result<StopReason, ServeError> {
     let places = &options.places;
     let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
@@ -142,6 +155,7 @@ async fn run(
         _ = terminate.recv() => StopReason::Signal,
         _ = interrupt.recv() => StopReason::Signal,
         () = engine_lost(engine) => StopReason::EngineLost,
+        () = displaced(lock) => StopReason::Displaced,
         () = socket::accept(&listener, broker) => StopReason::EngineLost,
     };
     // The reply to whoever asked is on its way; the socket goes away with the listener.
@@ -205,6 +219,13 @@ fn listen_at(broker: &Broker) -> Listen {
 
 async fn engine_lost(engine: &Engine) {
     while !engine.is_finished() {
+        tokio::time::sleep(HEARTBEAT).await;
+    }
+}
+
+/// Waits until the data directory is not where it was: whoever waits here would never be answered.
+async fn displaced(lock: &Lock) {
+    while lock.is_in_place() {
         tokio::time::sleep(HEARTBEAT).await;
     }
 }

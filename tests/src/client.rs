@@ -101,6 +101,16 @@ impl Client {
         text_of(&self.stderr)
     }
 
+    /// Returns how it ended, if it has.
+    pub fn ended(&mut self) -> Option<Run> {
+        let status = self.child.try_wait().ok().flatten()?;
+        Some(Run {
+            code: status.code(),
+            stdout: self.stdout(),
+            stderr: self.stderr(),
+        })
+    }
+
     /// Waits for its end.
     ///
     /// # Panics
@@ -108,13 +118,7 @@ impl Client {
     /// Panics when it does not end.
     #[track_caller]
     pub fn finish(&mut self) -> Run {
-        let child = &mut self.child;
-        let status = eventually("the end of a command", || child.try_wait().ok().flatten());
-        Run {
-            code: status.code(),
-            stdout: self.stdout(),
-            stderr: self.stderr(),
-        }
+        eventually("the end of a command", || self.ended())
     }
 }
 

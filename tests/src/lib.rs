@@ -11,17 +11,23 @@ mod python;
 pub mod cloud_fake;
 
 mod client;
+mod disk;
 mod home;
+mod http;
+mod random;
 mod scenarios;
 mod terminal;
 mod wire;
 
 pub use binary::cueme;
 pub use client::{Client, Run};
+pub use disk::Disk;
 pub use home::{Home, envelope};
+pub use http::{Answer, Http, head};
 pub use patience::{PATIENCE, eventually, not_run, not_run_without};
-pub use process::{is_alive, send_signal};
+pub use process::{is_alive, resident_kib, send_signal};
 pub use python::python_with;
+pub use random::Random;
 pub use rustix::process::Signal;
 pub use scenarios::SCENARIOS;
 pub use terminal::Terminal;

@@ -23,6 +23,14 @@ pub fn is_alive(pid: u32) -> bool {
     })
 }
 
+/// Returns how much memory a process has in use, in KiB; 0 when it is gone.
+pub fn resident_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or(0)
+}
+
 /// Returns the processes started with `CUEME_HOME` set to `home`.
 pub(crate) fn of_home(home: &Path) -> Vec<u32> {
     let entry: Vec<u8> = [b"CUEME_HOME=".as_slice(), home.as_os_str().as_bytes()].concat();

@@ -29,6 +29,11 @@ impl Wire {
         })
     }
 
+    /// Returns a second hand on the same connection, to cut it from elsewhere.
+    pub fn cutter(&self) -> Option<UnixStream> {
+        self.stream.try_clone().ok()
+    }
+
     /// Mints the permanent key of a call.
     pub fn mint() -> RequestId {
         RequestId(Uuid::now_v7())

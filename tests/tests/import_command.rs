@@ -243,7 +243,7 @@ fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_
     );
     let file = cues[2]["answer"]["attachments"][0]["path"].as_str().unwrap();
     assert!(
-        Path::new(file).starts_with(home.path().join("attachments")),
+        Path::new(file).starts_with(home.path().join("data/attachments")),
         "{file}"
     );
     assert_eq!(fs::read(file).unwrap(), PNG);

@@ -11,7 +11,7 @@ use protocol_spec::outcome::Kind;
 use super::order::{Closing, Order, PastQuestion, Work, content_key};
 use super::past;
 use crate::machine::{Ask, Collect, Decide, Effect, Import, Input, Join, Machine, Now, Say, Ticket, Verdict};
-use crate::store::{Store, StoreError, Synchronous};
+use crate::store::{Ballast, Store, StoreError, Synchronous};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
 pub type Random = Box<dyn FnMut() -> u64 + Send>;
@@ -41,6 +41,12 @@ pub struct Core {
     is_behind: bool,
     /// Whether the store's log may still hold secrets that were erased from the database.
     has_erased: bool,
+    /// Whether the last attempt to index failed.
+    is_stumbling: bool,
+    /// The space that is given up when there is no other.
+    ballast: Ballast,
+    /// Whether it is given up: what there is left is for answers.
+    is_full: bool,
 }
 
 impl Core {
@@ -54,9 +60,17 @@ impl Core {
     ) -> Result<Self, StoreError> {
         let store = Store::open(&path, synchronous, was_clean)?;
         let machine = store.load(now)?;
+        let ballast = Ballast::of(&path);
+        let is_full = !ballast.lay() && ballast.fits();
+        if is_full {
+            tracing::warn!("there is too little space to keep some for answers");
+        }
         Ok(Self {
             machine,
             store: Some(store),
+            ballast,
+            is_full,
+            is_stumbling: false,
             path,
             synchronous,
             random,
@@ -88,6 +102,11 @@ impl Core {
         self.is_behind || self.has_erased
     }
 
+    /// Says whether that did not work the last time, so that it is not worth trying at once.
+    pub fn is_stumbling(&self) -> bool {
+        self.is_stumbling || self.is_full || self.store.is_none()
+    }
+
     /// Carries out orders in one transaction, and returns what may be said.
     ///
     /// When that fails, each order is tried alone, so that one that cannot be written does not take others with it.
@@ -96,14 +115,76 @@ impl Core {
             Ok(spoken) => spoken,
             Err(error) => {
                 tracing::error!(%error, orders = orders.len(), "a transaction failed and was undone");
+                let has_made_room = error.is_full() && self.make_room();
                 self.recover(now, orders);
+                if has_made_room {
+                    match self.attempt(now, orders) {
+                        Ok(spoken) => return spoken,
+                        Err(_) => self.recover(now, orders),
+                    }
+                }
                 self.one_by_one(now, orders, &error)
             }
         }
     }
 
+    /// Gives up the ballast, if there is one.
+    fn make_room(&mut self) -> bool {
+        self.is_full = self.ballast.fits();
+        let has_made_room = self.ballast.give_up();
+        if has_made_room {
+            tracing::error!(
+                "the disk is full; the space kept for answers is used, new questions are refused"
+            );
+        }
+        has_made_room
+    }
+
+    /// Keeps space for answers again, once there is enough; returns whether there is.
+    fn regain_room(&mut self) -> bool {
+        if !self.is_full || !self.ballast.lay() {
+            return !self.is_full;
+        }
+        self.is_full = false;
+        if let Some(Err(error)) = self.store.as_ref().map(|store| store.be_frugal(false)) {
+            tracing::warn!(%error, "the log of the database stays small");
+        }
+        tracing::info!("there is space again");
+        true
+    }
+
+    /// Says whether an order would take space that is kept for answers.
+    fn takes_space(&self, order: &Order) -> bool {
+        match &order.work {
+            Work::Join { .. }
+            | Work::Bind { .. }
+            | Work::Say { .. }
+            | Work::EditQueue { .. }
+            | Work::Amend { .. }
+            | Work::Import { .. } => true,
+            Work::Ask { agent, content, .. } => {
+                !self.machine.knows_request(order.request) && !self.machine.has_live(agent, *content)
+            }
+            Work::Attach(_)
+            | Work::Ack { .. }
+            | Work::Rest(_)
+            | Work::Answer { .. }
+            | Work::Decline { .. }
+            | Work::Cancel { .. }
+            | Work::Close { .. }
+            | Work::Undo(_)
+            | Work::Collect { .. }
+            | Work::Gone
+            | Work::HumanSeen
+            | Work::Tick => false,
+        }
+    }
+
     /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
     pub fn index_some(&mut self) -> bool {
+        if !self.regain_room() {
+            return false;
+        }
         self.forget_erased();
         let Some(store) = &self.store else { return false };
         let indexed = store
@@ -111,10 +192,15 @@ impl Core {
             .and_then(|()| store.index_some())
             .and_then(|more| store.commit().map(|()| more));
         match indexed {
-            Ok(more) => self.is_behind = more,
+            Ok(more) => {
+                self.is_behind = more;
+                self.is_stumbling = false;
+            }
             Err(error) => {
                 // Nothing depends on the index but search; it catches up when the storage recovers.
-                tracing::warn!(%error, "indexing failed");
+                if !std::mem::replace(&mut self.is_stumbling, true) {
+                    tracing::warn!(%error, "indexing failed; it is tried again now and then");
+                }
                 store.roll_back();
                 return false;
             }
@@ -136,6 +222,9 @@ impl Core {
             .and_then(|done| store.commit().map(|()| done));
         if let Err(error) = &written {
             tracing::error!(%error, "a transaction failed and was undone");
+            if error.is_full() {
+                self.make_room();
+            }
             self.recover(now, &[]);
         }
         written
@@ -144,8 +233,18 @@ impl Core {
     fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
         self.reopen_if_failing(now)?;
         let mut spoken = Spoken::default();
+        if !self.regain_room() {
+            spoken.failed = Some(self.no_space().to_string());
+        }
         let mut has_begun = false;
         for order in orders {
+            if self.is_full && self.takes_space(order) {
+                let failure = storage_failure(&self.no_space());
+                spoken
+                    .replies
+                    .push((order.ticket, Box::new(Reply::Error(failure))));
+                continue;
+            }
             let Some(input) = self.prepare(now, order, &mut spoken)? else {
                 continue;
             };
@@ -498,6 +597,12 @@ impl Core {
         CueId::from_random((self.random)())
     }
 
+    fn no_space(&self) -> StoreError {
+        StoreError::NoSpace {
+            path: self.path.clone(),
+        }
+    }
+
     fn opened(&self) -> Result<&Store, StoreError> {
         self.store.as_ref().ok_or_else(|| StoreError::Damaged {
             path: self.path.clone(),
@@ -510,6 +615,9 @@ impl Core {
             return Ok(());
         }
         let store = Store::open(&self.path, self.synchronous, false)?;
+        if self.is_full {
+            store.be_frugal(true)?;
+        }
         self.machine = store.load(now)?;
         self.store = Some(store);
         for (ticket, cue) in std::mem::take(&mut self.stranded) {

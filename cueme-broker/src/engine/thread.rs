@@ -26,6 +26,8 @@ const BATCH_MAX: usize = 512;
 const COMMITS_KEPT: usize = 256;
 /// How long the engine is idle before it indexes what was written.
 const INDEX_AFTER_IDLE: Duration = Duration::from_millis(50);
+/// The same after it failed.
+const INDEX_RETRY_AFTER: Duration = Duration::from_secs(5);
 /// How long the engine waits before it tries again what failed by itself.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
@@ -255,7 +257,12 @@ impl Desk {
             (Some(due), Some(retry_at)) => Some(due.max(retry_at.saturating_duration_since(Instant::now()))),
             (due, _) => due,
         };
-        let index = self.core.is_behind().then_some(INDEX_AFTER_IDLE);
+        let index_after = if self.core.is_stumbling() {
+            INDEX_RETRY_AFTER
+        } else {
+            INDEX_AFTER_IDLE
+        };
+        let index = self.core.is_behind().then_some(index_after);
         let Some(patience) = due.into_iter().chain(index).min() else {
             return self.inbox.recv().map(Some).map_err(|_| Closed);
         };

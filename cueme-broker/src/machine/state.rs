@@ -269,6 +269,13 @@ impl Machine {
         self.cues.contains_key(&cue)
     }
 
+    /// Says whether an agent has a question of this content whose outcome was not acknowledged.
+    pub fn has_live(&self, agent: &AgentId, content: ContentKey) -> bool {
+        let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());
+        let mut cues = cues.unwrap_or_default().iter();
+        cues.any(|id| self.cues.get(id).is_some_and(|cue| cue.content == content))
+    }
+
     /// Says whether the machine knows what this call means.
     pub fn knows_request(&self, request: RequestId) -> bool {
         self.requests.contains_key(&request)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol_spec::frame::Splitter;
-use protocol_spec::id::RequestId;
+use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, decode_request, encode_reply};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -36,8 +36,18 @@ pub(super) struct Connection {
     /// Replies of the engine.
     pub(super) sender: mpsc::UnboundedSender<Line>,
     outbox: mpsc::UnboundedReceiver<Line>,
-    /// The waits of this caller.
-    pub(super) waits: Vec<Ticket>,
+    /// The calls of this caller that wait.
+    pub(super) waits: Vec<Wait>,
+}
+
+/// A call that waits.
+pub(super) struct Wait {
+    /// The call.
+    pub(super) call: RequestId,
+    /// Its name in the engine.
+    pub(super) ticket: Ticket,
+    /// The question whose outcome it was told.
+    pub(super) told: Option<CueId>,
 }
 
 /// Why a connection ends.
@@ -63,8 +73,8 @@ pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
         waits: Vec::new(),
     };
     let Err(Ended::Gone) = connection.run().await;
-    for ticket in connection.waits.drain(..) {
-        connection.broker.engine().gone(ticket);
+    for wait in connection.waits.drain(..) {
+        connection.broker.engine().gone(wait.ticket);
     }
 }
 
@@ -76,7 +86,12 @@ impl Connection {
             let has_deadline = splitter.has_partial_line() || self.waits.is_empty();
             tokio::select! {
                 biased;
-                Some(line) = self.outbox.recv() => self.send_all(&line).await?,
+                Some(line) = self.outbox.recv() => {
+                    if self.send_all(line).await? && !splitter.has_partial_line() {
+                        // Whoever waited in silence may go on being silent for a while.
+                        deadline = Instant::now() + SILENCE_TIMEOUT;
+                    }
+                }
                 ready = self.stream.readable() => {
                     ready?;
                     let was_partial = splitter.has_partial_line();
@@ -91,6 +106,27 @@ impl Connection {
                 }
                 () = tokio::time::sleep_until(deadline), if has_deadline => return Err(Ended::Gone),
             }
+        }
+    }
+
+    /// Notes what a reply means for the waits of this caller; returns whether one has ended.
+    ///
+    /// Until its outcome is acknowledged a caller still counts as waiting, so that nobody else is handed it.
+    fn note(&mut self, call: RequestId, reply: &Reply) -> bool {
+        let engine = self.broker.engine();
+        let mut forget = |is_over: &dyn Fn(&Wait) -> bool| {
+            let ended = self.waits.extract_if(.., |wait| is_over(wait));
+            ended.map(|wait| engine.gone(wait.ticket)).count() > 0
+        };
+        match reply {
+            Reply::Asked(_) => false,
+            Reply::Outcome(told) => {
+                let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
+                mine.for_each(|wait| wait.told = Some(told.cue_id));
+                false
+            }
+            Reply::Acked(acked) => forget(&|wait| wait.told.is_some_and(|cue| acked.cue_ids.contains(&cue))),
+            _ => forget(&|wait| wait.call == call),
         }
     }
 
@@ -127,15 +163,22 @@ impl Connection {
         }
     }
 
-    /// Writes a reply, and those that are ready behind it.
-    async fn send_all(&mut self, first: &Line) -> Result<(), Ended> {
-        let mut lines = encode(first.id, &first.reply)?;
-        while lines.len() < WRITE_BYTES
-            && let Ok(next) = self.outbox.try_recv()
-        {
-            lines.append(&mut encode(next.id, &next.reply)?);
+    /// Writes a reply, and those that are ready behind it; returns whether a wait has ended.
+    async fn send_all(&mut self, first: Line) -> Result<bool, Ended> {
+        let mut has_ended = false;
+        let mut lines = Vec::new();
+        let mut next = Some(first);
+        while let Some(line) = next {
+            has_ended |= self.note(line.id, &line.reply);
+            lines.append(&mut encode(line.id, &line.reply)?);
+            next = if lines.len() < WRITE_BYTES {
+                self.outbox.try_recv().ok()
+            } else {
+                None
+            };
         }
-        self.write(&lines).await
+        self.write(&lines).await?;
+        Ok(has_ended)
     }
 
     /// Writes a reply.

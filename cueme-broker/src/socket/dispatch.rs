@@ -12,7 +12,7 @@ use protocol_spec::payload::Payload;
 use protocol_spec::version;
 
 use super::WAITS_PER_CONNECTION_MAX;
-use super::connection::{Connection, Ended};
+use super::connection::{Connection, Ended, Wait};
 use super::{import, list, runs, watch};
 use crate::broker::{StopReason, blocking};
 use crate::engine::{EngineError, Order, Work};
@@ -292,7 +292,11 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     }
     let ticket = connection.broker.engine().ticket();
     hand_in(connection, ticket, id, work)?;
-    connection.waits.push(ticket);
+    connection.waits.push(Wait {
+        call: id,
+        ticket,
+        told: None,
+    });
     Ok(())
 }
 

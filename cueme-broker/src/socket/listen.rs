@@ -15,15 +15,21 @@ use uuid::Uuid;
 
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
+use crate::store::FileId;
 
 /// How long accepting rests when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
+
+/// How many callers are told so before those that are served get a turn.
+const TURNED_AWAY_AT_ONCE: usize = 64;
 
 /// The broker's socket; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     listener: UnixListener,
     path: PathBuf,
+    /// Which socket the path meant when it was bound.
+    socket: Option<FileId>,
 }
 
 impl Listener {
@@ -42,14 +48,18 @@ impl Listener {
         Ok(Self {
             listener,
             path: path.to_owned(),
+            socket: FileId::of(path),
         })
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // If it is gone already, all the better.
-        let _ = std::fs::remove_file(&self.path);
+        // Where our directory was there may be another one by now, with the socket of another broker.
+        if FileId::of(&self.path) == self.socket {
+            // If it is gone already, all the better.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -64,11 +74,7 @@ pub(crate) async fn accept(listener: &Listener, broker: &Arc<Broker>) {
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 drop(spare.take());
-                if let Ok(Ok((stream, _))) =
-                    tokio::time::timeout(Duration::ZERO, listener.listener.accept()).await
-                {
-                    turn_away(&stream, "the broker has no file descriptors left");
-                }
+                turn_away_some(&listener.listener).await;
                 tokio::time::sleep(EXHAUSTED_PAUSE).await;
                 spare = File::open("/dev/null").ok();
             }
@@ -99,6 +105,16 @@ fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>) {
         broker.connection_closed();
         served.fetch_sub(1, Ordering::Relaxed);
     });
+}
+
+/// Tells everybody who is at the door by now, one after the other through the one descriptor there is.
+async fn turn_away_some(listener: &UnixListener) {
+    for _ in 0..TURNED_AWAY_AT_ONCE {
+        match tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+            Ok(Ok((stream, _))) => turn_away(&stream, "the broker has no file descriptors left"),
+            Ok(Err(_)) | Err(_) => return,
+        }
+    }
 }
 
 /// Tells a caller to come back later, without waiting for it to listen.

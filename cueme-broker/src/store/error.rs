@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+const FULL_HINT: &str = "the disk is full: free some space, nothing needs to be restarted";
+
 /// Why the store could not do what was asked.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -45,6 +47,18 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// There is no space left.
+    #[error("the disk of {} is full; answers are still taken, new questions are not", path.display())]
+    NoSpace {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Somebody moved, deleted or replaced the file while it was in use.
+    #[error("the database {} was moved, deleted or replaced while the broker used it", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// A stored value has no meaning.
     #[error("the database holds {what} that this program does not understand: {value}")]
     Meaning {
@@ -84,7 +98,24 @@ impl StoreError {
             )),
             Self::Sqlite { source, path, .. } => hint_for(source, Some(path)),
             Self::Statement(source) => hint_for(source, None),
+            Self::NoSpace { .. } => Some(FULL_HINT.into()),
+            Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
             Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+
+    /// Says whether it failed because there is no space.
+    pub(crate) fn is_full(&self) -> bool {
+        match self {
+            Self::Sqlite { source, .. } | Self::Statement(source) => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+            }
+            Self::NoSpace { .. } => true,
+            Self::Io { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::Gone { .. }
+            | Self::Meaning { .. } => false,
         }
     }
 }
@@ -92,9 +123,7 @@ impl StoreError {
 fn hint_for(error: &rusqlite::Error, path: Option<&PathBuf>) -> Option<String> {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code()? {
-        ErrorCode::DiskFull => {
-            Some("the disk is full: free some space, nothing needs to be restarted".into())
-        }
+        ErrorCode::DiskFull => Some(FULL_HINT.into()),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
             let place = path.map_or_else(
                 || "the data directory".to_owned(),

@@ -11,9 +11,10 @@ use rusqlite::{OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::code::Code;
+use super::seal::Sealed;
 use super::write::parse_answer;
 use super::{Store, StoreError};
-use crate::machine::{ContentKey, Cue, Decision, Machine, Message, Now, State, beginning_of};
+use crate::machine::{ContentKey, Cue, Decision, HOLD_MS_MAX, Machine, Message, Now, State, beginning_of};
 
 /// How much of a prompt is read to find its beginning, in characters.
 const BEGINNING_READ_CHARS: u32 = 2000;
@@ -30,7 +31,7 @@ pub struct Remembered {
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
     substr(q.prompt, 1, ?2), q.payload IS NOT NULL, c.asked_at,
     d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at,
-    c.origin
+    c.origin, d.seal
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl Store {
@@ -176,6 +177,7 @@ impl Store {
         let seq: i64 = row.get(0)?;
         let id: CueId = parse(row.get(1)?)?;
         let prompt: String = row.get(8)?;
+        self.check_seal(id, row)?;
         let mut state = state(now, row)?;
         if let State::Held { taken, .. } = &mut state {
             *taken = self.messages_in(id)?;
@@ -195,6 +197,29 @@ impl Store {
             rounds: (0, 0),
         };
         Ok(Remembered { id, cue })
+    }
+
+    /// Refuses a decision that is not what was written.
+    fn check_seal(&self, cue: CueId, row: &Row<'_>) -> Result<(), StoreError> {
+        let Some(seal) = row.get::<_, Option<Vec<u8>>>(20)? else {
+            return Ok(());
+        };
+        let (text, reminder, answer): (String, Option<String>, Option<String>) =
+            (row.get(12)?, row.get(13)?, row.get(14)?);
+        let sealed = Sealed {
+            cue,
+            outcome: row.get(5)?,
+            text: &text,
+            reminder: reminder.as_deref(),
+            answer: answer.as_deref(),
+        };
+        if sealed.seal() == *seal {
+            return Ok(());
+        }
+        Err(StoreError::Damaged {
+            path: self.path.clone(),
+            what: format!("what was decided about question {cue} is not what was written"),
+        })
     }
 
     fn requests_of(&self, seq: i64) -> Result<Vec<RequestId>, StoreError> {
@@ -241,7 +266,10 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
         },
         (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
             decision,
-            until: now.steady.saturating_add(released_at.millis_since(now.wall)),
+            // A clock that was set back meanwhile must not hold it longer than anything is ever held.
+            until: now
+                .steady
+                .saturating_add(released_at.millis_since(now.wall).min(HOLD_MS_MAX)),
             released_at,
             taken: Vec::new(),
         },

@@ -4,9 +4,11 @@
 //! of the machine; the rest (drafts, devices, settings) is written by name. This module decides nothing. Reading for humans happens on connections of its own, so that a long
 //! list never delays a question.
 
+mod ballast;
 mod code;
 mod error;
 mod open;
+mod seal;
 
 mod import;
 mod load;
@@ -27,6 +29,7 @@ mod settings;
 mod uploads;
 
 pub use automatic::{Notified, POLICY_PREFIX};
+pub(crate) use ballast::Ballast;
 pub use bootstraps::Bootstraps;
 pub use cards::{AgentRow, CueRow, MessageRow};
 pub use door::{Device, Token, TokenHash};
@@ -34,6 +37,7 @@ pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
 pub use maintain::CheckReport;
+pub(crate) use open::FileId;
 pub use open::{SCHEMA, Store, Synchronous};
 pub use read::{HistoryQuery, Reader};
 pub use runs::{RunRow, RunsWanted};

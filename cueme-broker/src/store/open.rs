@@ -1,7 +1,7 @@
 //! Opens the database: creates, migrates, checks and configures it.
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,12 +18,19 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_init.sql"),
     include_str!("../../migrations/0002_web.sql"),
     include_str!("../../migrations/0003_runs.sql"),
+    include_str!("../../migrations/0004_seal.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The write-ahead log is folded into the database when it has grown to this many pages.
-const CHECKPOINT_PAGES: u32 = 2000;
+const CHECKPOINT_PAGES: u64 = 2000;
+/// On a small disk it takes one part in this many of what is free.
+const LOG_SHARE: u64 = 8;
+/// The size of a page, in bytes.
+const PAGE_BYTES: u64 = 4096;
+/// The same while the disk is full, so that the log stays small.
+const CHECKPOINT_PAGES_WHEN_FULL: u64 = 50;
 /// How many prepared statements are kept.
 const STATEMENTS_MAX: usize = 64;
 
@@ -42,6 +49,8 @@ pub enum Synchronous {
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// Which file the path meant when it was opened.
+    file: Option<FileId>,
 }
 
 impl Store {
@@ -57,7 +66,7 @@ impl Store {
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )
         .map_err(failed("open"))?;
-        configure(&connection, synchronous).map_err(failed("configure"))?;
+        configure(&connection, synchronous, path).map_err(failed("configure"))?;
         if !was_clean {
             quick_check(&connection, path)?;
         }
@@ -66,6 +75,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            file: FileId::of(path),
         })
     }
 
@@ -81,8 +91,30 @@ impl Store {
     }
 
     /// Makes everything since [`begin`](Self::begin) durable.
+    ///
+    /// A file that is not where it was opened any more keeps nothing for the next broker, so that is a failure.
     pub fn commit(&self) -> Result<(), StoreError> {
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        if FileId::of(&self.path) != self.file {
+            return Err(StoreError::Gone {
+                path: self.path.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Gets along with little space, or not any more: keeps the log small.
+    pub(crate) fn be_frugal(&self, is_frugal: bool) -> Result<(), StoreError> {
+        let pages = if is_frugal {
+            CHECKPOINT_PAGES_WHEN_FULL
+        } else {
+            checkpoint_pages(&self.path)
+        };
+        self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+        if is_frugal && let Err(error) = self.empty_log() {
+            // The next commits try again.
+            tracing::debug!(%error, "the log could not be emptied");
+        }
         Ok(())
     }
 
@@ -112,6 +144,29 @@ impl Store {
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+}
+
+/// Tells files apart, whatever they are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns which file a path means, if there is one.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().as_ref().map(Self::from)
+    }
+}
+
+impl From<&std::fs::Metadata> for FileId {
+    fn from(found: &std::fs::Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+        }
     }
 }
 
@@ -156,10 +211,14 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 
 /// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::of_file("read the schema of", path, source);
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-    let found = schema_of(&connection).map_err(failed)?;
+    let found = match read_schema(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        // The power was lost while the file was made: what was begun has to be undone before it can be read.
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) => {
+            read_schema(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        }
+        read => read,
+    };
+    let found = found.map_err(|source| StoreError::of_file("read the schema of", path, source))?;
     if found > SCHEMA {
         return Err(StoreError::Newer {
             path: path.to_owned(),
@@ -170,11 +229,26 @@ fn refuse_newer(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+fn read_schema(path: &Path, flags: OpenFlags) -> rusqlite::Result<u32> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    schema_of(&connection)
+}
+
 pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
+/// Returns how large the log may grow, in pages.
+fn checkpoint_pages(path: &Path) -> u64 {
+    let free = path
+        .parent()
+        .and_then(|directory| rustix::fs::statvfs(directory).ok());
+    let free = free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    (free / LOG_SHARE / PAGE_BYTES).clamp(CHECKPOINT_PAGES_WHEN_FULL, CHECKPOINT_PAGES)
+}
+
+fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> rusqlite::Result<()> {
     keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -186,7 +260,7 @@ fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Res
     connection.pragma_update(None, "foreign_keys", true)?;
     // Erased secrets and deleted questions are overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+    connection.pragma_update(None, "wal_autocheckpoint", checkpoint_pages(path))
 }
 
 /// Keeps prepared statements prepared: beside partial indexes SQLite would plan them anew for every bound value.

@@ -10,6 +10,7 @@ use protocol_spec::time::Timestamp;
 use rusqlite::{ToSql, params};
 
 use super::code::Code;
+use super::seal::Sealed;
 use super::{Store, StoreError};
 use crate::machine::{Amendment, Change};
 
@@ -53,21 +54,30 @@ impl Store {
                 self.set_outcome(*cue, *outcome)?;
                 self.claim_uploads(*cue, answer.as_deref())?;
                 let redacted = redacted.as_deref();
+                let answer = answer_json(answer.as_deref())?;
+                let sealed = Sealed {
+                    cue: *cue,
+                    outcome: outcome.number(),
+                    text,
+                    reminder: reminder.as_deref(),
+                    answer: answer.as_deref(),
+                };
                 self.run(
                     "INSERT INTO decisions (seq, request_id, text, reminder, answer, redacted_text, redacted_answer,
-                                            decided_by, decided_at, released_at)
-                     VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                                            decided_by, decided_at, released_at, seal)
+                     VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                     params![
                         cue.as_str(),
                         request.0.as_bytes(),
                         &**text,
                         reminder.as_deref(),
-                        answer_json(answer.as_deref())?,
+                        answer,
                         redacted.map(|(text, _)| text),
                         answer_json(redacted.map(|(_, answer)| answer))?,
                         by,
                         at,
                         released_at.map(Timestamp::as_millis),
+                        sealed.seal(),
                     ],
                 )
             }
@@ -216,7 +226,7 @@ impl Store {
         }
         if erase {
             self.run(
-                "UPDATE decisions SET text = redacted_text, answer = redacted_answer
+                "UPDATE decisions SET text = redacted_text, answer = redacted_answer, seal = NULL
                  WHERE redacted_text IS NOT NULL AND seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
                 params![cue.as_str()],
             )?;

@@ -1,75 +1,24 @@
 //! Disks that are full, databases that are damaged or newer, and keeping copies.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use super::door::{NOBODY, is_root};
-use cueme_tests::{Client, Home, envelope, eventually, not_run};
+use cueme_tests::{Client, Disk, Home, envelope, eventually, is_alive, not_run};
 
-/// A small file system of its own, unmounted when dropped.
-struct Disk {
-    path: PathBuf,
-}
-
-impl Disk {
-    /// Mounts one; `None`, after saying why, where that is not allowed.
-    fn mount(parent: &Path, mebibytes: u32) -> Option<Self> {
-        let path = parent.join("disk");
-        std::fs::create_dir(&path).unwrap();
-        let mounted = Command::new("mount")
-            .args([
-                "-t",
-                "tmpfs",
-                "-o",
-                &format!("size={mebibytes}m,mode=0700"),
-                "cueme-e2e",
-            ])
-            .arg(&path)
-            .output();
-        match mounted {
-            Ok(output) if output.status.success() => Some(Self { path }),
-            Ok(output) => {
-                not_run(&format!(
-                    "no small disk can be mounted: {}",
-                    String::from_utf8_lossy(&output.stderr).trim()
-                ));
-                None
-            }
-            Err(error) => {
-                not_run(&format!("no small disk can be mounted: {error}"));
-                None
-            }
-        }
-    }
-
-    /// Fills it to the last byte.
-    fn fill(&self) {
-        use std::io::Write;
-        let mut file = std::fs::File::create(self.path.join("filler")).unwrap();
-        for size in [64 * 1024, 4096, 1] {
-            while file.write_all(&vec![b'x'; size]).is_ok() {}
-        }
-    }
-
-    /// Frees what filled it.
-    fn free(&self) {
-        std::fs::remove_file(self.path.join("filler")).unwrap();
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
-    }
+/// Mounts a small disk; `None`, after saying why, where that is not allowed.
+fn small_disk(outer: &Home, mebibytes: u32) -> Option<Disk> {
+    Disk::mount(outer.scratch(), mebibytes)
+        .inspect_err(|why| not_run(why))
+        .ok()
 }
 
 #[test]
 fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
     let outer = Home::new();
-    let Some(disk) = Disk::mount(outer.scratch(), 4) else {
+    let Some(disk) = small_disk(&outer, 4) else {
         return;
     };
-    let home = Home::new().at(disk.path.join("home"));
+    let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
     let (mut client, cue) = home.ask(&agent, "Which port?", None);
     let broker = home.broker_pid();
@@ -111,10 +60,10 @@ fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
 #[test]
 fn a_broker_that_cannot_start_on_a_full_disk_says_why() {
     let outer = Home::new();
-    let Some(disk) = Disk::mount(outer.scratch(), 1) else {
+    let Some(disk) = small_disk(&outer, 1) else {
         return;
     };
-    let home = Home::new().at(disk.path.join("home"));
+    let home = Home::new().at(disk.path().join("home"));
     std::fs::create_dir(home.path()).unwrap();
     disk.fill();
     let run = home.run(&["join", "cursor"]);
@@ -124,16 +73,48 @@ fn a_broker_that_cannot_start_on_a_full_disk_says_why() {
 }
 
 #[test]
-fn an_answer_given_while_the_disk_is_full_is_refused_and_can_be_given_again() {
+fn answers_are_taken_while_the_disk_is_full() {
     let outer = Home::new();
-    let Some(disk) = Disk::mount(outer.scratch(), 4) else {
+    let Some(disk) = small_disk(&outer, 4) else {
         return;
     };
-    let home = Home::new().at(disk.path.join("home"));
+    let home = Home::new().at(disk.path().join("home"));
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (lost, later) = home.ask(&agent, "Which host?", None);
+    lost.kill();
+    home.wait_for("Which host?", 0);
+    disk.fill();
+    home.run(&["join", "codex"]).refused(74, &["disk is full"]);
+    let long = "8080 ".repeat(20_000);
+    home.run_with(&["answer", &cue, "-"], long.as_bytes()).expect(0);
+    assert!(client.finish().expect(0).starts_with("8080 8080"));
+    home.ok(&["answer", &later, "the small one"]);
+    let run = home.start_cue(&agent, "Which host?", None).finish();
+    assert!(
+        run.expect(0).starts_with("the small one\n"),
+        "asked again while full: {run:?}"
+    );
+    assert_eq!(home.delivery(&cue), "acknowledged");
+    home.run(&["join", "codex"]).refused(74, &["disk is full"]);
+    disk.free();
+    eventually("agents can join again", || {
+        (home.run(&["join", "codex"]).code == Some(0)).then_some(())
+    });
+    assert!(home.path().join("ballast").is_file(), "space is kept again");
+}
+
+#[test]
+fn an_answer_larger_than_the_space_kept_for_it_is_refused_and_can_be_given_again() {
+    let outer = Home::new();
+    let Some(disk) = small_disk(&outer, 16) else {
+        return;
+    };
+    let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
     let (mut client, cue) = home.ask(&agent, "Which port?", None);
     disk.fill();
-    let long = "8080 ".repeat(20_000);
+    let long = "8080 ".repeat(300_000);
     home.run_with(&["answer", &cue, "-"], long.as_bytes())
         .refused(74, &["disk is full"]);
     assert!(
@@ -146,6 +127,32 @@ fn an_answer_given_while_the_disk_is_full_is_refused_and_can_be_given_again() {
         (home.run_with(&["answer", &cue, "-"], long.as_bytes()).code == Some(0)).then_some(())
     });
     assert!(client.finish().expect(0).starts_with("8080 8080"));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_stops_nobody() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path().join("logs")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", home.path().join("logs/broker.log")).unwrap();
+    let agent = home.join();
+    let run = home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
+    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+}
+
+#[test]
+fn a_home_that_is_taken_away_ends_its_broker_and_whoever_waits_is_told() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let broker = home.broker_pid();
+    std::fs::rename(home.path(), home.scratch().join("moved")).unwrap();
+    eventually("the broker notices", || (!is_alive(broker)).then_some(()));
+    // The new home knows nothing; saying so is better than waiting for an answer that cannot come.
+    client
+        .finish()
+        .refused(75, &["no longer known", "run the same command again"]);
+    home.join();
+    assert_ne!(home.broker_pid(), broker);
 }
 
 /// The number of the schema stands at byte 60 of the file.
@@ -219,7 +226,7 @@ fn a_database_damaged_after_an_orderly_stop_pretends_nothing_either() {
 #[test]
 fn a_file_that_is_no_database_is_refused() {
     let home = Home::new();
-    std::fs::create_dir(home.path()).unwrap();
+    std::fs::create_dir_all(home.database().parent().unwrap()).unwrap();
     let notes = "these are my notes, and they are long enough to look at. ".repeat(100);
     std::fs::write(home.database(), &notes).unwrap();
     home.run(&["join", "cursor"]).refused(69, &["cueme.db", "hint: "]);

@@ -1,6 +1,8 @@
 //! How a wait ends when no answer comes.
 
 use cueme_tests::{Client, Home, Signal, envelope};
+use protocol_spec::message::{Ack, Ask, Decline, Reply, Request};
+use protocol_spec::outcome::{Kind, Origin};
 
 /// Asks with a wait budget, to the end.
 fn wait(home: &Home, agent: &str, prompt: &str, budget: &str) -> cueme_tests::Run {
@@ -142,4 +144,39 @@ fn a_waiting_client_uses_no_processor_time() {
     // The one place where time must pass: nothing may happen in it.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     assert_eq!(switches(), before, "it woke up");
+}
+
+/// A program that lives long keeps one connection.
+#[test]
+fn one_connection_may_ask_any_number_of_questions_one_after_the_other() {
+    /// More than may wait at once on one connection.
+    const QUESTIONS: usize = 1_100;
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, mut human) = (home.wire(), home.wire());
+    for number in 0..QUESTIONS {
+        let ask = Request::Ask(Ask {
+            agent_id: agent.parse().unwrap(),
+            kind: Kind::Cue,
+            prompt: format!("Question {number}?"),
+            payload: None,
+            origin: Origin::Agent,
+            nonce: None,
+        });
+        let Some(Reply::Asked(asked)) = client.call(&ask) else {
+            panic!("question {number} was refused")
+        };
+        let decline = Request::Decline(Decline {
+            cue: asked.cue_id.to_string(),
+            reason: None,
+            by: None,
+        });
+        assert!(matches!(human.call(&decline), Some(Reply::Decided(_))));
+        assert!(matches!(client.hear(), Some(Reply::Outcome(_))));
+        let ack = Request::Ack(Ack {
+            cue_ids: vec![asked.cue_id],
+            nonce: None,
+        });
+        assert!(matches!(client.call(&ack), Some(Reply::Acked(_))));
+    }
 }

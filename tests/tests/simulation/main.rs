@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use cueme_broker::engine::{Core, Order, Spoken, Work};
 use cueme_broker::machine::{Now, Ticket};
 use cueme_broker::store::Synchronous;
+use cueme_tests::Random;
 use model::{Call, Expected, Model};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -42,28 +43,6 @@ fn no_answer_is_lost_or_mixed_up_whatever_happens_in_between() {
     }
 }
 
-/// SplitMix64: small, and the same everywhere.
-#[derive(Clone)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
-        (!items.is_empty()).then(|| &items[self.below(items.len() as u64) as usize])
-    }
-}
-
 struct Simulation {
     random: Random,
     directory: tempfile::TempDir,
@@ -83,7 +62,7 @@ impl Simulation {
     fn run(seed: u64, steps: u64) {
         let directory = tempfile::tempdir().unwrap();
         let mut simulation = Self {
-            random: Random(seed),
+            random: Random::new(seed),
             directory,
             core: None,
             model: Model::default(),
@@ -126,18 +105,16 @@ impl Simulation {
 
     fn reopen(&mut self) {
         self.core = None;
-        let mut random = self.random.clone();
-        random.0 ^= 0x5555;
+        let mut random = self.random.fork();
         let path = self.directory.path().join("cueme.db");
         let core = Core::open(
             path,
             Synchronous::Normal,
             true,
             self.at(),
-            Box::new(move || random.next()),
+            Box::new(move || random.next_number()),
         );
         self.core = Some(core.expect("the database opens"));
-        self.random.next();
     }
 
     fn at(&self) -> Now {
@@ -148,7 +125,10 @@ impl Simulation {
     }
 
     fn request(&mut self) -> RequestId {
-        RequestId(Uuid::from_u64_pair(self.random.next(), self.random.next()))
+        RequestId(Uuid::from_u64_pair(
+            self.random.next_number(),
+            self.random.next_number(),
+        ))
     }
 
     fn order(&mut self, request: RequestId, work: Work) -> (Ticket, Spoken) {

@@ -1,0 +1,180 @@
+//! Machine and store together on a real file: what is on the disk is told, or nothing is.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use cueme_broker::engine::{Core, Order, Work};
+use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
+use cueme_broker::store::{StoreError, Synchronous};
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{ErrorCode, Reply};
+use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::time::Timestamp;
+use uuid::Uuid;
+
+const WALL_MS: i64 = 1_800_000_000_000;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A broker without a process.
+struct Little {
+    core: Core,
+    tickets: u64,
+    now: Now,
+}
+
+impl Little {
+    fn open(database: &Path, wall_ms: i64) -> Result<Self, StoreError> {
+        let now = Now {
+            wall: Timestamp::from_millis(wall_ms),
+            steady: 0,
+        };
+        let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
+        Core::open(database.to_owned(), Synchronous::Full, false, now, random).map(|core| Self {
+            core,
+            tickets: 0,
+            now,
+        })
+    }
+
+    fn say(&mut self, work: Work) -> Vec<(Ticket, Box<Reply>)> {
+        self.tickets += 1;
+        let order = Order {
+            ticket: Ticket(self.tickets),
+            request: RequestId(Uuid::new_v4()),
+            work,
+        };
+        self.core.carry_out(self.now, &[order]).replies
+    }
+
+    fn join(&mut self) -> AgentId {
+        let work = Work::Join {
+            runtime: "terminal".parse().unwrap(),
+            project_dir: "/p".into(),
+            terminal: "sh".into(),
+            session: None,
+        };
+        match &*self.say(work)[0].1 {
+            Reply::Joined(joined) => joined.agent_id.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ask(&mut self, agent: &AgentId) -> CueId {
+        let work = Work::ask(
+            agent.clone(),
+            Kind::Cue,
+            "Which port?".into(),
+            None,
+            Origin::Agent,
+        );
+        match &*self.say(work)[0].1 {
+            Reply::Asked(asked) => asked.cue_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answer(&mut self, cue: CueId, text: &str, hold_ms: u64) {
+        let work = Work::Answer {
+            cue,
+            answer: Answer {
+                text: Some(text.into()),
+                ..Answer::default()
+            },
+            by: None,
+            hold_ms,
+        };
+        let replies = self.say(work);
+        assert!(
+            replies
+                .iter()
+                .any(|(_, reply)| matches!(**reply, Reply::Decided(_))),
+            "{replies:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_whose_bits_flipped_is_not_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    let agent = little.join();
+    let cue = little.ask(&agent);
+    little.answer(cue, "delete nothing", 0);
+    drop(little);
+    let mut bytes = std::fs::read(&database).unwrap();
+    let places: Vec<usize> = bytes
+        .windows(14)
+        .enumerate()
+        .filter(|(_, window)| window == b"delete nothing")
+        .map(|(place, _)| place)
+        .collect();
+    assert!(!places.is_empty(), "the answer is in the file");
+    for place in places {
+        bytes[place + 7] ^= 1;
+    }
+    std::fs::write(&database, bytes).unwrap();
+    match Little::open(&database, WALL_MS) {
+        Err(StoreError::Damaged { what, .. }) => assert!(what.contains(cue.as_str()), "{what}"),
+        other => panic!("not noticed: {:?}", other.map(|little| little.tickets)),
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_holds_no_answer_for_longer_than_it_may_be_held() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    let agent = little.join();
+    let cue = little.ask(&agent);
+    little.answer(cue, "8080", 5_000);
+    drop(little);
+    let little = Little::open(&database, WALL_MS - DAY_MS).unwrap();
+    let due = little.core.machine().next_due();
+    assert!(due.is_some_and(|due| due <= HOLD_MS_MAX), "{due:?}");
+}
+
+#[test]
+fn nothing_is_confirmed_once_the_database_is_another_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    let agent = little.join();
+    std::fs::rename(&database, directory.path().join("moved.db")).unwrap();
+    let work = Work::ask(agent, Kind::Cue, "Which port?".into(), None, Origin::Agent);
+    let replies = little.say(work);
+    assert!(
+        matches!(&*replies[0].1, Reply::Error(failure) if failure.code == ErrorCode::Storage),
+        "{replies:?}"
+    );
+}
+
+/// Leaves a file and its journal as a power loss in the middle of a transaction does.
+fn interrupted_database(directory: &Path) -> std::path::PathBuf {
+    let (whole, left) = (directory.join("whole.db"), directory.join("cueme.db"));
+    let connection = rusqlite::Connection::open(&whole).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA cache_size = 1; CREATE TABLE other (x); BEGIN;
+             INSERT INTO other WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             SELECT zeroblob(100) FROM n;",
+        )
+        .unwrap();
+    std::fs::copy(&whole, &left).unwrap();
+    std::fs::copy(
+        directory.join("whole.db-journal"),
+        directory.join("cueme.db-journal"),
+    )
+    .unwrap();
+    left
+}
+
+#[test]
+fn a_database_whose_making_was_interrupted_is_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = interrupted_database(directory.path());
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    little.join();
+}

@@ -1,0 +1,122 @@
+//! Well-behaved agents and humans, and how long they wait for one another.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cueme_tests::{Home, Wire};
+use protocol_spec::message::Reply;
+
+use crate::talk::{ack, answer, ask};
+
+/// How long each of them rests between two questions.
+const REST: Duration = Duration::from_millis(150);
+
+/// How long things took, shortest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times(Vec<Duration>);
+
+impl Times {
+    pub(crate) fn new(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self(times)
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the time that so many of a hundred did not exceed.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let last = self.0.len().saturating_sub(1);
+        self.0.get(last * percent / 100).copied().unwrap_or_default()
+    }
+}
+
+/// Writes a time in milliseconds.
+pub(crate) fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// Joins so many agents.
+pub(crate) fn join_all(home: &Home, count: usize) -> Vec<String> {
+    use protocol_spec::message::{Join, Request};
+    home.join();
+    let mut wire = home.wire();
+    (0..count)
+        .map(|_| {
+            let join = Join {
+                runtime: "patient".parse().unwrap_or_else(|_| panic!("a runtime")),
+                project_dir: "/prove".into(),
+                terminal: "sh".into(),
+                session: None,
+            };
+            match wire.call(&Request::Join(join)) {
+                Some(Reply::Joined(joined)) => joined.agent_id.to_string(),
+                other => panic!("not joined: {other:?}"),
+            }
+        })
+        .collect()
+}
+
+/// Lets agents ask and be answered while `meanwhile` runs, and returns how long each whole round took.
+///
+/// Every reply is checked: an answer that is not the one given is a panic.
+pub(crate) fn under_load<T>(home: &Home, agents: &[String], meanwhile: impl FnOnce() -> T) -> (T, Times) {
+    let stop = AtomicBool::new(false);
+    let number = AtomicU64::new(0);
+    let socket = home.socket();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = agents
+            .iter()
+            .map(|agent| scope.spawn(|| ask_until(&stop, &number, &socket, agent)))
+            .collect();
+        let done = meanwhile();
+        stop.store(true, Ordering::Relaxed);
+        let mut times = Vec::new();
+        for thread in threads {
+            times.append(
+                &mut thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            );
+        }
+        (done, Times::new(times))
+    })
+}
+
+fn ask_until(stop: &AtomicBool, number: &AtomicU64, socket: &Path, agent: &str) -> Vec<Duration> {
+    let connect = || Wire::connect(socket).unwrap_or_else(|| panic!("a good client cannot connect"));
+    let (mut client, mut human) = (connect(), connect());
+    let mut times = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let started = Instant::now();
+        one_round(&mut client, &mut human, agent, number);
+        times.push(started.elapsed());
+        std::thread::sleep(REST);
+    }
+    times
+}
+
+/// Asks, answers, hears and acknowledges.
+pub(crate) fn one_round(client: &mut Wire, human: &mut Wire, agent: &str, number: u64) {
+    let cue = match client.call(&ask(agent, &format!("{agent}: question {number}?"))) {
+        Some(Reply::Asked(asked)) => asked.cue_id,
+        other => panic!("not asked: {other:?}"),
+    };
+    let text = format!("answer {number}");
+    match human.call(&answer(cue.as_str(), &text)) {
+        Some(Reply::Decided(_)) => {}
+        other => panic!("not decided: {other:?}"),
+    }
+    match client.hear() {
+        Some(Reply::Outcome(told)) if told.text == text && told.cue_id == cue => {}
+        other => panic!("not the answer {text:?}: {other:?}"),
+    }
+    match client.call(&ack(cue)) {
+        Some(Reply::Acked(_)) => {}
+        other => panic!("not acknowledged: {other:?}"),
+    }
+}

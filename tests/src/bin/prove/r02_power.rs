@@ -1,0 +1,141 @@
+//! R2: the power is cut at any operation, on a disk that keeps or loses each unsynced sector by chance.
+//!
+//! The product's own machine and store run on the simulated disk. Two controls must fail, or the test could not see
+//! anything: without a sync at each commit answers are lost, and on a disk that lies about syncing databases break.
+
+use std::path::Path;
+
+use cueme_broker::store::Synchronous;
+use cueme_tests::Random;
+use protocol_spec::id::AgentId;
+
+use crate::promises::{Little, Promises};
+use crate::raw::{Image, Plan, SimDisk};
+use crate::trial::{NotRun, Trial};
+
+/// Agents that ask.
+const AGENTS: usize = 4;
+/// How many rounds of orders there are before the power is cut for certain.
+const ROUNDS: usize = 30;
+/// The power is cut before this many operations.
+const OPERATIONS_MAX: u64 = 400;
+/// In how many of a hundred cases a control must fail.
+const CONTROL_PERCENT: u64 = 10;
+
+/// Cuts the power again and again.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let total = trial.size(400, 100_000, 1_000_000);
+    let controls = trial.size(60, 1_000, 1_000);
+    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+    let (image, agents) = prepare(directory.path(), &mut trial.random);
+    let stage = Stage {
+        directory: directory.path(),
+        image: &image,
+        agents: &agents,
+    };
+    let mut promised = 0;
+    for number in 0..total {
+        let at = trial.random.below(OPERATIONS_MAX);
+        let mut random = trial.random.fork();
+        let after = stage.play(Synchronous::Full, Plan::CutAt(at), &mut random);
+        promised += after.promised;
+        trial.check(after.broken.is_empty(), || {
+            format!("power lost at operation {at}: {:?}", after.broken)
+        });
+        trial.progress(number, total);
+    }
+    let mut lost = [0, 0];
+    for number in 0..controls {
+        let at = trial.random.below(OPERATIONS_MAX);
+        let mut random = trial.random.fork();
+        let lazy = stage.play(Synchronous::Normal, Plan::CutAt(at), &mut random);
+        lost[0] += u64::from(!lazy.broken.is_empty());
+        let lying = stage.play(Synchronous::Full, Plan::LiesAndIsCutAt(at), &mut random);
+        lost[1] += u64::from(!lying.broken.is_empty());
+        trial.progress(number, controls);
+    }
+    for (what, lost) in ["no sync at commits", "a disk that lies"].iter().zip(lost) {
+        trial.check(lost * 100 >= controls * CONTROL_PERCENT, || {
+            format!(
+                "the control with {what} failed in only {lost} of {controls} cases: this test sees nothing"
+            )
+        });
+    }
+    trial.check(promised > 0, || "nothing was promised".into());
+    trial.figure("power losses", total);
+    trial.figure("promises kept", promised);
+    trial.figure(
+        "control: synchronous=NORMAL broke",
+        format!("{} of {controls}", lost[0]),
+    );
+    trial.figure(
+        "control: a lying disk broke",
+        format!("{} of {controls}", lost[1]),
+    );
+    Ok(())
+}
+
+/// Makes a database with agents, to begin each case with.
+pub(crate) fn prepare(directory: &Path, random: &mut Random) -> (Image, Vec<AgentId>) {
+    let disk = SimDisk::insert(directory, &Image::new(), Plan::Sound);
+    let mut little = Little::open(directory.join("cueme.db"), Synchronous::Full, true, random.fork())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let agents = little.join(AGENTS);
+    drop(little);
+    (disk.contents(), agents)
+}
+
+struct Stage<'a> {
+    directory: &'a Path,
+    image: &'a Image,
+    agents: &'a [AgentId],
+}
+
+/// What was found after the power came back.
+struct After {
+    promised: usize,
+    broken: Vec<String>,
+}
+
+impl Stage<'_> {
+    /// Works until the power is cut, and looks at what is left.
+    fn play(&self, synchronous: Synchronous, plan: Plan, random: &mut Random) -> After {
+        let disk = SimDisk::insert(self.directory, self.image, plan);
+        let promises = self.work(&disk, synchronous, random);
+        let left = disk.cut(random);
+        drop(disk);
+        let broken = look(self.directory, &left, &promises, random);
+        After {
+            promised: promises.count(),
+            broken,
+        }
+    }
+
+    fn work(&self, disk: &SimDisk, synchronous: Synchronous, random: &mut Random) -> Promises {
+        let opened = Little::open(self.directory.join("cueme.db"), synchronous, true, random.fork());
+        let Ok(mut little) = opened else {
+            return Promises::default();
+        };
+        little.speak_for(self.agents);
+        for _ in 0..ROUNDS {
+            little.step();
+            if !disk.has_power() {
+                break;
+            }
+        }
+        little.promises.clone()
+    }
+}
+
+/// Starts a broker on what is left, as after a crash, and holds it against what was promised.
+pub(crate) fn look(directory: &Path, left: &Image, promises: &Promises, random: &mut Random) -> Vec<String> {
+    let _disk = SimDisk::insert(directory, left, Plan::Sound);
+    let database = directory.join("cueme.db");
+    match Little::open(database.clone(), Synchronous::Full, false, random.fork()) {
+        Err(error) => return vec![format!("I6: it does not start: {error}")],
+        Ok(little) => drop(little),
+    }
+    promises
+        .broken(&database)
+        .unwrap_or_else(|error| vec![format!("I6: it cannot be read: {error}")])
+}

@@ -1,0 +1,248 @@
+//! R5: everything that reads bytes of others is fed the kept corpora, and what chance makes of them.
+//!
+//! `protocol-spec/fuzz` holds the same targets for `cargo fuzz`, which finds more and needs a nightly toolchain; what
+//! it finds is put into the corpora, and is found here ever after.
+
+use std::io::{BufReader, Write};
+use std::net::Shutdown;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use adapter_core::cursor::cli::{ReplayOptions, replay};
+use cueme_tests::{Answer, Home, Http, Random};
+use protocol_spec::envelope;
+use protocol_spec::frame::Splitter;
+use protocol_spec::message::{decode_reply, decode_request, encode_reply, encode_request};
+use protocol_spec::payload::Payload;
+
+use crate::raw::heap;
+use crate::trial::{NotRun, Trial};
+
+/// The envelope's rules read a second time, as plainly as can be.
+#[path = "../../../../protocol-spec/tests/support/naive.rs"]
+mod naive;
+
+/// How long one input may take.
+const HANG: Duration = Duration::from_secs(1);
+/// How much memory one input may take, in bytes.
+const MEMORY_MAX: usize = 512 * 1024 * 1024;
+
+/// A reader of bytes, and where its corpus is.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: [Target; 4] = [
+    ("envelope", read_envelope),
+    ("payload", read_payload),
+    ("frame", read_frames),
+    ("stream", read_stream),
+];
+
+/// Replays and mutates.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let lasts = Duration::from_secs(trial.size(2, 300, 1200));
+    let mut total = 0;
+    for (name, target) in TARGETS {
+        let corpus = corpus(name);
+        assert!(!corpus.is_empty(), "the corpus of {name} is there");
+        for input in &corpus {
+            feed(trial, name, target, input);
+        }
+        let executions = mutate(trial, name, target, &corpus, lasts);
+        total += executions;
+        trial.figure(name, format!("{} kept, {executions} made", corpus.len()));
+    }
+    trial.figure("executions", total);
+    at_the_page(trial);
+    Ok(())
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../protocol-spec/fuzz/corpus")
+        .join(target);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries
+        .flatten()
+        .filter_map(|entry| std::fs::read(entry.path()).ok())
+        .collect()
+}
+
+/// Makes inputs from the corpus by chance, for a while.
+fn mutate(
+    trial: &mut Trial,
+    name: &'static str,
+    target: fn(&[u8]),
+    corpus: &[Vec<u8>],
+    lasts: Duration,
+) -> u64 {
+    let started = Instant::now();
+    let mut executions = 0;
+    while started.elapsed() < lasts {
+        for _ in 0..64 {
+            let input = mutant(corpus, &mut trial.random);
+            feed(trial, name, target, &input);
+            executions += 1;
+        }
+        trial.progress(started.elapsed().as_secs(), lasts.as_secs());
+    }
+    executions
+}
+
+fn mutant(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut input = random.pick(corpus).cloned().unwrap_or_default();
+    for _ in 0..=random.below(5) {
+        let place = random.index(input.len() + 1);
+        match random.below(6) {
+            0 if place < input.len() => input[place] = random.next_number().to_le_bytes()[0],
+            1 if place < input.len() => drop(input.remove(place)),
+            2 => {
+                let count = random.index(8);
+                input.splice(place..place, random.bytes(count));
+            }
+            3 => {
+                let other = random.pick(corpus).cloned().unwrap_or_default();
+                let begin = random.index(other.len() + 1);
+                input.splice(place..place, other[begin..].iter().copied());
+            }
+            4 => input.truncate(place),
+            _ => {
+                let piece = *random.pick(PIECES).unwrap_or(&"");
+                input.splice(place..place, piece.bytes());
+            }
+        }
+    }
+    input
+}
+
+/// What grammars trip over.
+const PIECES: &[&str] = &[
+    "<cueme_prompt>",
+    "</cueme_prompt>\n",
+    "<cueme_payload>\n",
+    "</cueme_payload>",
+    "\r\n",
+    "\u{feff}",
+    "\0",
+    "{",
+    "}",
+    "[",
+    "\"",
+    "\\",
+    "\\u0000",
+    "\\ud800",
+    "1e999",
+    "-0",
+    "null",
+    "{\"type\":\"choice\"",
+    "\u{202e}",
+    "数据库",
+];
+
+fn feed(trial: &mut Trial, name: &str, target: fn(&[u8]), input: &[u8]) {
+    let before = heap::live_bytes();
+    heap::reset_peak();
+    let started = Instant::now();
+    let ended = catch_unwind(AssertUnwindSafe(|| target(input)));
+    let took = started.elapsed();
+    let peak = heap::peak_bytes().saturating_sub(before);
+    trial.check(ended.is_ok() && took < HANG && peak < MEMORY_MAX, || {
+        format!(
+            "{name}: {:?} took {took:?} and {peak} bytes, panicked: {}",
+            String::from_utf8_lossy(input),
+            ended.is_err()
+        )
+    });
+}
+
+fn read_envelope(bytes: &[u8]) {
+    let Ok(text) = envelope::decode(bytes) else { return };
+    naive::compare(&text, false, &envelope::parse_cue(&text));
+    naive::compare(&text, true, &envelope::parse_pause(&text));
+}
+
+fn read_payload(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(payload) = Payload::parse(text) else { return };
+    let normal =
+        Payload::parse(&payload.normalised()).unwrap_or_else(|error| panic!("its normal form: {error}"));
+    assert_eq!(normal.shape(), payload.shape());
+}
+
+fn read_frames(bytes: &[u8]) {
+    let Some((cut, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let mut whole = Splitter::default();
+    whole.push(bytes);
+    let mut pieces = Splitter::default();
+    for piece in bytes.chunks(usize::from(*cut).max(1)) {
+        pieces.push(piece);
+        while let Ok(Some(line)) = pieces.next_line() {
+            let line = line.to_vec();
+            assert_eq!(whole.next_line(), Ok(Some(&line[..])));
+            if let Ok((id, request)) = decode_request(&line) {
+                let again = encode_request(id, &request).unwrap_or_else(|error| panic!("{error}"));
+                assert!(decode_request(again.trim_ascii_end()).is_ok());
+            }
+            if let Ok((id, reply)) = decode_reply(&line) {
+                let again = encode_reply(id, &reply).unwrap_or_else(|error| panic!("{error}"));
+                assert!(decode_reply(again.trim_ascii_end()).is_ok());
+            }
+        }
+    }
+}
+
+fn read_stream(bytes: &[u8]) {
+    let ended = replay(bytes, std::io::sink(), ReplayOptions::default());
+    assert!(ended.is_ok());
+}
+
+/// Heads of requests that no browser would send, to the real page.
+fn at_the_page(trial: &mut Trial) {
+    let requests = trial.size(1_000, 50_000, 500_000);
+    let home = Home::new();
+    home.join();
+    let (http, cookie) = crate::r07_slow::page(&home);
+    let broker = home.broker_pid();
+    let corpus = [
+        format!("GET /api/v1/state HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\n\r\n", http.host()).into_bytes(),
+        format!("GET /api/v1/search?q=%00%ff&limit=-1 HTTP/1.1\r\nhost: {}\r\ncookie: a=b; {cookie}; c\r\n\r\n", http.host())
+            .into_bytes(),
+        format!(
+            "PATCH /api/v1/settings HTTP/1.1\r\nhost: {}\r\norigin: {}\r\ncookie: {cookie}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}",
+            http.host(),
+            http.origin()
+        )
+        .into_bytes(),
+        format!("POST /api/v1/uploads?name=..%2f..%2fx HTTP/1.1\r\nhost: {}\r\norigin: {}\r\ncookie: {cookie}\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", http.host(), http.origin())
+            .into_bytes(),
+    ];
+    let mut answered = 0;
+    for number in 0..requests {
+        let input = mutant(&corpus, &mut trial.random);
+        answered += u64::from(say(http, &input));
+        trial.progress(number, requests);
+    }
+    trial.check(home.broker_pid() == broker, || {
+        "a request ended the broker".into()
+    });
+    let state = http.get("/api/v1/state", Some(&cookie)).status;
+    trial.check(state == 200, || {
+        format!("the page does not work any more: {state}")
+    });
+    let panics = home.log().matches("panicked").count();
+    trial.check(panics == 0, || format!("the broker panicked {panics} times"));
+    trial.figure("requests to the page", format!("{requests}, answered {answered}"));
+}
+
+fn say(http: Http, bytes: &[u8]) -> bool {
+    let mut stream = http.connect();
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(Shutdown::Write);
+    // A stream of events does not end by itself.
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));
+    Answer::read(&mut BufReader::new(stream)).is_some()
+}

@@ -1,0 +1,256 @@
+//! R11: ten thousand wait for a day and for a month, through fifty restarts, without a clock to wait for.
+
+use cueme_broker::engine::{Core, Order, Work};
+use cueme_broker::machine::{Now, Ticket};
+use cueme_broker::store::Synchronous;
+use cueme_tests::Random;
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::Reply;
+use protocol_spec::outcome::{Kind, Origin};
+use uuid::Uuid;
+
+use crate::promises::moment;
+use crate::raw::{Image, Plan, SimDisk, heap};
+use crate::trial::{NotRun, Trial};
+
+/// How many agents share the questions.
+const AGENTS: usize = 64;
+/// How many brokers there are, one after the other.
+const RESTARTS: u64 = 50;
+/// How often each waiting client shows that it is there, in each life of a broker.
+const HEARTBEATS: u64 = 2;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// How much more than at the beginning may be allocated at the end, in percent.
+const GROWTH_PERCENT: usize = 1;
+
+/// Waits for a day, then for a month.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let waiters = trial.size(300, 10_000, 10_000);
+    for (what, lasts_ms) in [("24 hours", DAY_MS), ("30 days", 30 * DAY_MS)] {
+        let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+        let disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
+        let mut long = Long::begin(directory.path().join("cueme.db"), trial.random.fork(), waiters);
+        let first = heap::live_bytes();
+        for restart in 0..RESTARTS {
+            long.wait(trial, lasts_ms / RESTARTS);
+            long.restart(trial);
+            trial.progress(restart, RESTARTS);
+        }
+        let last = heap::live_bytes();
+        let answered = long.answer_all(trial);
+        trial.check(answered == waiters, || {
+            format!("{answered} of {waiters} heard their answer after {what}")
+        });
+        let limit = first + first * GROWTH_PERCENT / 100;
+        trial.check(last <= limit, || format!("{first} bytes became {last} in {what}"));
+        trial.figure(
+            what,
+            format!("{waiters} waited, {answered} heard, heap {first} → {last}"),
+        );
+        drop(long);
+        drop(disk);
+    }
+    trial.figure("restarts", RESTARTS * 2);
+    Ok(())
+}
+
+struct Waiter {
+    agent: AgentId,
+    words: String,
+    request: RequestId,
+    cue: CueId,
+    ticket: Ticket,
+}
+
+struct Long {
+    database: std::path::PathBuf,
+    core: Option<Core>,
+    random: Random,
+    now_ms: u64,
+    tickets: u64,
+    waiters: Vec<Waiter>,
+}
+
+impl Long {
+    fn begin(database: std::path::PathBuf, random: Random, count: usize) -> Self {
+        let mut long = Self {
+            database,
+            core: None,
+            random,
+            now_ms: 0,
+            tickets: 0,
+            waiters: Vec::with_capacity(count),
+        };
+        long.start();
+        let agents: Vec<AgentId> = (0..AGENTS).map(|_| long.join()).collect();
+        for number in 0..count {
+            let agent = agents[number % AGENTS].clone();
+            let words = format!("question {number} can wait");
+            let request = long.request();
+            let (ticket, reply) = long.say(request, ask(&agent, &words));
+            let Some(Reply::Asked(asked)) = reply else {
+                panic!("not asked: {reply:?}");
+            };
+            long.waiters.push(Waiter {
+                agent,
+                words,
+                request,
+                cue: asked.cue_id,
+                ticket,
+            });
+        }
+        // As every later life begins.
+        long.core = None;
+        long.start();
+        long.attach_all(None);
+        long
+    }
+
+    fn start(&mut self) {
+        let mut ids = self.random.fork();
+        let now = self.now();
+        let core = Core::open(
+            self.database.clone(),
+            Synchronous::Normal,
+            true,
+            now,
+            Box::new(move || ids.next_number()),
+        );
+        self.core = Some(core.unwrap_or_else(|error| panic!("{error}")));
+    }
+
+    fn now(&self) -> Now {
+        moment(self.now_ms)
+    }
+
+    fn join(&mut self) -> AgentId {
+        let work = Work::Join {
+            runtime: "terminal".parse().unwrap_or_else(|_| panic!("a runtime")),
+            project_dir: "/prove".into(),
+            terminal: "sh".into(),
+            session: None,
+        };
+        let request = self.request();
+        match self.say(request, work).1 {
+            Some(Reply::Joined(joined)) => joined.agent_id,
+            other => panic!("not joined: {other:?}"),
+        }
+    }
+
+    fn request(&mut self) -> RequestId {
+        RequestId(Uuid::from_u64_pair(
+            self.random.next_number(),
+            self.random.next_number(),
+        ))
+    }
+
+    fn say(&mut self, request: RequestId, work: Work) -> (Ticket, Option<Reply>) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let now = self.now();
+        let Some(core) = &mut self.core else {
+            return (ticket, None);
+        };
+        let spoken = core.carry_out(
+            now,
+            &[Order {
+                ticket,
+                request,
+                work,
+            }],
+        );
+        let reply = spoken.replies.into_iter().find(|(to, _)| *to == ticket);
+        (ticket, reply.map(|(_, reply)| *reply))
+    }
+
+    /// Lets time pass; timers fire when they are due, and clients come and go to show that they are there.
+    fn wait(&mut self, trial: &mut Trial, lasts_ms: u64) {
+        for _ in 0..HEARTBEATS {
+            self.now_ms += lasts_ms / HEARTBEATS;
+            self.tick(trial);
+            self.attach_all(Some(trial));
+        }
+    }
+
+    fn tick(&mut self, trial: &mut Trial) {
+        let now = self.now();
+        let Some(core) = &mut self.core else { return };
+        let order = Order {
+            ticket: Ticket(0),
+            request: RequestId(Uuid::nil()),
+            work: Work::Tick,
+        };
+        let spoken = core.carry_out(now, &[order]);
+        trial.check(spoken.replies.is_empty(), || {
+            format!("time alone told somebody something: {:?}", spoken.replies.first())
+        });
+    }
+
+    /// Every client leaves and comes back by its key.
+    fn attach_all(&mut self, mut trial: Option<&mut Trial>) {
+        let mut waiters = std::mem::take(&mut self.waiters);
+        for waiter in &mut waiters {
+            let gone = Order {
+                ticket: waiter.ticket,
+                request: RequestId(Uuid::nil()),
+                work: Work::Gone,
+            };
+            let now = self.now();
+            if let Some(core) = &mut self.core {
+                core.carry_out(now, &[gone]);
+            }
+            let (ticket, reply) = self.say(waiter.request, ask(&waiter.agent, &waiter.words));
+            waiter.ticket = ticket;
+            let is_same =
+                matches!(&reply, Some(Reply::Asked(asked)) if asked.cue_id == waiter.cue && asked.again);
+            match &mut trial {
+                Some(trial) => trial.check(is_same, || format!("{} came back as {reply:?}", waiter.cue)),
+                None => assert!(is_same, "{} came back as {reply:?}", waiter.cue),
+            }
+        }
+        self.waiters = waiters;
+    }
+
+    fn restart(&mut self, trial: &mut Trial) {
+        self.core = None;
+        self.start();
+        self.attach_all(Some(trial));
+    }
+
+    /// Answers everybody; returns how many heard it.
+    fn answer_all(&mut self, trial: &mut Trial) -> usize {
+        let waiters = std::mem::take(&mut self.waiters);
+        let mut heard = 0;
+        for (number, waiter) in waiters.iter().enumerate() {
+            self.tickets += 1;
+            let text = format!("answer {number}");
+            let order = Order {
+                ticket: Ticket(self.tickets),
+                request: self.request(),
+                work: Work::Answer {
+                    cue: waiter.cue,
+                    answer: Answer {
+                        text: Some(text.clone()),
+                        ..Answer::default()
+                    },
+                    by: None,
+                    hold_ms: 0,
+                },
+            };
+            let now = self.now();
+            let Some(core) = &mut self.core else { return heard };
+            let spoken = core.carry_out(now, &[order]);
+            let told = spoken.replies.iter().find(|(to, _)| *to == waiter.ticket);
+            let is_right =
+                matches!(told.map(|(_, reply)| &**reply), Some(Reply::Outcome(told)) if told.text == text);
+            trial.check(is_right, || format!("{} heard {told:?}", waiter.cue));
+            heard += usize::from(is_right);
+        }
+        heard
+    }
+}
+
+fn ask(agent: &AgentId, words: &str) -> Work {
+    Work::ask(agent.clone(), Kind::Cue, words.to_owned(), None, Origin::Agent)
+}

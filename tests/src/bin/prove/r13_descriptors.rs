@@ -1,0 +1,78 @@
+//! R13: more callers than the broker has file descriptors for.
+
+use std::time::{Duration, Instant};
+
+use cueme_tests::{Client, Home, Wire, eventually};
+use protocol_spec::message::{ErrorCode, Nothing, Reply, Request};
+
+use crate::r12_load::raise_descriptor_limit;
+use crate::trial::{NotRun, Trial};
+
+/// How many descriptors the broker may have.
+const DESCRIPTORS: u32 = 256;
+/// How many call at once.
+const CALLERS: usize = 1_000;
+/// How soon it must serve again when they have left.
+const RECOVERS_WITHIN: Duration = Duration::from_secs(1);
+
+/// Calls with too many at once, and counts who was served and who was told to come again.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    raise_descriptor_limit();
+    let home = Home::new();
+    let script = format!("ulimit -n {DESCRIPTORS} && exec \"$CUEME_BIN\" broker run");
+    let mut broker = Client::start(&mut home.command_of("/bin/sh".as_ref(), &["-c", &script]), b"");
+    let agent = home.join();
+    let (mut waiting, cue) = home.ask(&agent, "Who waits through it?", None);
+    let mut callers = Vec::new();
+    let mut refused_to_connect = 0;
+    for _ in 0..CALLERS {
+        match Wire::connect(&home.socket()) {
+            Some(mut wire) => {
+                wire.send(&Request::Status(Nothing {}));
+                callers.push(wire);
+            }
+            None => refused_to_connect += 1,
+        }
+    }
+    let (mut served, mut told, mut silent) = (0, 0, 0);
+    let mut kept = Vec::new();
+    let total = callers.len() as u64;
+    for (number, mut wire) in (0..).zip(callers) {
+        match wire.hear() {
+            Some(Reply::Status(_)) => {
+                served += 1;
+                kept.push(wire);
+            }
+            Some(Reply::Error(failure)) if failure.code == ErrorCode::Busy => told += 1,
+            other => {
+                silent += 1;
+                trial.violation(format!("a caller was neither served nor told: {other:?}"));
+            }
+        }
+        trial.progress(number, total);
+    }
+    let left = Instant::now();
+    drop(kept);
+    eventually("the broker serves again", || {
+        let mut wire = Wire::connect(&home.socket())?;
+        wire.send(&Request::Status(Nothing {}));
+        matches!(wire.hear(), Some(Reply::Status(_))).then_some(())
+    });
+    let recovered = left.elapsed();
+    trial.check(recovered <= RECOVERS_WITHIN, || {
+        format!("it took {recovered:?} to serve again")
+    });
+    home.ok(&["answer", &cue, "all the way"]);
+    let run = waiting.finish();
+    trial.check(run.stdout.starts_with("all the way\n"), || {
+        format!("who waited was lost: {run:?}")
+    });
+    trial.check(broker.ended().is_none(), || "the broker ended".into());
+    trial.figure("callers", CALLERS);
+    trial.figure("descriptors", DESCRIPTORS);
+    trial.figure("served", served);
+    trial.figure("told to come again", told);
+    trial.figure("silent", silent + refused_to_connect);
+    trial.figure("serves again after", crate::load::millis(recovered));
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! R14: the broker dies while thousands wait, and all of them come back at once.
+
+use std::time::{Duration, Instant};
+
+use cueme_tests::{Home, Wire, eventually};
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{Reply, Request};
+use rusqlite::Connection;
+
+use crate::load::{join_all, millis};
+use crate::r12_load::raise_descriptor_limit;
+use crate::talk::ask;
+use crate::trial::{NotRun, Trial};
+
+/// How soon the new broker must answer its first caller.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+/// How many agents share the questions.
+const AGENTS: usize = 64;
+
+/// One question, as its caller knows it.
+struct Pending {
+    request: RequestId,
+    call: Request,
+    cue: String,
+}
+
+/// Kills, restarts, and counts who is back.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let count = trial.size(1_000, 10_000, 10_000);
+    raise_descriptor_limit();
+    let home = Home::new();
+    home.configure("listen = \"off\"\n");
+    let agents = join_all(&home, AGENTS);
+    let mut held = Vec::new();
+    let mut pending = Vec::new();
+    for number in 0..count {
+        let call = ask(&agents[number % AGENTS], &format!("question {number} comes back"));
+        let mut wire = home.wire();
+        let request = wire.send(&call);
+        let Some(Reply::Asked(asked)) = wire.hear() else {
+            panic!("not asked");
+        };
+        held.push(wire);
+        pending.push(Pending {
+            request,
+            call,
+            cue: asked.cue_id.to_string(),
+        });
+        trial.progress(number as u64, count as u64);
+    }
+    home.kill_broker();
+    drop(held);
+    let started = Instant::now();
+    let mut first = start_again(&home);
+    let ready = started.elapsed();
+    let mut back = Vec::new();
+    for known in &pending {
+        let mut wire = first.take().unwrap_or_else(|| home.wire());
+        wire.send_as(known.request, &known.call);
+        back.push(wire);
+    }
+    let mut lost = 0;
+    for (wire, known) in back.iter_mut().zip(&pending) {
+        match wire.hear() {
+            Some(Reply::Asked(asked)) if asked.cue_id.as_str() == known.cue && asked.again => {}
+            other => {
+                lost += 1;
+                trial.violation(format!("{} came back as {other:?}", known.cue));
+            }
+        }
+    }
+    let all_back = started.elapsed();
+    trial.check(ready <= READY_WITHIN, || {
+        format!("the new broker was ready after {ready:?}")
+    });
+    let waiting = eventually("the counts settle", || Some(home.status().waiting));
+    trial.check(waiting as usize == count, || format!("{waiting} of {count} wait"));
+    let rows = rows(&home);
+    trial.check(rows == count as i64, || {
+        format!("{rows} questions are stored, {count} were asked")
+    });
+    trial.figure("pending", count);
+    trial.figure("lost", lost);
+    trial.figure("ready after", millis(ready));
+    trial.figure("all back after", millis(all_back));
+    Ok(())
+}
+
+/// Any command starts a broker; this one returns when it answers.
+fn start_again(home: &Home) -> Option<Wire> {
+    home.ok(&["agents"]);
+    Wire::connect(&home.socket())
+}
+
+fn rows(home: &Home) -> i64 {
+    let database = Connection::open(home.database()).unwrap_or_else(|error| panic!("{error}"));
+    database
+        .query_row("SELECT count(*) FROM cues", [], |row| row.get(0))
+        .unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,170 @@
+//! R15: one bit of the database or of its log flips while nobody looks.
+//!
+//! What follows must be noticed, or make no difference. An agent may be refused; it may never be told something that
+//! nobody wrote.
+
+use std::collections::BTreeMap;
+
+use cueme_broker::store::Synchronous;
+use cueme_tests::{Home, Random};
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::Reply;
+
+use crate::promises::Little;
+use crate::raw::{Image, Plan, SimDisk};
+use crate::trial::{NotRun, Trial};
+
+/// Questions that were answered and not yet delivered.
+const ANSWERED: usize = 40;
+
+/// Flips bits.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let flips = trial.size(400, 20_000, 200_000);
+    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+    let (image, known) = prepare(directory.path(), &mut trial.random);
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for number in 0..flips {
+        let (flipped, place) = flip(&image, &mut trial.random);
+        let was_clean = number % 2 == 0;
+        let verdict = judge(directory.path(), &flipped, &known, was_clean, &mut trial.random);
+        match verdict {
+            Ok(what) => *counts.entry(what).or_default() += 1,
+            Err(wrong) => trial.violation(format!("after bit {place} flipped: {wrong}")),
+        }
+        trial.progress(number, flips);
+    }
+    says_what_to_do(trial);
+    trial.figure("flips", flips);
+    for what in [NOTICED, REFUSED, HARMLESS] {
+        trial.figure(what, counts.get(what).copied().unwrap_or(0));
+    }
+    Ok(())
+}
+
+const NOTICED: &str = "noticed at the start";
+const REFUSED: &str = "noticed when asked";
+const HARMLESS: &str = "harmless";
+
+/// What each question was, and what was answered.
+struct Known {
+    agent: AgentId,
+    prompt: String,
+    text: String,
+}
+
+/// Makes a database in whose file and log there are answers that somebody still has to hear.
+fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Known>) {
+    let disk = SimDisk::insert(directory, &Image::new(), Plan::Sound);
+    let mut little = Little::open(directory.join("cueme.db"), Synchronous::Full, true, random.fork())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let agents = little.join(ANSWERED);
+    let mut known = Vec::new();
+    for (number, agent) in agents.iter().enumerate() {
+        let prompt = format!("question {number} of {agent}: {}", "which one? ".repeat(number));
+        let replies = little.ask(agent, &prompt);
+        let Some(Reply::Asked(asked)) = replies.first() else {
+            panic!("not asked: {replies:?}");
+        };
+        let cue: CueId = asked.cue_id;
+        let text = format!("answer {number} to {agent}: {}", "that one. ".repeat(number))
+            .trim()
+            .to_owned();
+        let replies = little.answer(cue, &text);
+        assert!(matches!(replies.first(), Some(Reply::Decided(_))), "{replies:?}");
+        if number == ANSWERED / 2 {
+            // Half of it is in the file, the rest in the log.
+            little.fold_log();
+        }
+        known.push(Known {
+            agent: agent.clone(),
+            prompt,
+            text,
+        });
+    }
+    let image = disk.contents();
+    drop(little);
+    (image, known)
+}
+
+/// Flips one bit of one file.
+fn flip(image: &Image, random: &mut Random) -> (Image, String) {
+    let mut flipped = image.clone();
+    let names: Vec<&String> = image.keys().filter(|name| !image[*name].is_empty()).collect();
+    let name = random
+        .pick(&names)
+        .map_or_else(String::new, |name| (*name).clone());
+    let mut place = String::new();
+    if let Some(bytes) = flipped.get_mut(&name) {
+        let (offset, bit) = (random.index(bytes.len()), random.below(8));
+        bytes[offset] ^= 1 << bit;
+        place = format!("{bit} of byte {offset} of {name}");
+    }
+    (flipped, place)
+}
+
+/// Starts a broker on it, and asks every question again.
+fn judge(
+    directory: &std::path::Path,
+    image: &Image,
+    known: &[Known],
+    was_clean: bool,
+    random: &mut Random,
+) -> Result<&'static str, String> {
+    let _disk = SimDisk::insert(directory, image, Plan::Sound);
+    let opened = Little::open(
+        directory.join("cueme.db"),
+        Synchronous::Full,
+        was_clean,
+        random.fork(),
+    );
+    let Ok(mut little) = opened else {
+        return Ok(NOTICED);
+    };
+    let mut verdict = HARMLESS;
+    for question in known {
+        for reply in little.ask(&question.agent, &question.prompt) {
+            match reply {
+                Reply::Outcome(told) if told.text != question.text => {
+                    return Err(format!("{:?} was told instead of {:?}", told.text, question.text));
+                }
+                Reply::Mailbox(mailbox) => {
+                    let is_true = mailbox
+                        .earlier
+                        .iter()
+                        .all(|told| known.iter().any(|known| known.text == told.text));
+                    if !is_true {
+                        return Err(format!("a mailbox holds what nobody wrote: {mailbox:?}"));
+                    }
+                    verdict = REFUSED;
+                }
+                Reply::Error(_) => verdict = REFUSED,
+                _ => {}
+            }
+        }
+    }
+    Ok(verdict)
+}
+
+/// A person whose database is damaged is told what it is and what to do.
+fn says_what_to_do(trial: &mut Trial) {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Before?", None, &["kept"]);
+    home.ok(&["backup", "copy.db"]);
+    home.ok(&["broker", "stop"]);
+    let mut bytes = std::fs::read(home.database()).unwrap_or_default();
+    let middle = bytes.len() / 2;
+    bytes[100..middle].fill(0x55);
+    std::fs::write(home.database(), bytes).unwrap_or_else(|error| panic!("{error}"));
+    // As after a crash: the mark of an orderly stop is gone.
+    let _ = std::fs::remove_file(home.path().join("data/clean"));
+    let run = home.run(&["inbox"]);
+    trial.check(run.code == Some(69) && run.stderr.contains("restore"), || {
+        format!("a damaged database: {run:?}")
+    });
+    let restored = home.run(&["restore", "copy.db"]);
+    trial.check(
+        restored.code == Some(0) && home.ok(&["last", &agent]) == "kept\n",
+        || format!("the copy could not be restored: {restored:?}"),
+    );
+}

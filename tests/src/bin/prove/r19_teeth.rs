@@ -1,0 +1,152 @@
+//! R19: the tests have teeth: bugs are put into a copy of the program, and each must be caught.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::trial::{NotRun, Trial};
+
+/// The bugs.
+const BUGS: &str = include_str!("../../../prove/bugs.toml");
+
+/// A bug: one piece of code that is replaced.
+#[derive(Debug, Clone, Deserialize)]
+struct Bug {
+    name: String,
+    file: PathBuf,
+    find: String,
+    replace: String,
+    /// The tests of which one must fail.
+    caught_by: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bugs {
+    bug: Vec<Bug>,
+}
+
+/// Seeds each bug, builds, and runs what must catch it.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let bugs: Bugs = toml::from_str(BUGS).unwrap_or_else(|error| panic!("bugs.toml: {error}"));
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Also where they are not seeded, they must still be possible.
+    for bug in &bugs.bug {
+        let text = std::fs::read_to_string(sources.join(&bug.file)).unwrap_or_default();
+        trial.check(text.matches(&bug.find).count() == 1, || {
+            format!("{:?} does not say once what {:?} replaces", bug.file, bug.name)
+        });
+    }
+    trial.figure("bugs", bugs.bug.len());
+    if !trial.is_thorough() {
+        return Err(NotRun("seeding a bug takes a build; see nightly".into()));
+    }
+    let copy = Copy::of(&sources)?;
+    let controls: std::collections::BTreeSet<&str> = bugs
+        .bug
+        .iter()
+        .flat_map(|bug| bug.caught_by.iter().map(String::as_str))
+        .collect();
+    let is_sound = copy.build() && copy.prove(&controls.into_iter().collect::<Vec<_>>());
+    trial.check(is_sound, || {
+        "without a bug the tests fail too: they prove nothing".into()
+    });
+    let mut caught = 0;
+    let total = bugs.bug.len() as u64;
+    for (number, bug) in (0..).zip(&bugs.bug) {
+        let tests: Vec<&str> = bug.caught_by.iter().map(String::as_str).collect();
+        copy.seed(bug);
+        let is_built = copy.build();
+        trial.check(is_built, || format!("{:?} does not build", bug.name));
+        let is_caught = is_built && !copy.prove(&tests);
+        copy.mend(&sources, bug);
+        trial.check(is_caught, || {
+            format!("{:?} was not caught by {tests:?}", bug.name)
+        });
+        caught += u64::from(is_caught);
+        trial.progress(number + 1, total);
+    }
+    trial.figure("caught", caught);
+    trial.omit(
+        "mutants",
+        "cargo-mutants is not part of what `tests/run` installs",
+    );
+    Ok(())
+}
+
+/// A copy of the sources with a target directory of its own.
+struct Copy {
+    directory: PathBuf,
+}
+
+impl Copy {
+    fn of(sources: &Path) -> Result<Self, NotRun> {
+        let directory = sources.join("target/prove/seeded");
+        std::fs::create_dir_all(&directory).map_err(|error| NotRun(error.to_string()))?;
+        let script = format!(
+            "git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --preserve=timestamps -t '{}'",
+            directory
+                .canonicalize()
+                .map_err(|error| NotRun(error.to_string()))?
+                .display()
+        );
+        let copied = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(sources)
+            .status();
+        if copied.is_ok_and(|status| status.success()) {
+            Ok(Self { directory })
+        } else {
+            Err(NotRun(
+                "the sources cannot be copied; git is needed for it".into(),
+            ))
+        }
+    }
+
+    fn seed(&self, bug: &Bug) {
+        let path = self.directory.join(&bug.file);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
+        std::fs::write(path, text.replacen(&bug.find, &bug.replace, 1))
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    fn mend(&self, sources: &Path, bug: &Bug) {
+        let text = std::fs::read(sources.join(&bug.file)).unwrap_or_else(|error| panic!("{error}"));
+        std::fs::write(self.directory.join(&bug.file), text).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    fn build(&self) -> bool {
+        let built = Command::new(env!("CARGO"))
+            .args([
+                "build",
+                "--quiet",
+                "-p",
+                "cueme",
+                "-p",
+                "cueme-tests",
+                "--bin",
+                "cueme",
+                "--bin",
+                "prove",
+            ])
+            .env("RUSTFLAGS", "-Awarnings")
+            .env_remove("CUEME_BIN")
+            .current_dir(&self.directory)
+            .status();
+        built.is_ok_and(|status| status.success())
+    }
+
+    /// Runs tests of the copy; returns whether all passed.
+    fn prove(&self, tests: &[&str]) -> bool {
+        let built = self.directory.join("target/debug");
+        let ended = Command::new(built.join("prove"))
+            .args(tests)
+            .args(["--tier", "ci"])
+            .env("CUEME_BIN", built.join("cueme"))
+            .current_dir(&self.directory)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        ended.is_ok_and(|status| status.success())
+    }
+}

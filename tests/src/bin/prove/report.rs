@@ -1,0 +1,235 @@
+//! How it went: the table at the end, the outcomes kept between runs, and the file of figures.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use protocol_spec::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::proofs::{PROOFS, Proof};
+use crate::tier::Tier;
+use crate::trial::Findings;
+
+/// What earlier attacks broke, and what was done about it.
+const FAILED_FIRST: &str = include_str!("../../../prove/failed-first.md");
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Passed,
+    Failed,
+    NotRun,
+}
+
+impl Verdict {
+    /// Returns the word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "FAILED",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// What is known after a test.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) id: String,
+    title: String,
+    tier: Tier,
+    seed: u64,
+    at: Timestamp,
+    seconds: f64,
+    build: String,
+    pub(crate) verdict: Verdict,
+    /// Why it was not run, if it was not.
+    why_not: Option<String>,
+    findings: Findings,
+}
+
+impl Outcome {
+    pub(crate) fn new(
+        proof: Proof,
+        tier: Tier,
+        seed: u64,
+        took: Duration,
+        why_not: Option<String>,
+        findings: Findings,
+    ) -> Self {
+        let verdict = match (&why_not, findings.violations.is_empty()) {
+            (_, false) => Verdict::Failed,
+            (Some(_), true) => Verdict::NotRun,
+            (None, true) => Verdict::Passed,
+        };
+        Self {
+            id: proof.id.to_owned(),
+            title: proof.title.to_owned(),
+            tier,
+            seed,
+            at: now(),
+            seconds: took.as_secs_f64(),
+            build: if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            }
+            .to_owned(),
+            verdict,
+            why_not,
+            findings,
+        }
+    }
+
+    /// Returns everything measured, in one line.
+    fn figures(&self) -> String {
+        let mut parts: Vec<String> = self
+            .findings
+            .figures
+            .iter()
+            .map(|(what, value)| format!("{what} {value}"))
+            .collect();
+        parts.extend(self.why_not.iter().map(|why| format!("not run: {why}")));
+        parts.extend(
+            self.findings
+                .omitted
+                .iter()
+                .map(|part| format!("not run: {part}")),
+        );
+        if let Some(first) = self.findings.violations.first() {
+            parts.push(format!(
+                "{} violations, first: {first}",
+                self.findings.violations.len()
+            ));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Outcomes of one tier, kept between runs so that a long one can be split and resumed.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    directory: PathBuf,
+}
+
+impl Kept {
+    pub(crate) fn open(tier: Tier) -> Self {
+        let target = std::env::current_exe().unwrap_or_default();
+        let target = target.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        let directory = target.join("prove").join(tier.name());
+        if let Err(error) = fs::create_dir_all(&directory) {
+            eprintln!("warning: outcomes are not kept: {}: {error}", directory.display());
+        }
+        Self { directory }
+    }
+
+    pub(crate) fn read(&self, id: &str) -> Option<Outcome> {
+        serde_json::from_slice(&fs::read(self.path(id)).ok()?).ok()
+    }
+
+    pub(crate) fn write(&self, outcome: &Outcome) {
+        let written = serde_json::to_vec_pretty(outcome)
+            .map_err(io::Error::from)
+            .and_then(|json| fs::write(self.path(&outcome.id), json));
+        if let Err(error) = written {
+            eprintln!("warning: the outcome of {} is not kept: {error}", outcome.id);
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}.json"))
+    }
+}
+
+/// Prints how each test ended.
+pub(crate) fn print_table(outcomes: &[Outcome]) {
+    println!();
+    for outcome in outcomes {
+        println!(
+            "{:4} {:8} {:7.1} s  {}",
+            outcome.id,
+            outcome.verdict.word(),
+            outcome.seconds,
+            outcome.title
+        );
+        println!("     {}", outcome.figures());
+    }
+    let count = |verdict| {
+        outcomes
+            .iter()
+            .filter(|outcome| outcome.verdict == verdict)
+            .count()
+    };
+    let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
+    println!(
+        "\n{} passed, {} failed, {} not run, {seconds:.0} s",
+        count(Verdict::Passed),
+        count(Verdict::Failed),
+        count(Verdict::NotRun)
+    );
+}
+
+/// Writes the file of figures from everything kept of a tier; what it lacks is taken from smaller ones.
+pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
+    let mut text = format!(
+        "# Figures\n\nWritten by `cargo run --release -p cueme-tests --bin prove -- --tier {} --write tests/FIGURES.md`; \
+         nobody types figures by hand.\n\n",
+        tier.name()
+    );
+    let _ = writeln!(text, "- date: {}\n- machine: {}\n", now(), machine());
+    text.push_str("| test | what is done | result | tier | seconds | build | seed | figures |\n|---|---|---|---|---:|---|---|---|\n");
+    for proof in PROOFS {
+        let kept = tier
+            .and_smaller()
+            .iter()
+            .find_map(|tier| Kept::open(*tier).read(proof.id));
+        let row = match kept {
+            Some(outcome) => format!(
+                "| {} | {} | {} | {} | {:.0} | {} | {} | {} |",
+                outcome.id.to_uppercase(),
+                outcome.title,
+                outcome.verdict.word(),
+                outcome.tier.name(),
+                outcome.seconds,
+                outcome.build,
+                outcome.seed,
+                outcome.figures().replace('|', "\\|").replace('\n', " ")
+            ),
+            None => format!(
+                "| {} | {} | not run | | | | | |",
+                proof.id.to_uppercase(),
+                proof.title
+            ),
+        };
+        let _ = writeln!(text, "{row}");
+    }
+    text.push_str("\nWith no failure in *n* tries the chance of one is below 3/*n*, at 95 % confidence.\n\n");
+    text.push_str(FAILED_FIRST);
+    fs::write(path, text)
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Describes the machine by what its system says of it.
+fn machine() -> String {
+    let line = |path: &str, key: &str| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let found = text.lines().find(|line| line.starts_with(key)).map(str::to_owned);
+        found.and_then(|line| line.split_once(':').map(|(_, value)| value.trim().to_owned()))
+    };
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let model = line("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let memory = line("/proc/meminfo", "MemTotal").unwrap_or_default();
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!(
+        "{cores} cores ({model}), {memory} of memory, Linux {}",
+        kernel.trim()
+    )
+}
