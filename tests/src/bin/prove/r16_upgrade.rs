@@ -234,7 +234,8 @@ fn releases() -> Vec<PathBuf> {
 /// An old client speaks to this broker on the old database; and this client reads what the old broker said.
 fn converse(trial: &mut Trial, release: &Path) {
     let home = Home::new();
-    std::fs::create_dir(home.path()).unwrap_or_else(|error| panic!("{error}"));
+    let folder = home.database().with_file_name("");
+    std::fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{error}"));
     std::fs::copy(release.join("cueme.db"), home.database()).unwrap_or_else(|error| panic!("{error}"));
     private(home.path(), 0o700);
     private(&home.database(), 0o600);
