@@ -178,3 +178,12 @@ fn a_database_whose_making_was_interrupted_is_made_again() {
     let mut little = Little::open(&database, WALL_MS).unwrap();
     little.join();
 }
+
+#[test]
+fn where_no_ballast_can_be_written_questions_are_still_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("ballast")).unwrap();
+    let mut little = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+    let agent = little.join();
+    little.ask(&agent);
+}

@@ -29,10 +29,18 @@ impl Ballast {
         }
     }
 
-    /// Makes sure that it is there, if there is room for it and more; returns whether it is.
+    /// Makes sure that it is there, if there is room for it and more; returns whether there is.
+    ///
+    /// Where it cannot be written for another reason than space, nothing is kept, and nobody is refused for it.
     pub(crate) fn lay(&self) -> bool {
         let is_there = fs::metadata(&self.path).is_ok_and(|found| found.len() == BALLAST_BYTES);
-        is_there || (self.has_room() && self.write().is_ok())
+        if is_there || !self.has_room() {
+            return is_there;
+        }
+        if let Err(error) = self.write() {
+            tracing::warn!(%error, path = %self.path.display(), "no space is kept for answers");
+        }
+        true
     }
 
     /// Gives the space back; returns whether there was some.

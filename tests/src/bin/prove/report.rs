@@ -176,8 +176,9 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
 /// Writes the file of figures from everything kept of a tier; what it lacks is taken from smaller ones.
 pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
     let mut text = format!(
-        "# Figures\n\nWritten by `cargo run --release -p cueme-tests --bin prove -- --tier {} --write tests/FIGURES.md`; \
-         nobody types figures by hand.\n\n",
+        "# Figures\n\nWritten by `prove --tier {} --write tests/FIGURES.md`; nobody types figures by hand. Each row says in \
+         which tier and build it was run, and may be of another run than its neighbours; times of a debug build say \
+         little.\n\n",
         tier.name()
     );
     let _ = writeln!(text, "- date: {}\n- machine: {}\n", now(), machine());
