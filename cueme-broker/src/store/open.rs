@@ -17,8 +17,8 @@ pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_init.sql"),
     include_str!("../../migrations/0002_web.sql"),
-    include_str!("../../migrations/0003_runs.sql"),
-    include_str!("../../migrations/0004_seal.sql"),
+    include_str!("../../migrations/0003_seal.sql"),
+    include_str!("../../migrations/0004_runs.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.

@@ -77,7 +77,7 @@ impl Script {
 
     /// A run that never ends by itself.
     pub fn endless() -> Self {
-        Script::timeline(&[(0, "CREATING"), (20, "RUNNING")])
+        Script::timeline(&[(0, "RUNNING")])
     }
 
     /// Adds a failure.

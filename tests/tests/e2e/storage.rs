@@ -101,7 +101,7 @@ fn answers_are_taken_while_the_disk_is_full() {
     eventually("agents can join again", || {
         (home.run(&["join", "codex"]).code == Some(0)).then_some(())
     });
-    assert!(home.path().join("ballast").is_file(), "space is kept again");
+    assert!(home.path().join("data/ballast").is_file(), "space is kept again");
 }
 
 #[test]
