@@ -30,7 +30,12 @@ fn zombies() -> Vec<String> {
 #[tokio::test]
 async fn no_process_no_zombie_and_no_pipe_is_left_after_any_scenario() {
     Fake::new("simple").play().await;
-    let before = descriptors();
+    // What the first turn still drops must not hide what a later one keeps.
+    let mut before = descriptors();
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        before = before.min(descriptors());
+    }
     for scenario in SCENARIOS {
         let mut fake = Fake::new(scenario).deadline(1_000);
         if scenario.starts_with("custom") {
@@ -41,7 +46,7 @@ async fn no_process_no_zombie_and_no_pipe_is_left_after_any_scenario() {
         fake.play().await;
         let deadline = std::time::Instant::now() + Duration::from_secs(5);
         // Aborted tasks drop their pipes when the runtime next polls.
-        while descriptors() != before || !zombies().is_empty() {
+        while descriptors() > before || !zombies().is_empty() {
             assert!(
                 std::time::Instant::now() < deadline,
                 "after {scenario}: {} descriptors instead of {before}, zombies {:?}",

@@ -155,13 +155,28 @@ export async function readAgent(id) {
   return detail;
 }
 
+/** @type {Promise<unknown>} */
+let lastChange = Promise.resolve();
+
 /**
- * Changes settings here and at the broker.
+ * Changes settings here and at the broker: at once, and one change after the other, so that a second one that is built on
+ * the settings does not undo the first.
  * @param {Partial<T.Settings>} change
  */
 export async function changeSettings(change) {
-  state.settings = await api.changeSettings(change);
-  emit("settings", undefined);
+  const before = state.settings;
+  state.settings = { ...before, ...change };
+  const sent = lastChange.catch(() => {}).then(() => api.changeSettings(change));
+  lastChange = sent;
+  try {
+    const settled = await sent;
+    if (lastChange === sent) state.settings = settled;
+  } catch (error) {
+    if (lastChange === sent) state.settings = before;
+    throw error;
+  } finally {
+    emit("settings", undefined);
+  }
 }
 
 /** Agents with a question nobody has answered, longest-waiting first. */
