@@ -112,7 +112,8 @@ fn backdate(home: &Home, agents: &[(&String, &str, i64)]) {
 fn open(browser: &Browser, agent: &str) {
     browser.click_text(".row-name", agent);
     browser.until("return document.querySelector('.entry[data-outcome=open]') !== null && document.querySelector('.composer') !== null");
-    browser.until("const box = document.querySelector('.entry[data-outcome=open]').getBoundingClientRect(); return box.bottom <= document.querySelector('.dock').getBoundingClientRect().top + 1");
+    // The whole question is in view, or its beginning where it is longer than the view.
+    browser.until("const box = document.querySelector('.entry[data-outcome=open]').getBoundingClientRect(), view = document.querySelector('.timeline').getBoundingClientRect(); return box.bottom <= view.bottom + 1 || Math.abs(box.top - view.top) < 24");
 }
 
 #[test]
