@@ -86,6 +86,7 @@ fn log(args: &Args) {
     });
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     if let Ok(mut file) = file {
-        let _ = writeln!(file, "{line}");
+        // In one write: several turns may record themselves at once.
+        let _ = file.write_all(format!("{line}\n").as_bytes());
     }
 }
