@@ -75,6 +75,7 @@ fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
         &["Notifications of this browser", "Sound", "Quiet hours"],
     );
     browser.click("[aria-label=Settings]");
+    browser.sees("dialog h2", "Settings");
     browser.script(
         "for (const [label, value] of [['Quiet from', '00:00'], ['Quiet to', '23:59']]) {
              const input = document.querySelector(`[aria-label='${label}']`);
