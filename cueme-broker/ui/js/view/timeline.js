@@ -10,6 +10,9 @@ import { createEntry, updateEntry } from "./entry.js";
 
 /** @import * as T from "../types.js" */
 
+/** How many frames without growth mean that the layout is still, and how many are waited for that at most. */
+const STILL_FRAMES = 3;
+const SETTLE_FRAMES_MAX = 60;
 /** How near to the end counts as reading along. */
 const NEAR_END_PX = 120;
 /** How near to the top the older ones are fetched. */
@@ -31,6 +34,8 @@ export function createTimeline(agentId, actions) {
   let isBehind = false;
   /** Whether the reader is at the end, where a composer that grows must not cover what it asks about. */
   let followsEnd = true;
+  /** The scrolling that is under way. @type {object | null} */
+  let settling = null;
 
   const list = h("div", { class: "entries" });
   const older = textButton(t("timeline.older"), loadOlder, "older");
@@ -74,18 +79,26 @@ export function createTimeline(agentId, actions) {
   }
 
   /**
-   * Scrolls, and again after layout: entries outside of the view have only an estimated height until they are near it.
+   * Scrolls, and again until the layout is still: entries outside of the view have only an estimated height until they are
+   * near it. Whoever scrolls meanwhile ends it.
    * @param {() => void} scroll
    */
   function settle(scroll) {
-    scroll();
-    requestAnimationFrame(() => {
+    const mine = (settling = {});
+    let height = -1;
+    let still = 0;
+    let frames = 0;
+    const step = () => {
+      if (settling !== mine || isGone) return;
       scroll();
-      requestAnimationFrame(() => {
-        scroll();
-        updateJump();
-      });
-    });
+      still = el.scrollHeight === height ? still + 1 : 0;
+      height = el.scrollHeight;
+      frames += 1;
+      if (still < STILL_FRAMES && frames < SETTLE_FRAMES_MAX) return void requestAnimationFrame(step);
+      settling = null;
+      updateJump();
+    };
+    step();
   }
 
   async function loadNewest() {
@@ -166,11 +179,15 @@ export function createTimeline(agentId, actions) {
     if (newest && !document.hidden) actions.seen(newest.seq);
   };
 
-  new ResizeObserver(() => {
+  const sizes = new ResizeObserver(() => {
     if (followsEnd) jumpToOpen();
-  }).observe(el);
+  });
+  sizes.observe(el);
+  for (const content of el.children) sizes.observe(content);
+  const takeOver = () => void (settling = null);
+  for (const gesture of ["wheel", "touchmove", "pointerdown", "keydown"]) el.addEventListener(gesture, takeOver, { passive: true });
   el.addEventListener("scroll", () => {
-    followsEnd = isAtEnd();
+    if (!settling) followsEnd = isAtEnd();
     if (el.scrollTop < NEAR_TOP_PX && hasOlder) void loadOlder();
     updateJump();
   }, { passive: true });
