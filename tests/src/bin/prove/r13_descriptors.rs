@@ -21,6 +21,8 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let home = Home::new();
     let script = format!("ulimit -n {DESCRIPTORS} && exec \"$CUEME_BIN\" broker run");
     let mut broker = Client::start(&mut home.command_of("/bin/sh".as_ref(), &["-c", &script]), b"");
+    // Whoever joins before it listens would start another one, without the limit.
+    eventually("the broker listens", || Wire::connect(&home.socket()));
     let agent = home.join();
     let (mut waiting, cue) = home.ask(&agent, "Who waits through it?", None);
     let mut callers = Vec::new();
