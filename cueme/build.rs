@@ -1,7 +1,7 @@
 //! Links the program at a fixed address where that is supported.
 //!
-//! A program that may be loaded anywhere has a megabyte of pointers to correct at every start, page by page, which took
-//! longer than everything `cueme join` does. Stack, heap and libraries keep their random addresses.
+//! A program that may be loaded anywhere has a megabyte of pointers to correct at every start, page by page, and an agent
+//! starts this one for every question. Stack, heap and libraries keep their random addresses.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -538,8 +538,8 @@ Examples:
 
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {
-    // An agent's verb starts in half the time when the other thirty are not built around it. Whatever is not a right call
-    // of one is left to the whole definition, which explains it.
+    // An agent's verb starts sooner when the other thirty are not built around it. Whatever is not a right call of one is
+    // left to the whole definition, which explains it.
     if is_hap(std::env::args_os().nth(1))
         && let Ok(HapCli { verb }) = HapCli::try_parse()
     {

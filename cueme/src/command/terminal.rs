@@ -28,7 +28,7 @@ fn by_environment() -> Option<&'static str> {
 fn by_ancestors() -> Option<&'static str> {
     let mut parent = rustix::process::getppid()?.as_raw_nonzero().get();
     for _ in 0..ANCESTORS_MAX {
-        // What is wanted stands at the beginning, and one read is a fifth of what reading it all takes.
+        // What is wanted stands at the beginning: one read is enough.
         let mut beginning = [0; STAT_BYTES];
         let mut stat = File::open(format!("/proc/{parent}/stat")).ok()?;
         let count = stat.read(&mut beginning).ok()?;
