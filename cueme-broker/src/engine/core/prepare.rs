@@ -1,0 +1,326 @@
+//! From an order to what the machine is told: ids are drawn, answers checked, and what it forgot is brought back.
+
+use std::sync::Arc;
+
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{ErrorCode, Failure, Joined, Reply, Said};
+use protocol_spec::outcome::Kind;
+
+use super::{Core, Spoken};
+use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
+use crate::engine::past;
+use crate::machine::{Ask, Collect, Decide, Import, Input, Join, Now, Say, Ticket, Verdict};
+use crate::store::StoreError;
+
+impl Core {
+    /// Turns an order into an input: draws ids, checks answers, and reminds the machine of what it forgot.
+    pub(super) fn prepare(
+        &mut self,
+        now: Now,
+        order: &Order,
+        spoken: &mut Spoken,
+    ) -> Result<Option<Input>, StoreError> {
+        let (ticket, request) = (order.ticket, order.request);
+        if let Some(cue) = order.work.cue() {
+            self.remind_of(now, cue)?;
+        }
+        Ok(Some(match &order.work {
+            Work::Join {
+                runtime,
+                project_dir,
+                terminal,
+                session,
+            } => {
+                if let Some(session) = session
+                    && let Some(agent_id) = self.opened()?.agent_of_session(runtime, session)?
+                {
+                    let reply = Reply::Joined(Joined {
+                        agent_id,
+                        again: true,
+                    });
+                    spoken.replies.push((ticket, Box::new(reply)));
+                    return Ok(None);
+                }
+                Input::Join(Join {
+                    ticket,
+                    agent: self.fresh_agent_id(),
+                    runtime: runtime.clone(),
+                    project_dir: project_dir.clone(),
+                    terminal: terminal.clone(),
+                    session: session.clone(),
+                })
+            }
+            Work::Bind { agent, session } => Input::Bind {
+                ticket,
+                agent: agent.clone(),
+                session: session.clone(),
+            },
+            Work::Ask {
+                agent,
+                kind,
+                prompt,
+                payload,
+                content,
+                origin,
+            } => {
+                if !self.machine.knows_request(request)
+                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
+                {
+                    self.machine.remember(now, known.id, known.cue);
+                }
+                Input::Ask(Ask {
+                    ticket,
+                    request,
+                    cue: self.fresh_cue_id(),
+                    agent: agent.clone(),
+                    kind: *kind,
+                    prompt: Arc::clone(prompt),
+                    payload: payload.clone(),
+                    content: *content,
+                    origin: *origin,
+                })
+            }
+            Work::Attach(cue) => Input::Attach { ticket, cue: *cue },
+            Work::Ack { cues, nonce } => {
+                for cue in cues {
+                    self.remind_of(now, *cue)?;
+                }
+                Input::Ack {
+                    ticket,
+                    cues: cues.clone(),
+                    nonce: nonce.clone(),
+                }
+            }
+            Work::Rest(cue) => Input::Rest { ticket, cue: *cue },
+            Work::Answer {
+                cue,
+                answer,
+                by,
+                hold_ms,
+            } => {
+                let checked = self
+                    .opened()?
+                    .with_question(*cue, |question| answer.clone().check(question))?;
+                let verdict = match checked {
+                    None => return Ok(refuse(spoken, ticket, unknown(*cue))),
+                    Some(Err(error)) => {
+                        let failure =
+                            Failure::new(ErrorCode::InvalidAnswer, error.to_string()).with_hint(error.hint());
+                        return Ok(refuse(spoken, ticket, failure));
+                    }
+                    Some(Ok(checked)) => {
+                        let rendered = checked.render();
+                        Verdict::Answer {
+                            text: rendered.text,
+                            answer: checked.answer().clone(),
+                            redacted: rendered.redacted.map(|redacted| (redacted.text, redacted.answer)),
+                        }
+                    }
+                };
+                self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
+            }
+            Work::Decline { cue, reason, by } => self.decide(
+                order,
+                *cue,
+                Verdict::Decline {
+                    reason: reason.clone(),
+                },
+                by.as_ref(),
+                0,
+            ),
+            Work::Cancel { cue, reason, by } => self.decide(
+                order,
+                *cue,
+                Verdict::Cancel {
+                    reason: reason.clone(),
+                },
+                by.as_ref(),
+                0,
+            ),
+            Work::Close {
+                cue,
+                verdict,
+                by,
+                hold_ms,
+            } => {
+                let verdict = match verdict.clone() {
+                    Closing::Decline(reason) => Verdict::Decline { reason },
+                    Closing::Cancel(reason) => Verdict::Cancel { reason },
+                };
+                self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
+            }
+            Work::EditQueue { agent, edit } => Input::EditQueue {
+                ticket,
+                agent: agent.clone(),
+                edit: edit.clone(),
+            },
+            Work::Amend { agent, amendment } => Input::Amend {
+                ticket,
+                agent: agent.clone(),
+                amendment: amendment.clone(),
+            },
+            Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
+            Work::Say { agent, .. } if self.opened()?.agent_of_message(request)?.is_some() => {
+                let of = self.opened()?.agent_of_message(request)?;
+                return Ok(self.said_before(agent, of.as_ref() == Some(agent), ticket, spoken));
+            }
+            Work::Say { agent, text, by } => Input::Say(Say {
+                ticket,
+                request,
+                agent: agent.clone(),
+                text: text.clone(),
+                by: by.clone(),
+            }),
+            Work::Collect { agent, close } => {
+                if !self.machine.knows_request(request)
+                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
+                {
+                    self.machine.remember(now, known.id, known.cue);
+                }
+                Input::Collect(Collect {
+                    ticket,
+                    request,
+                    cue: self.fresh_cue_id(),
+                    content: content_key(Kind::Cue, &request.to_string(), None),
+                    agent: agent.clone(),
+                    close: close.clone(),
+                })
+            }
+            Work::Import {
+                agents,
+                cues,
+                refused,
+            } => {
+                let import = Import {
+                    ticket,
+                    agents: agents.clone(),
+                    cues: Vec::with_capacity(cues.len()),
+                    refused: refused.clone(),
+                };
+                Input::Import(self.settle_past(import, cues)?)
+            }
+            Work::Gone => Input::Gone { ticket },
+            Work::HumanSeen => Input::HumanSeen,
+            Work::Tick => Input::Tick,
+        }))
+    }
+
+    /// Adds questions of another program to an import, with what the store knows of each.
+    fn settle_past(&mut self, mut import: Import, cues: &[PastQuestion]) -> Result<Import, StoreError> {
+        for question in cues {
+            let fresh = self.fresh_cue_id();
+            match past::settle(question, fresh) {
+                Ok(past) => {
+                    let known = self.opened()?.past_cue(past.request)?;
+                    import.cues.push((past, known));
+                }
+                Err(refused) => import.refused.push(refused),
+            }
+        }
+        Ok(import)
+    }
+
+    fn decide(
+        &self,
+        order: &Order,
+        cue: CueId,
+        verdict: Verdict,
+        by: Option<&String>,
+        hold_ms: u64,
+    ) -> Input {
+        Input::Decide(Decide {
+            ticket: order.ticket,
+            request: order.request,
+            cue,
+            verdict,
+            by: by.cloned(),
+            hold_ms,
+            reminder: self.reminder.clone(),
+        })
+    }
+
+    /// Confirms a message that was left before, whether the agent has it by now or not.
+    fn said_before(
+        &self,
+        agent: &AgentId,
+        is_same: bool,
+        ticket: Ticket,
+        spoken: &mut Spoken,
+    ) -> Option<Input> {
+        if !is_same {
+            let failure = Failure::new(
+                ErrorCode::BadRequest,
+                "this request id belongs to another message",
+            )
+            .with_hint("mint a new request id (UUIDv7) for each message");
+            return refuse(spoken, ticket, failure);
+        }
+        let queued = self.machine.agent(agent).map_or(0, |agent| agent.messages.len());
+        let said = Said {
+            agent_id: agent.clone(),
+            queued: u32::try_from(queued).unwrap_or(u32::MAX),
+            open_cue: None,
+        };
+        spoken.replies.push((ticket, Box::new(Reply::Said(said))));
+        None
+    }
+
+    pub(super) fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
+        if !self.machine.knows(cue)
+            && let Some(known) = self.opened()?.cue(now, cue)?
+        {
+            self.machine.remember(now, known.id, known.cue);
+        }
+        Ok(())
+    }
+
+    fn fresh_agent_id(&mut self) -> AgentId {
+        loop {
+            let bits = (self.random)();
+            let id = AgentId::from_random((bits >> 20) as u32);
+            if !self.machine.has_agent(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn fresh_cue_id(&mut self) -> CueId {
+        // Sixty random bits: the store's unique index makes the one accident in an eternity an error, not a mix-up.
+        CueId::from_random((self.random)())
+    }
+}
+
+impl Work {
+    /// Returns the one question this work is about, if it is about one.
+    fn cue(&self) -> Option<CueId> {
+        match self {
+            Self::Attach(cue) | Self::Rest(cue) | Self::Undo(cue) => Some(*cue),
+            Self::Answer { cue, .. }
+            | Self::Decline { cue, .. }
+            | Self::Cancel { cue, .. }
+            | Self::Close { cue, .. } => Some(*cue),
+            Self::Join { .. }
+            | Self::Bind { .. }
+            | Self::Ask { .. }
+            | Self::Ack { .. }
+            | Self::Say { .. }
+            | Self::Collect { .. }
+            | Self::Import { .. }
+            | Self::EditQueue { .. }
+            | Self::Amend { .. }
+            | Self::Gone
+            | Self::HumanSeen
+            | Self::Tick => None,
+        }
+    }
+}
+
+fn refuse(spoken: &mut Spoken, ticket: Ticket, failure: Failure) -> Option<Input> {
+    spoken.replies.push((ticket, Box::new(Reply::Error(failure))));
+    None
+}
+
+fn unknown(cue: CueId) -> Failure {
+    Failure::new(ErrorCode::UnknownCue, format!("there is no question {cue}"))
+        .with_hint("`cueme inbox` lists the open questions, `cueme history` the others")
+}
