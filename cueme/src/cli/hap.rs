@@ -1,0 +1,100 @@
+//! What agents say: the four verbs of the Human Agent Protocol.
+
+use clap::{Args, Parser, Subcommand};
+
+/// What agents do; the same as in [`Cli`](super::Cli), without all the rest.
+#[derive(Debug, Parser)]
+#[command(name = "cueme")]
+pub(super) struct HapCli {
+    #[command(subcommand)]
+    pub(super) verb: HapVerb,
+}
+
+/// The four verbs of the Human Agent Protocol.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HapVerb {
+    /// Agent: register and get an agent_id
+    #[command(after_help = "Examples:\n  cueme join cursor\n  cueme join claude_code")]
+    Join(JoinArgs),
+    /// Agent: find your agent_id again by what you remember
+    #[command(after_help = "Examples:\n  cueme recall payment refactoring\n  cueme recall 数据库 迁移")]
+    Recall(RecallArgs),
+    /// Agent: ask the human and wait for the answer
+    #[command(after_help = CUE_EXAMPLES)]
+    Cue(CueArgs),
+    /// Agent: stop until the human lets you continue
+    #[command(
+        after_help = "Examples:\n  cueme pause bako-nefi\n  cueme pause bako-nefi \"The build is green. Continue?\""
+    )]
+    Pause(PauseArgs),
+}
+
+/// Arguments of `join`.
+#[derive(Debug, Args)]
+pub(crate) struct JoinArgs {
+    /// Where the agent runs: cursor, claude_code, codex, windsurf, vscode, kiro, opencode, terminal …
+    #[arg(value_name = "AGENT_RUNTIME")]
+    pub(crate) agent_runtime: String,
+}
+
+/// Arguments of `recall`.
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// Words you asked, were told, or remember of the project
+    #[arg(value_name = "HINTS", required = true)]
+    pub(crate) hints: Vec<String>,
+    /// Print the matches as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `cue`.
+#[derive(Debug, Args)]
+pub(crate) struct CueArgs {
+    /// The agent_id that `cueme join` printed
+    #[arg(value_name = "AGENT_ID")]
+    pub(crate) agent_id: String,
+    /// Always `-`: the question is read from stdin
+    #[arg(value_name = "-")]
+    pub(crate) source: Vec<String>,
+    /// Only validate, and print the normalised request; asks nobody
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `pause`.
+#[derive(Debug, Args)]
+pub(crate) struct PauseArgs {
+    /// The agent_id that `cueme join` printed
+    #[arg(value_name = "AGENT_ID")]
+    pub(crate) agent_id: String,
+    /// What to tell the human, or `-` to read an envelope from stdin
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    /// Only validate, and print the normalised request; asks nobody
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CUE_EXAMPLES: &str = "\
+Examples:
+  cueme cue bako-nefi - <<'CUEME'
+  <cueme_prompt>
+  Which database shall we use?
+  </cueme_prompt>
+  <cueme_payload>
+  {\"type\":\"choice\",\"options\":[\"SQLite\",\"PostgreSQL\"]}
+  </cueme_payload>
+  CUEME
+
+  cueme cue bako-nefi - --check < question.txt
+
+The payload block is optional: choice, confirm or form. Tags stand alone on their lines. The call blocks until the
+human answers; when it exits with 75 the question is still open, and the same command goes on waiting.
+CUEME_WAIT (90s, 5m, 0 = no limit) sets how long one call may wait.";

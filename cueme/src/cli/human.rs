@@ -1,0 +1,174 @@
+//! What humans do: look, answer, and say something first.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `inbox`.
+#[derive(Debug, Args)]
+pub(crate) struct InboxArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stay, and print anew whenever something changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The question's id, or the beginning of it
+    #[arg(value_name = "CUE_ID")]
+    pub(crate) cue_id: String,
+    /// Print a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `answer`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AnswerArgs {
+    /// The question's id, or the beginning of it; without it you are asked which
+    #[arg(value_name = "CUE_ID")]
+    pub(crate) cue_id: Option<String>,
+    /// What to say, or `-` to read it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Pick this option; repeat it where several may be picked
+    #[arg(long, value_name = "OPTION")]
+    pub(crate) select: Vec<String>,
+    /// Want this instead of the options offered
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) other: Option<String>,
+    /// Fill in a field of a form; repeat it for each field and value
+    #[arg(long, value_name = "LABEL=VALUE")]
+    pub(crate) field: Vec<String>,
+    /// Press the confirming button, or continue a pause
+    #[arg(long, conflicts_with = "cancel")]
+    pub(crate) confirm: bool,
+    /// Press the other button
+    #[arg(long)]
+    pub(crate) cancel: bool,
+    /// Hand over a file; the agent reads its path
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
+}
+
+/// Arguments of `decline`.
+#[derive(Debug, Args)]
+pub(crate) struct DeclineArgs {
+    /// The question's id, or the beginning of it
+    #[arg(value_name = "CUE_ID")]
+    pub(crate) cue_id: String,
+    /// Why, for the agent
+    #[arg(value_name = "REASON")]
+    pub(crate) reason: Vec<String>,
+}
+
+/// Arguments of `ui`.
+#[derive(Debug, Args)]
+pub(crate) struct UiArgs {
+    /// Print the link alone on a line and open nothing
+    #[arg(long)]
+    pub(crate) print_url: bool,
+    /// What the browser that uses the link is called in the list of devices
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    /// What it opens: joining and asking, asking for one agent, or all that a human does
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+    /// The agent it is for, or the beginning of its id
+    #[arg(long, value_name = "AGENT_ID")]
+    pub(crate) agent: Option<String>,
+    /// What it is called in lists
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// What a token opens.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Scope {
+    /// Join, and ask for the agents that joined with it
+    Join,
+    /// Ask for one agent
+    Agent,
+    /// Everything a human does on the page
+    Human,
+}
+
+/// Arguments of `cancel`.
+#[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// The question's id, or the beginning of it
+    #[arg(value_name = "CUE_ID")]
+    pub(crate) cue_id: String,
+    /// Why, for the agent
+    #[arg(value_name = "REASON")]
+    pub(crate) reason: Vec<String>,
+}
+
+/// Arguments of `say`.
+#[derive(Debug, Args)]
+pub(crate) struct SayArgs {
+    /// The agent's id, or the beginning of it
+    #[arg(value_name = "AGENT_ID")]
+    pub(crate) agent_id: String,
+    /// The message, or `-` to read it from stdin
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) text: Vec<String>,
+}
+
+/// Arguments of `last`.
+#[derive(Debug, Args)]
+pub(crate) struct LastArgs {
+    /// The agent's id, or the beginning of it
+    #[arg(value_name = "AGENT_ID")]
+    pub(crate) agent_id: String,
+    /// Print the question with its answer as a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `agents`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Only questions of this agent
+    #[arg(long, value_name = "AGENT_ID")]
+    pub(crate) agent: Option<String>,
+    /// Only questions and answers with these words
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+    /// How many at most
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Print a JSON array
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+pub(super) const ANSWER_EXAMPLES: &str = "\
+Examples:
+  cueme answer                                   asks you everything
+  cueme answer 7k3 \"use SQLite\"
+  cueme answer 7k3 --select SQLite
+  cueme answer 7k3 --confirm                     also continues a pause
+  cueme answer 7k3 --field Env=prod --field Replicas=3
+  cueme answer 7k3 \"see the picture\" --attach shot.png
+  git log -3 | cueme answer 7k3 -";
