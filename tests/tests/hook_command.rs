@@ -46,34 +46,6 @@ fn spoke(home: &Home, command: &str, message: &str) {
     fs::write(transcript(home), text.join("\n") + "\n").unwrap();
 }
 
-fn start(home: &Home, host: &str, event: &str, input: &Value) -> Child {
-    let mut command = home.command(&["hook", host, event]);
-    for variable in [
-        "CURSOR_VERSION",
-        "CURSOR_PROJECT_DIR",
-        "CURSOR_TRANSCRIPT_PATH",
-        "CLAUDE_PROJECT_DIR",
-        "CLAUDE_ENV_FILE",
-        "USER_PROMPT",
-        "CUEME_SESSION",
-    ] {
-        command.env_remove(variable);
-    }
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.to_string().as_bytes())
-        .unwrap();
-    child
-}
-
 fn finish(child: Child) -> Ended {
     let output = child.wait_with_output().unwrap();
     Ended {
@@ -84,7 +56,7 @@ fn finish(child: Child) -> Ended {
 }
 
 fn run(home: &Home, host: &str, event: &str, input: &Value) -> Value {
-    let ended = finish(start(home, host, event, input)).expect(0);
+    let ended = finish(home.start_hook(host, event, input)).expect(0);
     ended.json()
 }
 
@@ -145,7 +117,7 @@ fn a_forgetful_agent_is_continued_with_the_humans_words() {
     for host in HOSTS {
         let home = Home::new();
         spoke(&home, "make test", "Done. The login test passes.");
-        let hook = start(&home, host, "stop", &recorded(&home, host, "stop"));
+        let hook = home.start_hook(host, "stop", &recorded(&home, host, "stop"));
         let cue = hooks_question(&home);
         assert!(
             cue["prompt"]
@@ -200,12 +172,7 @@ fn a_delivery_in_an_earlier_turn_does_not_count_for_this_one() {
     );
     // The last call looks like a cue, but it never asked anything in this turn.
     spoke(&home, &format!("cueme cue {agent} - < missing.txt"), "Done.");
-    let hook = start(
-        &home,
-        "claude_code",
-        "stop",
-        &recorded(&home, "claude_code", "stop"),
-    );
+    let hook = home.start_hook("claude_code", "stop", &recorded(&home, "claude_code", "stop"));
     let cue = hooks_question(&home);
     home.run(&["decline", &id_of(&cue)]).expect(0);
     assert_eq!(finish(hook).expect(0).json(), json!({}));
@@ -230,12 +197,7 @@ fn a_question_whose_wait_was_lost_is_waited_for_instead_of_a_second_one() {
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(75));
     spoke(&home, &format!("cueme cue {agent} - < question.txt"), "I wait.");
-    let hook = start(
-        &home,
-        "claude_code",
-        "stop",
-        &recorded(&home, "claude_code", "stop"),
-    );
+    let hook = home.start_hook("claude_code", "stop", &recorded(&home, "claude_code", "stop"));
     let cue = home.waited_for("Which port?");
     assert_eq!(inbox_length(&home), 1);
     home.run(&["answer", &cue, "8080"]).expect(0);
@@ -248,7 +210,7 @@ fn a_human_who_declines_lets_the_turn_end() {
     for host in HOSTS {
         let home = Home::new();
         spoke(&home, "make test", "Done.");
-        let hook = start(&home, host, "stop", &recorded(&home, host, "stop"));
+        let hook = home.start_hook(host, "stop", &recorded(&home, host, "stop"));
         let cue = hooks_question(&home);
         home.run(&["decline", &id_of(&cue), "that is all"]).expect(0);
         assert_eq!(finish(hook).expect(0).json(), json!({}), "{host}");
@@ -280,7 +242,7 @@ fn two_hooks_of_the_same_turn_ask_once_and_the_loser_passes_at_once() {
     let home = Home::new();
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "claude_code", "stop");
-    let first = start(&home, "claude_code", "stop", &input);
+    let first = home.start_hook("claude_code", "stop", &input);
     let cue = hooks_question(&home);
     assert_eq!(run(&home, "claude_code", "stop", &input), json!({}));
     assert_eq!(inbox_length(&home), 1);
@@ -295,7 +257,7 @@ fn a_hook_that_the_host_killed_leaves_its_question_to_the_next() {
     let home = Home::new();
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "codex", "stop");
-    let mut killed = start(&home, "codex", "stop", &input);
+    let mut killed = home.start_hook("codex", "stop", &input);
     let cue = hooks_question(&home);
     killed.kill().unwrap();
     killed.wait().unwrap();
@@ -416,7 +378,7 @@ fn what_the_agent_missed_comes_with_the_humans_prompt_and_open_questions_close()
 fn permissions_and_native_questions_go_to_the_human() {
     let home = Home::new();
     let asked = recorded(&home, "claude_code", "permission");
-    let hook = start(&home, "claude_code", "permission", &asked);
+    let hook = home.start_hook("claude_code", "permission", &asked);
     let cue = home.waited_for("Which framework?");
     home.run(&["answer", &cue, "--select", "Axum"]).expect(0);
     let reply = finish(hook).expect(0).json();
@@ -432,7 +394,7 @@ fn permissions_and_native_questions_go_to_the_human() {
     command["tool_name"] = json!("Bash");
     command["tool_input"] = json!({ "command": "rm -rf build" });
     for (words, behavior) in [("--confirm", "allow"), ("--cancel", "deny")] {
-        let hook = start(&home, "claude_code", "permission", &command);
+        let hook = home.start_hook("claude_code", "permission", &command);
         let cue = eventually(|| {
             let inbox = home.run(&["inbox", "--json"]).expect(0).json();
             let found = inbox.as_array().unwrap().iter().find(|cue| {
@@ -487,7 +449,7 @@ fn a_host_that_runs_the_hook_files_of_two_asks_once() {
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "cursor", "stop");
     // Cursor reads Claude Code's settings too, and calls what stands there with its own input.
-    let first = start(&home, "claude_code", "stop", &input);
+    let first = home.start_hook("claude_code", "stop", &input);
     let cue = hooks_question(&home);
     assert_eq!(run(&home, "cursor", "stop", &input), json!({}));
     assert_eq!(inbox_length(&home), 1);

@@ -283,27 +283,7 @@ impl<'a> Scene<'a> {
     }
 
     fn start(&self, event: &str, input: &Value) -> Child {
-        let mut command = self.home.command(&["hook", self.host.tag, event]);
-        for variable in [
-            "CURSOR_VERSION",
-            "CURSOR_PROJECT_DIR",
-            "CURSOR_TRANSCRIPT_PATH",
-            "CLAUDE_PROJECT_DIR",
-            "CLAUDE_ENV_FILE",
-            "USER_PROMPT",
-            "CUEME_SESSION",
-        ] {
-            command.env_remove(variable);
-        }
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input.to_string().as_bytes()).unwrap();
-        child
+        self.home.start_hook(self.host.tag, event, input)
     }
 
     fn run(&self, event: &str, input: &Value) -> String {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 use serde_json::Value;
-use support::{Ended, Home};
+use support::{Ended, Home, collect};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nnot really";
 
@@ -130,17 +130,6 @@ impl Original {
         let mut tree = BTreeMap::new();
         collect(&self.folder, &mut tree);
         tree
-    }
-}
-
-fn collect(folder: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, tree);
-        } else {
-            tree.insert(path.clone(), fs::read(&path).unwrap());
-        }
     }
 }
 

@@ -6,11 +6,11 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use cueme_tests::{Terminal, not_run_without};
-use support::{Ended, Home};
+use support::{Ended, Home, collect};
 
 /// A person's home and project beside our own data.
 struct Person {
@@ -75,17 +75,6 @@ impl Person {
         collect(&self.folder(), &mut tree);
         collect(&self.home.path().join("project"), &mut tree);
         tree
-    }
-}
-
-fn collect(folder: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, tree);
-        } else {
-            tree.insert(path.clone(), fs::read(&path).unwrap());
-        }
     }
 }
 

@@ -9,7 +9,7 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Home, binary};
+use support::Home;
 
 #[test]
 fn the_official_python_sdk_runs_the_four_tools() {
@@ -18,20 +18,5 @@ fn the_official_python_sdk_runs_the_four_tools() {
     };
     let home = Home::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/mcp_client.py");
-    let output = Command::new(python)
-        .arg(script)
-        .arg(binary())
-        .env("CUEME_HOME", home.path())
-        .env("NO_COLOR", "1")
-        .env_remove("CUEME_WAIT")
-        .env_remove("CUEME_SESSION")
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && stdout.ends_with("ok\n"),
-        "{stdout}\n{stderr}"
-    );
-    println!("{stdout}");
+    home.run_mcp_client(Command::new(python).arg(script));
 }

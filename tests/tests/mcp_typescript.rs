@@ -10,7 +10,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{Home, binary};
+use support::Home;
 
 /// The SDK, at the generation that this test speaks.
 const SDK: &str = "@modelcontextprotocol/sdk@^1.25";
@@ -22,23 +22,7 @@ fn the_official_typescript_sdk_runs_the_four_tools() {
     };
     let home = Home::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("typescript/mcp_client.mjs");
-    let output = Command::new("node")
-        .arg(script)
-        .arg(sdk)
-        .arg(binary())
-        .env("CUEME_HOME", home.path())
-        .env("NO_COLOR", "1")
-        .env_remove("CUEME_WAIT")
-        .env_remove("CUEME_SESSION")
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && stdout.ends_with("ok\n"),
-        "{stdout}\n{stderr}"
-    );
-    println!("{stdout}");
+    home.run_mcp_client(Command::new("node").arg(script).arg(sdk));
 }
 
 /// Returns a folder in which the SDK is installed, installing it once.

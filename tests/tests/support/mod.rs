@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 #![allow(clippy::unwrap_used, reason = "a harness that cannot go on fails its test")]
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -14,6 +15,17 @@ use tempfile::TempDir;
 
 /// How long anything may take before a test gives up on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What hosts set for their hooks.
+const HOSTS_VARIABLES: [&str; 7] = [
+    "CURSOR_VERSION",
+    "CURSOR_PROJECT_DIR",
+    "CURSOR_TRANSCRIPT_PATH",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_ENV_FILE",
+    "USER_PROMPT",
+    "CUEME_SESSION",
+];
 
 /// A home with whatever the binary puts into it; its broker ends with it.
 #[derive(Debug)]
@@ -83,6 +95,39 @@ impl Home {
     /// Runs a call to its end, with something on stdin.
     pub(crate) fn run_with(&self, words: &[&str], stdin: &str) -> Ended {
         self.start_with(words, stdin).finish()
+    }
+
+    /// Starts a hook as a host does, without what another host has left in the environment.
+    pub(crate) fn start_hook(&self, host: &str, event: &str, input: &Value) -> Child {
+        let mut command = self.command(&["hook", host, event]);
+        for variable in HOSTS_VARIABLES {
+            command.env_remove(variable);
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.to_string().as_bytes()).unwrap();
+        child
+    }
+
+    /// Runs a client that speaks to `cueme mcp` by itself and ends with `ok` when all of it held.
+    #[track_caller]
+    pub(crate) fn run_mcp_client(&self, client: &mut Command) {
+        let output = client
+            .arg(binary())
+            .env("CUEME_HOME", self.path())
+            .env("NO_COLOR", "1")
+            .env_remove("CUEME_WAIT")
+            .env_remove("CUEME_SESSION")
+            .output()
+            .unwrap();
+        let Ended { stdout, stderr, code } = ended(&output);
+        assert!(code == Some(0) && stdout.ends_with("ok\n"), "{stdout}\n{stderr}");
+        println!("{stdout}");
     }
 
     /// Starts a call, with something on stdin.
@@ -171,6 +216,18 @@ impl Drop for Running {
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();
+        }
+    }
+}
+
+/// Adds every file under a folder with its bytes.
+pub(crate) fn collect(folder: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, tree);
+        } else {
+            tree.insert(path.clone(), std::fs::read(&path).unwrap());
         }
     }
 }
