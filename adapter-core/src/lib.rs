@@ -7,5 +7,6 @@ pub mod contract;
 pub mod cursor;
 pub mod guard;
 pub mod hap;
+pub mod http;
 pub mod runtime;
 pub mod tools;

@@ -75,7 +75,9 @@ fn token(home: &Home, words: &[&str]) -> String {
 fn fetch(origin: &str, token: &str) -> String {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let request = reqwest::Client::new()
+        let request = adapter_core::http::client()
+            .build()
+            .unwrap()
             .get(format!("{origin}/api/v1/openapi.json"))
             .bearer_auth(token);
         let response = request.send().await.unwrap().error_for_status().unwrap();

@@ -7,10 +7,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Response, Url, redirect};
 use serde_json::{Value, json};
 
 use crate::guard::{Tool, ToolError, ToolFuture, is_public};
+use crate::http;
 
 /// The most bytes of a page.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -70,7 +71,7 @@ impl WebFetch {
     async fn get(&self, url: &Url) -> Result<Response, ToolError> {
         let addresses = self.resolve(url).await?;
         let host = url.host_str().unwrap_or_default();
-        let client = Client::builder()
+        let client = http::client()
             .redirect(redirect::Policy::none())
             // A proxy would resolve the name again, and elsewhere.
             .no_proxy()

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Url};
+use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::web_fetch::{failed, read};
 use crate::guard::{Tool, ToolError, ToolFuture};
+use crate::http;
 
 /// How long one search may take.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(20);
@@ -41,7 +42,7 @@ impl Tool for WebSearch {
     fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a> {
         Box::pin(async move {
             let url = self.url(args["query"].as_str().unwrap_or_default())?;
-            let client = Client::builder().timeout(SEARCH_TIME_MAX).build();
+            let client = http::client().timeout(SEARCH_TIME_MAX).build();
             let client = client.map_err(|error| failed("could not build the client", &error))?;
             let mut request = client.get(url);
             if let Some(token) = &self.token {

@@ -35,7 +35,7 @@ pub struct Sender {
 impl Sender {
     /// Prepares to send.
     pub fn new() -> Result<Self, SendError> {
-        let client = Client::builder()
+        let client = adapter_core::http::client()
             .timeout(PATIENCE)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))

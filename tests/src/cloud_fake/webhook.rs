@@ -65,7 +65,9 @@ fn body(agent_id: &str, status: &str, launch: &Value) -> String {
 }
 
 async fn deliver(url: &str, key: &str, delivery_id: &str, body: &str) {
-    let request = reqwest::Client::new()
+    let request = adapter_core::http::client()
+        .build()
+        .expect("a client")
         .post(url)
         .header("content-type", "application/json")
         .header("user-agent", "Cursor-Agent-Webhook/1.0")

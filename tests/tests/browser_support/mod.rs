@@ -318,6 +318,7 @@ async fn connect(port: u16, profile: &Path, language: &str) -> WebDriver {
         .add_arg(&format!("--user-data-dir={}", profile.display()))
         .unwrap();
     wanted.add_arg(&format!("--accept-lang={language}")).unwrap();
+    adapter_core::http::choose_cryptography();
     let deadline = Instant::now() + PATIENCE;
     loop {
         match WebDriver::new(format!("http://127.0.0.1:{port}"), wanted.clone()).await {

@@ -89,7 +89,9 @@ impl Cloud {
     pub(crate) fn deliver(&self, (id, body): &(String, String), key: &str) -> u16 {
         let signature = sign(&Secret::new(key), body.as_bytes());
         self.runtime.block_on(async {
-            let response = reqwest::Client::new()
+            let response = adapter_core::http::client()
+                .build()
+                .unwrap()
                 .post(format!("{}{WEBHOOK_PATH}", self.public))
                 .header("x-webhook-signature", signature)
                 .header("x-webhook-id", id)
@@ -169,7 +171,9 @@ impl Cloud {
         body: Option<&Value>,
     ) -> (StatusCode, Value) {
         self.runtime.block_on(async {
-            let mut request = reqwest::Client::new()
+            let mut request = adapter_core::http::client()
+                .build()
+                .unwrap()
                 .request(method, format!("{base}{path}"))
                 .timeout(Duration::from_secs(40));
             for (name, value) in headers {

@@ -120,7 +120,7 @@ impl HttpClient {
         if !base_url.starts_with("https://") && !base_url.starts_with("http://") {
             return Err(CloudError::BaseUrl(base_url));
         }
-        let client = Client::builder()
+        let client = crate::http::client()
             .connect_timeout(CONNECT_TIMEOUT)
             // An API that redirects is not the API, and the key must not follow it elsewhere.
             .redirect(redirect::Policy::none())
