@@ -42,6 +42,8 @@ pub struct Core {
     is_behind: bool,
     /// Whether the store's log may still hold secrets that were erased from the database.
     has_erased: bool,
+    /// Whether the store's log has the room that it may need.
+    has_log_room: bool,
     /// Whether the last attempt to index failed.
     is_stumbling: bool,
     /// The space that is given up when there is no other.
@@ -72,6 +74,7 @@ impl Core {
             ballast,
             is_full,
             is_stumbling: false,
+            has_log_room: false,
             path,
             synchronous,
             random,
@@ -100,7 +103,7 @@ impl Core {
 
     /// Says whether there is something to do when nothing else is.
     pub fn is_behind(&self) -> bool {
-        self.is_behind || self.has_erased
+        self.is_behind || self.has_erased || !self.has_log_room
     }
 
     /// Says whether that did not work the last time, so that it is not worth trying at once.
@@ -155,6 +158,14 @@ impl Core {
             }
         }
         self.is_behind
+    }
+
+    /// Makes some of the room that the store's log may need.
+    pub fn make_log_room(&mut self) {
+        if let Some(store) = self.store.as_ref().filter(|_| !self.is_full) {
+            // Where it cannot be made, commits make their own, and say what is wrong.
+            self.has_log_room = !store.make_log_room().unwrap_or(false);
+        }
     }
 
     /// Writes what the rules do not concern, in a transaction of its own; when it fails nothing was changed.
@@ -216,7 +227,10 @@ impl Core {
             return;
         }
         match self.store.as_ref().map(Store::empty_log) {
-            Some(Ok(is_empty)) => self.has_erased = !is_empty,
+            Some(Ok(is_empty)) => {
+                self.has_erased = !is_empty;
+                self.has_log_room &= !is_empty;
+            }
             // Tried again whenever the engine is idle, so not worth a line each time.
             Some(Err(error)) => tracing::debug!(%error, "the log could not be emptied"),
             None => {}

@@ -7,6 +7,7 @@
 mod ballast;
 mod code;
 mod error;
+mod log;
 mod open;
 mod seal;
 

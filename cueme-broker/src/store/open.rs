@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::log::log_pages;
 
 /// The newest schema this program knows: the number of migrations.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -22,15 +23,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// How long a statement waits for another connection's lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The write-ahead log is folded into the database when it has grown to this many pages.
-const CHECKPOINT_PAGES: u64 = 2000;
-/// On a small disk it takes one part in this many of what is free.
-const LOG_SHARE: u64 = 8;
-/// The size of a page, in bytes.
-const PAGE_BYTES: u64 = 4096;
-/// The same while the disk is full, so that the log stays small.
-const CHECKPOINT_PAGES_WHEN_FULL: u64 = 50;
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many prepared statements are kept.
 const STATEMENTS_MAX: usize = 64;
 
@@ -103,47 +96,12 @@ impl Store {
         Ok(())
     }
 
-    /// Gets along with little space, or not any more: keeps the log small.
-    pub(crate) fn be_frugal(&self, is_frugal: bool) -> Result<(), StoreError> {
-        let pages = if is_frugal {
-            CHECKPOINT_PAGES_WHEN_FULL
-        } else {
-            checkpoint_pages(&self.path)
-        };
-        self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
-        if is_frugal && let Err(error) = self.empty_log() {
-            // The next commits try again.
-            tracing::debug!(%error, "the log could not be emptied");
-        }
-        Ok(())
-    }
-
     /// Undoes everything since [`begin`](Self::begin); without effect outside a transaction.
     pub fn roll_back(&self) {
         if !self.connection.is_autocommit() {
             // If even this fails the connection is replaced by its owner, which undoes the transaction too.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-    }
-
-    /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
-    ///
-    /// Returns whether it is empty. What was erased from the database stays readable in the log until then.
-    pub fn empty_log(&self) -> Result<bool, StoreError> {
-        // Whoever writes does not wait for readers here: they may take long, and it can be tried again.
-        self.connection.busy_timeout(Duration::ZERO)?;
-        let busy = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        self.connection.busy_timeout(BUSY_TIMEOUT)?;
-        Ok(busy? == 0)
-    }
-
-    /// Folds the write-ahead log into the database, so that the file alone is whole.
-    pub fn checkpoint(&self) -> Result<(), StoreError> {
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
     }
 }
 
@@ -239,15 +197,6 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Returns how large the log may grow, in pages.
-fn checkpoint_pages(path: &Path) -> u64 {
-    let free = path
-        .parent()
-        .and_then(|directory| rustix::fs::statvfs(directory).ok());
-    let free = free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-    (free / LOG_SHARE / PAGE_BYTES).clamp(CHECKPOINT_PAGES_WHEN_FULL, CHECKPOINT_PAGES)
-}
-
 fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> rusqlite::Result<()> {
     keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -260,7 +209,7 @@ fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> 
     connection.pragma_update(None, "foreign_keys", true)?;
     // Erased secrets and deleted questions are overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", checkpoint_pages(path))
+    connection.pragma_update(None, "wal_autocheckpoint", log_pages(path))
 }
 
 /// Keeps prepared statements prepared: beside partial indexes SQLite would plan them anew for every bound value.

@@ -1,0 +1,154 @@
+//! The write-ahead log: how long it may become, and the room it has before it needs it.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::open::BUSY_TIMEOUT;
+use super::{Store, StoreError};
+
+/// The log is folded into the database when it has grown to this many pages.
+const PAGES_MAX: u64 = 1000;
+/// On a small disk it takes one part in this many of what is free.
+const DISK_SHARE: u64 = 8;
+/// The same while the disk is full, so that the log stays small.
+const PAGES_MAX_WHEN_FULL: u64 = 50;
+/// The size of a page, in bytes.
+const PAGE_BYTES: u64 = 4096;
+/// What the log adds to each page, in bytes.
+const PAGE_HEADER_BYTES: u64 = 24;
+/// How much room is made at once, in bytes; whoever comes meanwhile waits that long.
+const ROOM_BYTES: usize = 256 * 1024;
+
+impl Store {
+    /// Gets along with little space, or not any more: keeps the log small.
+    pub(crate) fn be_frugal(&self, is_frugal: bool) -> Result<(), StoreError> {
+        let pages = if is_frugal {
+            PAGES_MAX_WHEN_FULL
+        } else {
+            log_pages(&self.path)
+        };
+        self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+        if is_frugal && let Err(error) = self.empty_log() {
+            // The next commits try again.
+            tracing::debug!(%error, "the log could not be emptied");
+        }
+        Ok(())
+    }
+
+    /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
+    ///
+    /// Returns whether it is empty. What was erased from the database stays readable in the log until then.
+    pub fn empty_log(&self) -> Result<bool, StoreError> {
+        // Whoever writes does not wait for readers here: they may take long, and it can be tried again.
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let busy = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(busy? == 0)
+    }
+
+    /// Folds the write-ahead log into the database, so that the file alone is whole.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Lengthens the log's file by a piece, if it is shorter than the log may become; returns whether it still is.
+    ///
+    /// A commit into a file that is long enough already waits for its data alone, which takes about half as long. What
+    /// follows the last commit in the file is never read, whatever it is.
+    pub(crate) fn make_log_room(&self) -> io::Result<bool> {
+        if log_pages(&self.path) < PAGES_MAX {
+            // What little there is, is for what has to be written.
+            return Ok(false);
+        }
+        let wanted = PAGES_MAX * (PAGE_BYTES + PAGE_HEADER_BYTES);
+        let log = match OpenOptions::new().write(true).open(log_path(&self.path)) {
+            // It is made with the first commit.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            opened => opened?,
+        };
+        let length = log.metadata()?.len();
+        if length >= wanted {
+            return Ok(false);
+        }
+        log.write_all_at(&vec![0; ROOM_BYTES], length)?;
+        log.sync_all()?;
+        Ok(length + (ROOM_BYTES as u64) < wanted)
+    }
+}
+
+fn log_path(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Returns how large the log may grow, in pages.
+pub(super) fn log_pages(database: &Path) -> u64 {
+    let free = database
+        .parent()
+        .and_then(|directory| rustix::fs::statvfs(directory).ok());
+    let free = free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    (free / DISK_SHARE / PAGE_BYTES).clamp(PAGES_MAX_WHEN_FULL, PAGES_MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::machine::Change;
+    use crate::store::Synchronous;
+    use protocol_spec::id::AgentId;
+    use protocol_spec::time::Timestamp;
+
+    fn join(store: &Store, number: u32) {
+        let change = Change::AddAgent {
+            agent: AgentId::from_random(number),
+            runtime: "terminal".parse().unwrap(),
+            project_dir: "/".into(),
+            terminal: "bash".into(),
+            session: None,
+        };
+        store.begin().unwrap();
+        store.apply(Timestamp::from_millis(0), &change).unwrap();
+        store.commit().unwrap();
+    }
+
+    /// What a broker finds that is started on these files as they are now.
+    fn agents_after_a_crash(directory: &Path) -> u32 {
+        let copy = tempfile::tempdir().unwrap();
+        for name in ["cueme.db", "cueme.db-wal"] {
+            std::fs::copy(directory.join(name), copy.path().join(name)).unwrap();
+        }
+        let store = Store::open(&copy.path().join("cueme.db"), Synchronous::Full, false).unwrap();
+        let count = store
+            .connection
+            .query_row("SELECT count(*) FROM agents", [], |row| row.get(0));
+        count.unwrap()
+    }
+
+    #[test]
+    fn room_is_made_once_and_no_commit_is_lost_in_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("cueme.db"), Synchronous::Full, true).unwrap();
+        join(&store, 1);
+        while store.make_log_room().unwrap() {}
+        let length = std::fs::metadata(directory.path().join("cueme.db-wal"))
+            .unwrap()
+            .len();
+        assert!(length >= PAGES_MAX * PAGE_BYTES);
+        join(&store, 2);
+        assert_eq!(agents_after_a_crash(directory.path()), 2);
+        assert!(store.empty_log().unwrap());
+        while store.make_log_room().unwrap() {}
+        assert_eq!(agents_after_a_crash(directory.path()), 2);
+        join(&store, 3);
+        assert_eq!(agents_after_a_crash(directory.path()), 3);
+    }
+}
