@@ -102,8 +102,10 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         schema: SCHEMA,
     }
     .write(places)?;
+    // One worker beside the engine's thread: nothing here computes for long, and a second one would only be woken to find
+    // that there is nothing to steal.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .enable_all()
         .build()
         .map_err(failed("start the runtime of", &executable))?;
@@ -150,16 +152,21 @@ async fn run(
         signal(SignalKind::terminate()).map_err(failed("handle signals for", &places.socket()))?;
     let mut interrupt =
         signal(SignalKind::interrupt()).map_err(failed("handle signals for", &places.socket()))?;
+    // A task of its own, because this one runs beside the worker: a connection would pass from thread to thread.
+    let mut accepting = tokio::spawn(socket::accept(listener, Arc::clone(broker)));
     let reason = tokio::select! {
         reason = broker.stopped() => reason,
         _ = terminate.recv() => StopReason::Signal,
         _ = interrupt.recv() => StopReason::Signal,
         () = engine_lost(engine) => StopReason::EngineLost,
         () = displaced(lock) => StopReason::Displaced,
-        () = socket::accept(&listener, broker) => StopReason::EngineLost,
+        _ = &mut accepting => StopReason::EngineLost,
     };
     // The reply to whoever asked is on its way; the socket goes away with the listener.
     tokio::time::sleep(Duration::from_millis(20)).await;
+    accepting.abort();
+    // Ended or aborted, the listener is gone after this.
+    let _ = accepting.await;
     Ok(reason)
 }
 

@@ -88,6 +88,11 @@ impl Splitter {
         self.taken < self.pending.len()
     }
 
+    /// Says whether another whole line is there.
+    pub fn has_line(&self) -> bool {
+        memchr(b'\n', &self.pending[self.scanned..]).is_some()
+    }
+
     fn release(&mut self) {
         if self.taken == self.pending.len() {
             self.taken = 0;

@@ -273,7 +273,9 @@ impl Desk {
                 if due.is_some_and(|due| due <= patience) {
                     return Ok(Some(tick()));
                 }
-                self.core.index_some();
+                if !self.core.index_some() {
+                    self.core.make_log_room();
+                }
                 Ok(None)
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use protocol_spec::answer::Answer;
+use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
 use protocol_spec::message::Told;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
@@ -267,6 +267,15 @@ impl Machine {
     /// Says whether the machine knows this question.
     pub fn knows(&self, cue: CueId) -> bool {
         self.cues.contains_key(&cue)
+    }
+
+    /// Returns how an answer has to be checked, where the question came without a payload.
+    pub fn plain_question(&self, cue: CueId) -> Option<Question<'static>> {
+        let cue = self.cues.get(&cue).filter(|cue| !cue.has_payload)?;
+        Some(match cue.kind {
+            Kind::Cue => Question::Cue(None),
+            Kind::Pause => Question::Pause,
+        })
     }
 
     /// Says whether an agent has a question of this content whose outcome was not acknowledged.

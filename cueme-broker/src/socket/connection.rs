@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use protocol_spec::frame::Splitter;
 use protocol_spec::id::{CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, decode_request, encode_reply};
+use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, Request, decode_request, encode_reply};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
@@ -38,6 +38,8 @@ pub(super) struct Connection {
     outbox: mpsc::UnboundedReceiver<Line>,
     /// The calls of this caller that wait.
     pub(super) waits: Vec<Wait>,
+    /// What goes out with the next reply, because one is sure to come.
+    unsent: Vec<u8>,
 }
 
 /// A call that waits.
@@ -71,6 +73,7 @@ pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
         sender,
         outbox,
         waits: Vec::new(),
+        unsent: Vec::new(),
     };
     let Err(Ended::Gone) = connection.run().await;
     for wait in connection.waits.drain(..) {
@@ -97,7 +100,7 @@ impl Connection {
                     let was_partial = splitter.has_partial_line();
                     let has_read = read_some(&self.stream, &mut splitter)?;
                     while let Some(line) = self.next_line(&mut splitter).await? {
-                        self.handle(&line).await?;
+                        self.handle(&line, splitter.has_line()).await?;
                     }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
                         let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
@@ -142,8 +145,13 @@ impl Connection {
         }
     }
 
-    async fn handle(&mut self, line: &[u8]) -> Result<(), Ended> {
+    async fn handle(&mut self, line: &[u8], has_more: bool) -> Result<(), Ended> {
         match decode_request(line) {
+            // Whatever follows is replied to, and one write wakes the caller once.
+            Ok((id, Request::Hello(_))) if has_more => {
+                self.unsent.append(&mut encode(id, &dispatch::welcome())?);
+                Ok(())
+            }
             Ok((id, request)) => dispatch::dispatch(self, id, request).await,
             Err(error) => {
                 let code = match error {
@@ -177,21 +185,29 @@ impl Connection {
                 None
             };
         }
-        self.write(&lines).await?;
+        self.write(lines).await?;
         Ok(has_ended)
     }
 
     /// Writes a reply.
     pub(super) async fn send(&mut self, id: RequestId, reply: &Reply) -> Result<(), Ended> {
         let line = encode(id, reply)?;
-        self.write(&line).await
+        self.write(line).await
     }
 
-    async fn write(&mut self, lines: &[u8]) -> Result<(), Ended> {
-        match timeout(WRITE_TIMEOUT, self.stream.write_all(lines)).await {
+    async fn write(&mut self, mut lines: Vec<u8>) -> Result<(), Ended> {
+        if !self.unsent.is_empty() {
+            lines.splice(..0, std::mem::take(&mut self.unsent));
+        }
+        match timeout(WRITE_TIMEOUT, self.stream.write_all(&lines)).await {
             Ok(written) => Ok(written?),
             Err(_) => Err(Ended::Gone),
         }
+    }
+
+    /// Writes what was kept for a reply that will be long in coming.
+    pub(super) async fn flush(&mut self) -> Result<(), Ended> {
+        self.write(Vec::new()).await
     }
 
     /// Says that a request failed.

@@ -256,7 +256,7 @@ pub(super) async fn dispatch(
     }
 }
 
-fn welcome() -> Reply {
+pub(super) fn welcome() -> Reply {
     Reply::Welcome(Welcome {
         version: version::PROGRAM.to_owned(),
         protocol: version::PROTOCOL,

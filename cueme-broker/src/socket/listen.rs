@@ -64,13 +64,13 @@ impl Drop for Listener {
 }
 
 /// Accepts connections for ever; the future is dropped to stop.
-pub(crate) async fn accept(listener: &Listener, broker: &Arc<Broker>) {
+pub(crate) async fn accept(listener: Listener, broker: Arc<Broker>) {
     let served = Arc::new(AtomicUsize::new(0));
     // Held back so that, when descriptors run out, there is one to tell a caller so.
     let mut spare = File::open("/dev/null").ok();
     loop {
         match listener.listener.accept().await {
-            Ok((stream, _)) => admit(stream, broker, &served),
+            Ok((stream, _)) => admit(stream, &broker, &served),
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 drop(spare.take());

@@ -26,6 +26,7 @@ pub(super) async fn follow(
     id: RequestId,
     follow: RunFollow,
 ) -> Result<(), Ended> {
+    connection.flush().await?;
     let secret = follow.webhook_secret.map(Secret::new);
     let mut following = connection.broker.followers().follow(follow.run_id, secret);
     loop {

@@ -12,6 +12,7 @@ const PAGE: u32 = 500;
 
 /// Sends events until the caller leaves. The connection serves nothing else from here on.
 pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Watch) -> Result<(), Ended> {
+    connection.flush().await?;
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
     let mut last = match read(connection, move |reader| {

@@ -98,9 +98,12 @@ impl Core {
                 by,
                 hold_ms,
             } => {
-                let checked = self
-                    .opened()?
-                    .with_question(*cue, |question| answer.clone().check(question))?;
+                let checked = match self.machine.plain_question(*cue) {
+                    Some(question) => Some(answer.clone().check(question)),
+                    None => self
+                        .opened()?
+                        .with_question(*cue, |question| answer.clone().check(question))?,
+                };
                 let verdict = match checked {
                     None => return Ok(refuse(spoken, ticket, unknown(*cue))),
                     Some(Err(error)) => {
