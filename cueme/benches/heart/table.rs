@@ -16,14 +16,18 @@ pub(crate) struct Row {
 pub(crate) enum Goal {
     AtMost(f64),
     AtLeast(f64),
+    /// Only told, because it leaves something out that the other side has to do.
+    Told,
 }
 
 impl Goal {
-    fn is_met(self, ratio: f64) -> bool {
-        match self {
+    fn verdict(self, ratio: f64) -> &'static str {
+        let is_met = match self {
             Self::AtMost(limit) => ratio <= limit,
             Self::AtLeast(limit) => ratio >= limit,
-        }
+            Self::Told => return "",
+        };
+        if is_met { "met" } else { "missed" }
     }
 }
 
@@ -34,12 +38,9 @@ pub(crate) fn print(rows: &[Row]) {
         let goal = match row.goal {
             Goal::AtMost(limit) => format!("≤ {limit}"),
             Goal::AtLeast(limit) => format!("≥ {limit}"),
+            Goal::Told => String::new(),
         };
-        let verdict = if row.goal.is_met(row.ratio) {
-            "met"
-        } else {
-            "missed"
-        };
+        let verdict = row.goal.verdict(row.ratio);
         println!(
             "| {} | {} | {} | {:.2} | {goal} | {verdict} |",
             row.what, row.ours, row.floor, row.ratio

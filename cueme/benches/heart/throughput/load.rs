@@ -1,0 +1,147 @@
+//! Clients that live whole lives of questions, as fast as they are served.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{Ack, Ask, GiveAnswer, Reply, Request, decode_reply, encode_request};
+use protocol_spec::outcome::{Kind, Origin};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+
+use super::{ANSWER, PROMPT};
+
+/// How many of them answer.
+pub(super) const HUMANS: usize = 2;
+
+/// Each agent asks, two humans answer whatever is asked, each answer is acknowledged; returns lives per second.
+///
+/// One thread speaks for all of them, so that the machine's time goes to the broker and not to switching between them.
+pub(super) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize) -> f64 {
+    let clients = agents.len();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .expect("a runtime");
+    let started = Instant::now();
+    runtime.block_on(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        let mut humans = Vec::new();
+        for _ in 0..HUMANS {
+            let (sender, asked) = mpsc::unbounded_channel();
+            tasks.spawn(answer_all(Talk::connect(socket).await, asked));
+            humans.push(sender);
+        }
+        for (index, agent) in agents.into_iter().enumerate() {
+            let human = humans[index % HUMANS].clone();
+            tasks.spawn(live(Talk::connect(socket).await, agent, lives, human));
+        }
+        drop(humans);
+        tasks.join_all().await;
+    });
+    (clients * lives) as f64 / started.elapsed().as_secs_f64()
+}
+
+/// One connection among many on a thread.
+struct Talk {
+    reader: tokio::io::BufReader<UnixStream>,
+    line: Vec<u8>,
+}
+
+impl Talk {
+    async fn connect(socket: &Path) -> Self {
+        let stream = UnixStream::connect(socket).await.expect("a connection");
+        Self {
+            reader: tokio::io::BufReader::new(stream),
+            line: Vec::new(),
+        }
+    }
+
+    async fn send(&mut self, requests: &[Request]) {
+        let mut lines = Vec::new();
+        for request in requests {
+            lines.append(&mut encode_request(mint(), request).expect("a line"));
+        }
+        self.reader
+            .get_mut()
+            .write_all(&lines)
+            .await
+            .expect("a broker that reads");
+    }
+
+    async fn receive(&mut self) -> Reply {
+        self.line.clear();
+        self.reader
+            .read_until(b'\n', &mut self.line)
+            .await
+            .expect("a broker that answers");
+        decode_reply(self.line.trim_ascii_end()).expect("a reply").1
+    }
+}
+
+/// Mints a request's key without asking the system for randomness each time, as a broker's load comes from many hosts.
+pub(super) fn mint() -> RequestId {
+    static MINTED: AtomicU64 = AtomicU64::new(0);
+    let mut random = [0; 10];
+    random[2..].copy_from_slice(&MINTED.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    RequestId(uuid::Builder::from_unix_timestamp_millis(at.as_millis() as u64, &random).into_uuid())
+}
+
+async fn live(mut talk: Talk, agent: AgentId, lives: usize, human: mpsc::UnboundedSender<CueId>) {
+    for life in 0..lives {
+        talk.send(&[Request::Ask(Ask {
+            agent_id: agent.clone(),
+            kind: Kind::Cue,
+            prompt: format!("{PROMPT} ({life})"),
+            payload: None,
+            origin: Origin::Agent,
+            nonce: None,
+        })])
+        .await;
+        let Reply::Asked(asked) = talk.receive().await else {
+            panic!("it was not asked");
+        };
+        human.send(asked.cue_id).expect("a human");
+        let Reply::Outcome(told) = talk.receive().await else {
+            panic!("it was not answered");
+        };
+        assert_eq!(told.cue_id, asked.cue_id);
+        talk.send(&[Request::Ack(Ack {
+            cue_ids: vec![told.cue_id],
+            nonce: None,
+        })])
+        .await;
+        assert!(matches!(talk.receive().await, Reply::Acked(_)));
+    }
+}
+
+/// How many answers go out together.
+const BATCH_MAX: usize = 64;
+
+/// Answers in a pipeline: everything that was asked meanwhile goes out before replies are read.
+async fn answer_all(mut talk: Talk, mut asked: mpsc::UnboundedReceiver<CueId>) {
+    let mut batch = Vec::new();
+    while asked.recv_many(&mut batch, BATCH_MAX).await > 0 {
+        let answers: Vec<Request> = batch.drain(..).map(answer).collect();
+        talk.send(&answers).await;
+        for _ in answers {
+            assert!(matches!(talk.receive().await, Reply::Decided(_)));
+        }
+    }
+}
+
+fn answer(cue: CueId) -> Request {
+    Request::Answer(GiveAnswer {
+        cue: cue.to_string(),
+        answer: Answer {
+            text: Some(ANSWER.into()),
+            ..Answer::default()
+        },
+        by: None,
+        hold_ms: 0,
+    })
+}

@@ -1,0 +1,107 @@
+//! The rows of a question's life, written straight into a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cueme_broker::machine::{Change, ContentKey};
+use cueme_broker::store::{Store, Synchronous};
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::EventKind;
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+
+/// When the rows were written.
+pub(super) const AT: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+/// Writes what the broker's rules would have written, and knows no rule.
+pub(super) struct Rows {
+    store: Store,
+    cues: u64,
+}
+
+impl Rows {
+    pub(super) fn open(directory: &Path) -> Self {
+        let store = Store::open(&directory.join("floor.db"), Synchronous::Full, true).expect("a store");
+        Self { store, cues: 0 }
+    }
+
+    /// Adds agents and returns them.
+    pub(super) fn join(&mut self, count: usize) -> Vec<AgentId> {
+        let agents: Vec<AgentId> = (1..=count)
+            .map(|number| AgentId::from_random((number as u32).wrapping_mul(67_867_967)))
+            .collect();
+        self.commit(|rows| {
+            for agent in &agents {
+                rows.write(Change::AddAgent {
+                    agent: agent.clone(),
+                    runtime: "terminal".parse().expect("a tag"),
+                    project_dir: "/".into(),
+                    terminal: "bash".into(),
+                    session: None,
+                });
+            }
+        });
+        agents
+    }
+
+    pub(super) fn commit(&mut self, write: impl FnOnce(&mut Self)) {
+        self.store.begin().expect("a transaction");
+        write(self);
+        self.store.commit().expect("a commit");
+    }
+
+    pub(super) fn ask(&mut self, request: RequestId, agent: &AgentId, prompt: &str) -> CueId {
+        self.cues += 1;
+        let cue = CueId::from_random(self.cues.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        self.write(Change::AddCue {
+            cue,
+            agent: agent.clone(),
+            kind: Kind::Cue,
+            origin: Origin::Agent,
+            prompt: prompt.into(),
+            payload: None,
+            content: ContentKey([7; 32]),
+        });
+        self.write(Change::BindRequest { request, cue });
+        self.log(EventKind::Asked, agent, cue);
+        cue
+    }
+
+    pub(super) fn decide(&mut self, request: RequestId, cue: CueId, agent: &AgentId, text: &str) {
+        let answer = Answer {
+            text: Some(text.into()),
+            ..Answer::default()
+        };
+        self.write(Change::Decide {
+            cue,
+            outcome: Outcome::Answered,
+            request,
+            text: text.into(),
+            reminder: Some(cueme_broker::config::DEFAULT_REMINDER.into()),
+            answer: Some(Arc::new(answer)),
+            redacted: None,
+            by: None,
+            released_at: None,
+        });
+        self.write(Change::Hand { cue });
+        self.log(EventKind::Answered, agent, cue);
+    }
+
+    pub(super) fn acknowledge(&mut self, cue: CueId, agent: &AgentId) {
+        self.write(Change::Acknowledge {
+            cue,
+            nonce: None,
+            erase: false,
+        });
+        self.log(EventKind::Delivered, agent, cue);
+    }
+
+    fn write(&self, change: Change) {
+        self.store.apply(AT, &change).expect("a row");
+    }
+
+    fn log(&self, what: EventKind, agent: &AgentId, cue: CueId) {
+        self.store.log(AT, what, agent, Some(cue)).expect("an event");
+    }
+}
