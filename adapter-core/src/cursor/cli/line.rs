@@ -32,7 +32,8 @@ pub(crate) struct Line<'a> {
     #[serde(borrow)]
     pub(crate) call_id: Scalar<'a>,
     #[serde(borrow)]
-    pub(crate) tool_call: ToolObject<'a>,
+    /// Boxed, because a line is passed on by value and most have none.
+    pub(crate) tool_call: Option<Box<ToolObject<'a>>>,
     #[serde(borrow)]
     pub(crate) model: Scalar<'a>,
     #[serde(borrow)]

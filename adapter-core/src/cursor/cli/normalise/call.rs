@@ -12,7 +12,9 @@ use crate::cursor::cli::evidence::{CallKind, CallRecord, read_kind};
 use crate::cursor::cli::line::Line;
 use crate::cursor::cli::question::AskQuestion;
 use crate::cursor::cli::text::Interval;
-use crate::cursor::cli::tool::{FUNCTION_KEY, OUTCOME_SUCCESS, OUTCOME_UNKNOWN, ToolBody, ToolResult};
+use crate::cursor::cli::tool::{
+    FUNCTION_KEY, OUTCOME_SUCCESS, OUTCOME_UNKNOWN, ToolBody, ToolObject, ToolResult,
+};
 use crate::cursor::tool_kind::tool_name;
 
 /// The most calls that may be open at once; later ones are reported but not remembered.
@@ -49,7 +51,8 @@ impl State {
         if let Some(data) = line.data {
             return self.contract_tool_call(data, sink);
         }
-        let object = &line.tool_call;
+        let none = ToolObject::default();
+        let object = line.tool_call.as_deref().unwrap_or(&none);
         let call_id = line.call_id.non_empty().or(object.call_id.non_empty());
         let call_id = call_id.unwrap_or_default();
         match (&object.tool, &object.function) {
