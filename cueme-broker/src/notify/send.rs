@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use thiserror::Error;
+use tokio::sync::OnceCell;
 
 use super::channel::{Channel, ChannelKind, Reference};
 use super::desktop;
@@ -27,21 +28,21 @@ pub enum SendError {
 }
 
 /// Sends notifications.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub struct Sender {
-    client: Client,
+    /// Built when it is first needed.
+    client: OnceCell<Client>,
 }
 
 impl Sender {
-    /// Prepares to send.
-    pub fn new() -> Result<Self, SendError> {
-        let client = adapter_core::http::client()
-            .timeout(PATIENCE)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| SendError::Failed(error.to_string()))?;
-        Ok(Self { client })
+    /// Returns the client. Building one reads every certificate that the system trusts, so nobody waits for it in vain and
+    /// nothing else waits meanwhile.
+    async fn client(&self) -> Result<&Client, SendError> {
+        let built = self.client.get_or_try_init(|| async {
+            let built = tokio::task::spawn_blocking(build_client).await;
+            built.map_err(|error| SendError::Failed(error.to_string()))?
+        });
+        built.await
     }
 
     /// Tells of a question; returns how the channel calls what was sent, if it can be taken back.
@@ -93,7 +94,7 @@ impl Sender {
             }
             ChannelKind::Ntfy { url, token } => {
                 let address = format!("{}/{reference}", resolve(url)?.trim_end_matches('/'));
-                let request = authorised(self.client.delete(address), token.as_ref())?;
+                let request = authorised(self.client().await?.delete(address), token.as_ref())?;
                 deliver(request).await.map(drop)
             }
             ChannelKind::Slack { .. } => Ok(()),
@@ -115,7 +116,7 @@ impl Sender {
         token: Option<&Reference>,
         body: &Value,
     ) -> Result<Value, SendError> {
-        let request = authorised(self.client.post(resolve(url)?), token)?;
+        let request = authorised(self.client().await?.post(resolve(url)?), token)?;
         deliver(request.json(body)).await
     }
 }
@@ -146,6 +147,15 @@ async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
             None => return Err(SendError::Failed(why)),
         }
     }
+}
+
+fn build_client() -> Result<Client, SendError> {
+    adapter_core::http::client()
+        .timeout(PATIENCE)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| SendError::Failed(error.to_string()))
 }
 
 fn authorised(request: RequestBuilder, token: Option<&Reference>) -> Result<RequestBuilder, SendError> {

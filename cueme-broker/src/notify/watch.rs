@@ -29,13 +29,9 @@ const SENDING_MAX: usize = 8;
 
 /// Watches for questions nobody answers, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {
-    let sender = match Sender::new() {
-        Ok(sender) => sender,
-        Err(error) => return tracing::error!(%error, "no notifications can be sent"),
-    };
     let watcher = Arc::new(Watcher {
         broker,
-        sender,
+        sender: Sender::default(),
         told: Mutex::default(),
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
