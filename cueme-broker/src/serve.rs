@@ -138,6 +138,7 @@ async fn run(
 ) -> Result<StopReason, ServeError> {
     let places = &options.places;
     let listener = Listener::bind(&places.socket()).map_err(failed("listen on", &places.socket()))?;
+    let listener = Arc::new(listener);
     load_config(broker, &places.config).await;
     let _watcher = watch_config(broker, &places.config);
     let page = serve_page(broker).await;
@@ -153,8 +154,9 @@ async fn run(
     let mut interrupt =
         signal(SignalKind::interrupt()).map_err(failed("handle signals for", &places.socket()))?;
     // A task of its own, because this one runs beside the worker: a connection would pass from thread to thread.
-    let mut accepting = tokio::spawn(socket::accept(listener, Arc::clone(broker)));
+    let mut accepting = tokio::spawn(socket::accept(Arc::clone(&listener), Arc::clone(broker)));
     let reason = tokio::select! {
+        biased;
         reason = broker.stopped() => reason,
         _ = terminate.recv() => StopReason::Signal,
         _ = interrupt.recv() => StopReason::Signal,
@@ -162,11 +164,11 @@ async fn run(
         () = displaced(lock) => StopReason::Displaced,
         _ = &mut accepting => StopReason::EngineLost,
     };
-    // The reply to whoever asked is on its way; the socket goes away with the listener.
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    // Nobody is let in any more, not even while the reply to whoever asked is on its way.
     accepting.abort();
-    // Ended or aborted, the listener is gone after this.
-    let _ = accepting.await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    // The socket goes away with the listener.
+    drop(listener);
     Ok(reason)
 }
 

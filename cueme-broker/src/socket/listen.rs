@@ -63,13 +63,20 @@ impl Drop for Listener {
     }
 }
 
-/// Accepts connections for ever; the future is dropped to stop.
-pub(crate) async fn accept(listener: Listener, broker: Arc<Broker>) {
+/// Accepts connections until the broker is asked to stop. Whoever asked may come again at once, and is not to meet it.
+pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     let served = Arc::new(AtomicUsize::new(0));
     // Held back so that, when descriptors run out, there is one to tell a caller so.
     let mut spare = File::open("/dev/null").ok();
+    let stopped = broker.stopped();
+    tokio::pin!(stopped);
     loop {
-        match listener.listener.accept().await {
+        let accepted = tokio::select! {
+            biased;
+            _ = &mut stopped => return,
+            accepted = listener.listener.accept() => accepted,
+        };
+        match accepted {
             Ok((stream, _)) => admit(stream, &broker, &served),
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
