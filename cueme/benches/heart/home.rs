@@ -21,10 +21,31 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn start() -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
+        Self::start_in(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    /// Starts it on what is in a directory.
+    pub(crate) fn start_in(directory: tempfile::TempDir) -> Self {
+        let broker = Self::run(directory.path());
+        Self { directory, broker }
+    }
+
+    /// Starts another one in the place of one that has stopped.
+    pub(crate) fn start_again(&mut self) {
+        self.broker = Self::run(self.directory.path());
+    }
+
+    /// Lets the broker stop in an orderly way.
+    pub(crate) fn stop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.broker);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("a broker");
+        self.broker.wait().expect("its end");
+    }
+
+    fn run(home: &Path) -> Child {
         let mut broker = Command::new(CUEME)
             .args(["broker", "run"])
-            .env("CUEME_HOME", directory.path())
+            .env("CUEME_HOME", home)
             .env("CUEME_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
@@ -35,7 +56,7 @@ impl Home {
             .read_line(&mut ready)
             .expect("its ready line");
         assert!(ready.starts_with("ready"), "{ready}");
-        Self { directory, broker }
+        broker
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -3,12 +3,16 @@
 //! `cargo bench` runs it; `cargo bench -- --quick` takes fewer samples. Machines are noisy: ours and the floor are
 //! measured in turn, and only their ratio is compared with the goal. Nothing here fails a build.
 
+mod ack;
 mod answer;
+mod client;
 mod envelope;
 mod floor;
 mod home;
 mod process;
+mod rows;
 mod spawn;
+mod start;
 mod subscribers;
 mod table;
 mod throughput;
@@ -33,9 +37,12 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, Measure); 6] = [
+    let measures: [(&str, Measure); 9] = [
         ("spawn", spawn::measure),
+        ("start", start::measure),
+        ("ack", ack::measure),
         ("answer", answer::measure),
+        ("client", client::measure),
         ("throughput", throughput::measure),
         ("waiters", waiters::measure),
         ("subscribers", subscribers::measure),

@@ -13,6 +13,15 @@ pub(crate) fn resident_kib(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
+/// Returns how much memory a process shares with nobody.
+pub(crate) fn private_kib(pid: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let private = maps.lines().filter(|line| line.starts_with("Private_"));
+    private
+        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .sum()
+}
+
 /// Returns user plus system time in clock ticks.
 pub(crate) fn ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

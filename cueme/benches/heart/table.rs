@@ -4,11 +4,16 @@ use std::time::Duration;
 
 /// One line of the table.
 pub(crate) struct Row {
+    /// The name of the figure.
+    pub(crate) id: &'static str,
     pub(crate) what: &'static str,
     pub(crate) ours: String,
     pub(crate) floor: String,
     pub(crate) ratio: f64,
+    /// What it takes to be acceptable.
     pub(crate) goal: Goal,
+    /// What we want.
+    pub(crate) aim: Goal,
 }
 
 /// What the ratio should be.
@@ -16,34 +21,35 @@ pub(crate) struct Row {
 pub(crate) enum Goal {
     AtMost(f64),
     AtLeast(f64),
-    /// Only told, because it leaves something out that the other side has to do.
+    /// None: it is only told.
     Told,
 }
 
 impl Goal {
-    fn verdict(self, ratio: f64) -> &'static str {
-        let is_met = match self {
-            Self::AtMost(limit) => ratio <= limit,
-            Self::AtLeast(limit) => ratio >= limit,
-            Self::Told => return "",
+    fn told(self, ratio: f64) -> String {
+        let (limit, is_met) = match self {
+            Self::AtMost(limit) => (format!("≤ {limit}"), ratio <= limit),
+            Self::AtLeast(limit) => (format!("≥ {limit}"), ratio >= limit),
+            Self::Told => return String::new(),
         };
-        if is_met { "met" } else { "missed" }
+        let verdict = if is_met { "met" } else { "missed" };
+        format!("{limit}, {verdict}")
     }
 }
 
 pub(crate) fn print(rows: &[Row]) {
-    println!("| what | ours | floor, same run | ratio | goal | |");
-    println!("|---|---|---|---|---|---|");
+    println!("| | what | ours | floor, same run | ratio | acceptable | goal |");
+    println!("|---|---|---|---|---|---|---|");
     for row in rows {
-        let goal = match row.goal {
-            Goal::AtMost(limit) => format!("≤ {limit}"),
-            Goal::AtLeast(limit) => format!("≥ {limit}"),
-            Goal::Told => String::new(),
-        };
-        let verdict = row.goal.verdict(row.ratio);
         println!(
-            "| {} | {} | {} | {:.2} | {goal} | {verdict} |",
-            row.what, row.ours, row.floor, row.ratio
+            "| {} | {} | {} | {} | {:.2} | {} | {} |",
+            row.id,
+            row.what,
+            row.ours,
+            row.floor,
+            row.ratio,
+            row.goal.told(row.ratio),
+            row.aim.told(row.ratio)
         );
     }
 }

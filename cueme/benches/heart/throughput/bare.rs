@@ -13,7 +13,7 @@ use protocol_spec::message::{Acked, Asked, Decided, Reply, Request, Told, decode
 use protocol_spec::outcome::{Kind, Outcome};
 use rustix::event::{PollFd, PollFlags};
 
-use super::rows::{AT, Rows};
+use crate::rows::{AT, Rows};
 
 /// The server, until its last client leaves.
 pub(super) struct Bare {
@@ -26,7 +26,7 @@ impl Bare {
     /// Starts it for this many agents, and as many connections as they and their humans make.
     pub(super) fn start(agents: usize, connections: usize) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut rows = Rows::open(directory.path());
+        let mut rows = Rows::open(&directory.path().join("bare.db"));
         let joined = rows.join(agents);
         let listener = UnixListener::bind(directory.path().join("bare.sock")).expect("a socket");
         let thread = std::thread::spawn(move || {

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
-use super::{ANSWER, PROMPT};
+use crate::rows::{ANSWER, PROMPT};
 
 /// How many of them answer.
 pub(super) const HUMANS: usize = 2;
@@ -83,7 +83,7 @@ impl Talk {
 }
 
 /// Mints a request's key without asking the system for randomness each time, as a broker's load comes from many hosts.
-pub(super) fn mint() -> RequestId {
+pub(crate) fn mint() -> RequestId {
     static MINTED: AtomicU64 = AtomicU64::new(0);
     let mut random = [0; 10];
     random[2..].copy_from_slice(&MINTED.fetch_add(1, Ordering::Relaxed).to_be_bytes());

@@ -11,23 +11,27 @@ use protocol_spec::message::EventKind;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
+pub(crate) const PROMPT: &str =
+    "Shall I go on with the migration of the orders table, or wait until tonight?";
+pub(crate) const ANSWER: &str = "Go on, but keep the old table until tomorrow.";
+
 /// When the rows were written.
-pub(super) const AT: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+pub(crate) const AT: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
 /// Writes what the broker's rules would have written, and knows no rule.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     store: Store,
     cues: u64,
 }
 
 impl Rows {
-    pub(super) fn open(directory: &Path) -> Self {
-        let store = Store::open(&directory.join("floor.db"), Synchronous::Full, true).expect("a store");
+    pub(crate) fn open(database: &Path) -> Self {
+        let store = Store::open(database, Synchronous::Full, true).expect("a store");
         Self { store, cues: 0 }
     }
 
     /// Adds agents and returns them.
-    pub(super) fn join(&mut self, count: usize) -> Vec<AgentId> {
+    pub(crate) fn join(&mut self, count: usize) -> Vec<AgentId> {
         let agents: Vec<AgentId> = (1..=count)
             .map(|number| AgentId::from_random((number as u32).wrapping_mul(67_867_967)))
             .collect();
@@ -45,13 +49,13 @@ impl Rows {
         agents
     }
 
-    pub(super) fn commit(&mut self, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn commit(&mut self, write: impl FnOnce(&mut Self)) {
         self.store.begin().expect("a transaction");
         write(self);
         self.store.commit().expect("a commit");
     }
 
-    pub(super) fn ask(&mut self, request: RequestId, agent: &AgentId, prompt: &str) -> CueId {
+    pub(crate) fn ask(&mut self, request: RequestId, agent: &AgentId, prompt: &str) -> CueId {
         self.cues += 1;
         let cue = CueId::from_random(self.cues.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         self.write(Change::AddCue {
@@ -68,7 +72,7 @@ impl Rows {
         cue
     }
 
-    pub(super) fn decide(&mut self, request: RequestId, cue: CueId, agent: &AgentId, text: &str) {
+    pub(crate) fn decide(&mut self, request: RequestId, cue: CueId, agent: &AgentId, text: &str) {
         let answer = Answer {
             text: Some(text.into()),
             ..Answer::default()
@@ -88,7 +92,7 @@ impl Rows {
         self.log(EventKind::Answered, agent, cue);
     }
 
-    pub(super) fn acknowledge(&mut self, cue: CueId, agent: &AgentId) {
+    pub(crate) fn acknowledge(&mut self, cue: CueId, agent: &AgentId) {
         self.write(Change::Acknowledge {
             cue,
             nonce: None,

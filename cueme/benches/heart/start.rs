@@ -1,0 +1,66 @@
+//! Starting a broker: until the first thing is on disk, and with much that is open.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use crate::home::Home;
+use crate::rows::{PROMPT, Rows};
+use crate::table::{Goal, Row, median, ratio, show};
+use crate::throughput::mint;
+
+const PENDING: usize = 10_000;
+const AGENTS: usize = 50;
+
+pub(crate) fn measure(scale: usize) -> Vec<Row> {
+    let small = starts(Home::start(), 4 * scale);
+    let large = starts(Home::start_in(with_pending()), scale);
+    let row = |what, ours, goal: Duration| Row {
+        id: "P15",
+        what,
+        ours: show(ours),
+        floor: show(goal),
+        ratio: ratio(ours, goal),
+        goal: Goal::Told,
+        aim: Goal::AtMost(1.0),
+    };
+    vec![
+        row(
+            "a broker is started and has written something durably",
+            small,
+            Duration::from_millis(10),
+        ),
+        row(
+            "the same with 10,000 open questions",
+            large,
+            Duration::from_millis(200),
+        ),
+    ]
+}
+
+/// Starts the broker again and again, each time until it confirms that an agent has joined.
+fn starts(mut home: Home, rounds: usize) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..rounds {
+        home.stop();
+        let started = Instant::now();
+        home.start_again();
+        home.connect().join();
+        times.push(started.elapsed());
+    }
+    median(&mut times)
+}
+
+fn with_pending() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).expect("a directory");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).expect("a private directory");
+    let mut rows = Rows::open(&data.join("cueme.db"));
+    let agents = rows.join(AGENTS);
+    rows.commit(|rows| {
+        for number in 0..PENDING {
+            rows.ask(mint(), &agents[number % AGENTS], &format!("{PROMPT} ({number})"));
+        }
+    });
+    directory
+}
