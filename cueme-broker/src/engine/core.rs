@@ -160,14 +160,6 @@ impl Core {
         self.is_behind
     }
 
-    /// Makes some of the room that the store's log may need.
-    pub fn make_log_room(&mut self) {
-        if let Some(store) = self.store.as_ref().filter(|_| !self.is_full) {
-            // Where it cannot be made, commits make their own, and say what is wrong.
-            self.has_log_room = !store.make_log_room().unwrap_or(false);
-        }
-    }
-
     /// Writes what the rules do not concern, in a transaction of its own; when it fails nothing was changed.
     pub fn write<T>(
         &mut self,

@@ -27,6 +27,7 @@ mod text;
 use protocol_spec::id::RequestId;
 use uuid::Uuid;
 
+pub(crate) use attach::unknown_cue;
 pub use effect::{Change, Effect};
 pub use import::past_text;
 pub use input::{

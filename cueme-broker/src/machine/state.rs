@@ -272,10 +272,7 @@ impl Machine {
     /// Returns how an answer has to be checked, where the question came without a payload.
     pub fn plain_question(&self, cue: CueId) -> Option<Question<'static>> {
         let cue = self.cues.get(&cue).filter(|cue| !cue.has_payload)?;
-        Some(match cue.kind {
-            Kind::Cue => Question::Cue(None),
-            Kind::Pause => Question::Pause,
-        })
+        Some(Question::new(cue.kind, None))
     }
 
     /// Says whether an agent has a question of this content whose outcome was not acknowledged.

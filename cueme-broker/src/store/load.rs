@@ -89,10 +89,10 @@ impl Store {
                 what: "a payload",
                 value: error.to_string(),
             })?;
-        Ok(Some(match Kind::from_number(kind)? {
-            Kind::Cue => with(Question::Cue(payload.as_ref())),
-            Kind::Pause => with(Question::Pause),
-        }))
+        Ok(Some(with(Question::new(
+            Kind::from_number(kind)?,
+            payload.as_ref(),
+        ))))
     }
 
     /// Finds the agent that a runtime's session joined as.

@@ -9,6 +9,7 @@ use super::model::{ANSWER_BYTES_MAX, ATTACHMENT_PATH_BYTES_MAX, ATTACHMENTS_MAX}
 use super::render::{Block, Rendered, render};
 use super::suggest::closest;
 use super::{Answer, AnswerError, Attachment, Reply};
+use crate::outcome::Kind;
 use crate::payload::{Choice, Payload, Shape};
 use crate::text::{is_blank, shorten};
 
@@ -22,6 +23,16 @@ pub enum Question<'a> {
     Cue(Option<&'a Payload>),
     /// A pause.
     Pause,
+}
+
+impl<'a> Question<'a> {
+    /// Says what a question of this kind wants.
+    pub fn new(kind: Kind, payload: Option<&'a Payload>) -> Self {
+        match kind {
+            Kind::Cue => Self::Cue(payload),
+            Kind::Pause => Self::Pause,
+        }
+    }
 }
 
 /// An answer that fits its question, in the order and spelling of the question.

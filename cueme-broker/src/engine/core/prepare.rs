@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, Joined, Reply, Said};
 use protocol_spec::outcome::Kind;
 
 use super::{Core, Spoken};
 use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
-use crate::machine::{Ask, Collect, Decide, Import, Input, Join, Now, Say, Ticket, Verdict};
+use crate::machine::{Ask, Collect, Decide, Import, Input, Join, Now, Say, Ticket, Verdict, unknown_cue};
 use crate::store::StoreError;
 
 impl Core {
@@ -63,11 +63,7 @@ impl Core {
                 content,
                 origin,
             } => {
-                if !self.machine.knows_request(request)
-                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
-                {
-                    self.machine.remember(now, known.id, known.cue);
-                }
+                self.remind_of_request(now, request)?;
                 Input::Ask(Ask {
                     ticket,
                     request,
@@ -105,7 +101,7 @@ impl Core {
                         .with_question(*cue, |question| answer.clone().check(question))?,
                 };
                 let verdict = match checked {
-                    None => return Ok(refuse(spoken, ticket, unknown(*cue))),
+                    None => return Ok(refuse(spoken, ticket, unknown_cue(*cue))),
                     Some(Err(error)) => {
                         let failure =
                             Failure::new(ErrorCode::InvalidAnswer, error.to_string()).with_hint(error.hint());
@@ -163,23 +159,20 @@ impl Core {
                 amendment: amendment.clone(),
             },
             Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
-            Work::Say { agent, .. } if self.opened()?.agent_of_message(request)?.is_some() => {
-                let of = self.opened()?.agent_of_message(request)?;
-                return Ok(self.said_before(agent, of.as_ref() == Some(agent), ticket, spoken));
-            }
-            Work::Say { agent, text, by } => Input::Say(Say {
-                ticket,
-                request,
-                agent: agent.clone(),
-                text: text.clone(),
-                by: by.clone(),
-            }),
-            Work::Collect { agent, close } => {
-                if !self.machine.knows_request(request)
-                    && let Some(known) = self.opened()?.cue_of_request(now, request)?
-                {
-                    self.machine.remember(now, known.id, known.cue);
+            Work::Say { agent, text, by } => {
+                if let Some(of) = self.opened()?.agent_of_message(request)? {
+                    return Ok(self.said_before(agent, of == *agent, ticket, spoken));
                 }
+                Input::Say(Say {
+                    ticket,
+                    request,
+                    agent: agent.clone(),
+                    text: text.clone(),
+                    by: by.clone(),
+                })
+            }
+            Work::Collect { agent, close } => {
+                self.remind_of_request(now, request)?;
                 Input::Collect(Collect {
                     ticket,
                     request,
@@ -268,9 +261,18 @@ impl Core {
         None
     }
 
-    pub(super) fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
+    fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
         if !self.machine.knows(cue)
             && let Some(known) = self.opened()?.cue(now, cue)?
+        {
+            self.machine.remember(now, known.id, known.cue);
+        }
+        Ok(())
+    }
+
+    fn remind_of_request(&mut self, now: Now, request: RequestId) -> Result<(), StoreError> {
+        if !self.machine.knows_request(request)
+            && let Some(known) = self.opened()?.cue_of_request(now, request)?
         {
             self.machine.remember(now, known.id, known.cue);
         }
@@ -321,9 +323,4 @@ impl Work {
 fn refuse(spoken: &mut Spoken, ticket: Ticket, failure: Failure) -> Option<Input> {
     spoken.replies.push((ticket, Box::new(Reply::Error(failure))));
     None
-}
-
-fn unknown(cue: CueId) -> Failure {
-    Failure::new(ErrorCode::UnknownCue, format!("there is no question {cue}"))
-        .with_hint("`cueme inbox` lists the open questions, `cueme history` the others")
 }

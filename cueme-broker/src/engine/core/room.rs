@@ -1,4 +1,4 @@
-//! Space on the disk: some is kept for answers, and given up for them when there is no other.
+//! Space on the disk: some is kept for answers, and given up for them when there is no other; the log has some of its own.
 
 use super::Core;
 use crate::engine::order::{Order, Work};
@@ -28,6 +28,14 @@ impl Core {
         }
         tracing::info!("there is space again");
         true
+    }
+
+    /// Makes some of the room that the store's log may need.
+    pub fn make_log_room(&mut self) {
+        if let Some(store) = self.store.as_ref().filter(|_| !self.is_full) {
+            // Where it cannot be made, commits make their own, and say what is wrong.
+            self.has_log_room = !store.make_log_room().unwrap_or(false);
+        }
     }
 
     /// Says whether an order would take space that is kept for answers.
