@@ -1,9 +1,10 @@
 //! What programs do over the wire that no command does: attach by id, take answers back, follow, prove.
 
-use cueme_tests::{Client, Home, envelope, eventually};
+use cueme_tests::{Client, Home, Wire, envelope, eventually};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{
-    Ack, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Receipts, Reply, Request, Undo, Watch,
+    Ack, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Nothing, Receipts, Reply, Request,
+    Undo, Watch, encode_request,
 };
 
 fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
@@ -227,4 +228,24 @@ fn the_broker_says_which_version_and_protocol_it_speaks() {
     assert_eq!(welcome.version, protocol_spec::version::PROGRAM);
     assert_eq!(welcome.protocol, protocol_spec::version::PROTOCOL);
     assert_eq!(welcome.pid, home.broker_pid());
+}
+
+#[test]
+fn a_greeting_is_answered_before_a_reply_that_is_long_in_coming() {
+    let home = Home::new();
+    home.join();
+    let hello = Request::Hello(Hello {
+        version: "0.0.1".to_owned(),
+    });
+    let mut wire = home.wire();
+    let greeting = encode_request(Wire::mint(), &hello).unwrap();
+    let watch = encode_request(Wire::mint(), &Request::Watch(Watch { after: None })).unwrap();
+    wire.send_bytes(&[greeting.clone(), watch].concat());
+    assert!(matches!(wire.hear(), Some(Reply::Welcome(_))));
+    // And nothing is said twice or out of order where both come together.
+    let mut wire = home.wire();
+    let agents = encode_request(Wire::mint(), &Request::Agents(Nothing {})).unwrap();
+    wire.send_bytes(&[greeting, agents].concat());
+    let names: Vec<_> = (0..3).map(|_| wire.hear().unwrap().name()).collect();
+    assert_eq!(names, ["welcome", "agent", "end"]);
 }
