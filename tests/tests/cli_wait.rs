@@ -6,46 +6,23 @@ mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use protocol_spec::message::{Asked, Reply, Request, Welcome, decode_request, encode_reply};
-use support::{Ended, Home, envelope, eventually};
-
-fn with_budget(home: &Home, agent: &str, prompt: &str, budget: &str) -> Ended {
-    let mut command = home.command(&["cue", agent, "-"]);
-    command
-        .env("CUEME_WAIT", budget)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(envelope(prompt, None).as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code(),
-    }
-}
+use support::{Home, envelope, eventually, start_piped};
 
 #[test]
 fn a_wait_that_reaches_its_budget_says_to_run_it_again_and_the_question_stays() {
     let home = Home::new();
     let agent = home.join();
     let started = Instant::now();
-    let ended = with_budget(&home, &agent, "A?", "400ms").expect(75);
+    let ended = home.ask_for("400ms", &agent, "A?", None).expect(75);
     assert!(started.elapsed() >= Duration::from_millis(400));
     assert!(ended.stdout.contains("same command again"), "{}", ended.stdout);
     let cue = home.open("A?").unwrap()["cue_id"].as_str().unwrap().to_owned();
     home.run(&["answer", &cue, "yes"]).expect(0);
     assert!(
-        with_budget(&home, &agent, "A?", "20s")
+        home.ask_for("20s", &agent, "A?", None)
             .expect(0)
             .stdout
             .starts_with("yes\n")
@@ -63,7 +40,7 @@ fn a_budget_comes_from_the_configuration_when_the_environment_sets_none() {
     let agent = home.join();
     home.run_with(&["cue", &agent, "-"], &envelope("A?", None))
         .expect(75);
-    with_budget(&home, &agent, "A?", "nonsense").expect(2);
+    home.ask_for("nonsense", &agent, "A?", None).expect(2);
 }
 
 #[test]
@@ -71,7 +48,7 @@ fn after_many_waits_in_vain_the_agent_is_told_to_end_its_turn() {
     let home = Home::new();
     let agent = home.join();
     let told = (0..40).find(|_| {
-        let ended = with_budget(&home, &agent, "A?", "5ms").expect(75);
+        let ended = home.ask_for("5ms", &agent, "A?", None).expect(75);
         ended.stdout.contains("End your turn")
     });
     assert!(told.is_some(), "the agent was never told to stop asking");
@@ -102,19 +79,7 @@ fn signals_leave_the_question_open_and_say_so() {
 fn an_outcome_that_could_not_be_written_is_handed_over_again() {
     let home = Home::new();
     let agent = home.join();
-    let mut command = home.command(&["cue", &agent, "-"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(envelope("A?", None).as_bytes())
-        .unwrap();
+    let mut child = start_piped(&mut home.command(&["cue", &agent, "-"]), &envelope("A?", None));
     let cue = home.waited_for("A?");
     drop(child.stdout.take());
     home.run(&["answer", &cue, "yes"]).expect(0);

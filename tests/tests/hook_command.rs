@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Ended, Home, envelope, eventually};
+use support::{Ended, Home, envelope, eventually, start_piped};
 
 /// The hosts whose shapes are tried at every event.
 const HOSTS: [&str; 3] = ["claude_code", "cursor", "codex"];
@@ -182,20 +182,7 @@ fn a_delivery_in_an_earlier_turn_does_not_count_for_this_one() {
 fn a_question_whose_wait_was_lost_is_waited_for_instead_of_a_second_one() {
     let home = Home::new();
     let agent = agent_of(&home, "claude_code");
-    let mut command = home.command(&["cue", &agent, "-"]);
-    let mut child = command
-        .env("CUEME_WAIT", "1ms")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(envelope("Which port?", None).as_bytes())
-        .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(75));
+    home.ask_for("1ms", &agent, "Which port?", None).expect(75);
     spoke(&home, &format!("cueme cue {agent} - < question.txt"), "I wait.");
     let hook = home.start_hook("claude_code", "stop", &recorded(&home, "claude_code", "stop"));
     let cue = home.waited_for("Which port?");
@@ -311,14 +298,8 @@ fn a_session_keeps_its_agent() {
     let home = Home::new();
     let file = home.path().join("environment");
     let mut command = home.command(&["hook", "claude_code", "session_start"]);
-    let mut child = command
-        .env("CLAUDE_ENV_FILE", &file)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
     let input = recorded(&home, "claude_code", "session_start").to_string();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let child = start_piped(command.env("CLAUDE_ENV_FILE", &file), &input);
     assert!(child.wait_with_output().unwrap().status.success());
     let agent = agent_of(&home, "claude_code");
     let lines = fs::read_to_string(file).unwrap();
@@ -341,20 +322,7 @@ fn what_the_agent_missed_comes_with_the_humans_prompt_and_open_questions_close()
     let home = Home::new();
     let agent = agent_of(&home, "claude_code");
     for prompt in ["Which port?", "Which host?"] {
-        let mut child = home
-            .command(&["cue", &agent, "-"])
-            .env("CUEME_WAIT", "1ms")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(envelope(prompt, None).as_bytes())
-            .unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(75));
+        home.ask_for("1ms", &agent, prompt, None).expect(75);
     }
     let port = id_of(&home.open("Which port?").unwrap());
     home.run(&["answer", &port, "8080"]).expect(0);

@@ -6,8 +6,7 @@
 mod support;
 
 use std::fs;
-use std::io::Write;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -356,18 +355,7 @@ impl<'a> Scene<'a> {
 
     /// Asks as the agent and stops listening at once.
     fn ask_and_leave(&self, agent: &str, prompt: &str, payload: Option<&str>) -> String {
-        let mut child = self
-            .home
-            .command(&["cue", agent, "-"])
-            .env("CUEME_WAIT", "1ms")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(envelope(prompt, payload).as_bytes()).unwrap();
-        drop(stdin);
-        assert_eq!(child.wait().unwrap().code(), Some(75));
+        self.home.ask_for("1ms", agent, prompt, payload).expect(75);
         self.home.open(prompt).unwrap()["cue_id"]
             .as_str()
             .unwrap()

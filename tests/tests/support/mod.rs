@@ -103,15 +103,7 @@ impl Home {
         for variable in HOSTS_VARIABLES {
             command.env_remove(variable);
         }
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input.to_string().as_bytes()).unwrap();
-        child
+        start_piped(&mut command, &input.to_string())
     }
 
     /// Runs a client that speaks to `cueme mcp` by itself and ends with `ok` when all of it held.
@@ -132,15 +124,17 @@ impl Home {
 
     /// Starts a call, with something on stdin.
     pub(crate) fn start_with(&self, words: &[&str], stdin: &str) -> Running {
-        let mut command = self.command(words);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // A call that refuses early may not read all of it.
-        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        Running { child: Some(child) }
+        Running {
+            child: Some(start_piped(&mut self.command(words), stdin)),
+        }
+    }
+
+    /// Asks as an agent that may wait for so long, and returns how that ended.
+    pub(crate) fn ask_for(&self, budget: &str, agent: &str, prompt: &str, payload: Option<&str>) -> Ended {
+        let mut command = self.command(&["cue", agent, "-"]);
+        command.env("CUEME_WAIT", budget);
+        let child = start_piped(&mut command, &envelope(prompt, payload));
+        ended(&child.wait_with_output().unwrap())
     }
 
     /// Joins as an agent and returns its id.
@@ -248,6 +242,19 @@ pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
         assert!(Instant::now() < deadline, "waited in vain");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Starts a command that reads this and whose output can be read.
+pub(crate) fn start_piped(command: &mut Command, stdin: &str) -> Child {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A call that refuses early may not read all of it.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child
 }
 
 fn ended(output: &Output) -> Ended {
