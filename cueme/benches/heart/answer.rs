@@ -1,7 +1,5 @@
 //! From the committed answer to the end of the waiting client.
 
-use std::io::Write;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use protocol_spec::id::CueId;
@@ -20,16 +18,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let (mut ours, mut floors) = (Vec::new(), Vec::new());
     for round in 0..20 * scale {
         floors.push(echo.round_trip() + disk.commit());
-        let mut client = home
-            .command()
-            .args(["cue", agent.as_str(), "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("a client");
-        let mut stdin = client.stdin.take().expect("its input");
-        write!(stdin, "<cueme_prompt>\nquestion {round}\n</cueme_prompt>\n").expect("a question");
-        drop(stdin);
+        let mut client = home.start_cue(&agent, &format!("question {round}"));
         let cue = waiting_cue(&mut human);
         // The client is in its read by now; a moment later it certainly is.
         std::thread::sleep(Duration::from_millis(5));

@@ -1,11 +1,10 @@
 //! What a client costs while it waits.
 
-use std::io::Write;
-use std::process::Stdio;
 use std::time::Duration;
 
 use crate::home::Home;
 use crate::process::private_kib;
+use crate::rows::PROMPT;
 use crate::table::{Goal, Row};
 
 const GOAL_KIB: f64 = 1536.0;
@@ -13,19 +12,7 @@ const GOAL_KIB: f64 = 1536.0;
 pub(crate) fn measure(_: usize) -> Vec<Row> {
     let home = Home::start();
     let agent = home.connect().join();
-    let mut client = home
-        .command()
-        .args(["cue", agent.as_str(), "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("a client");
-    let mut stdin = client.stdin.take().expect("its input");
-    stdin
-        .write_all(b"<cueme_prompt>\nShall I go on?\n</cueme_prompt>\n")
-        .expect("a question");
-    drop(stdin);
+    let mut client = home.start_cue(&agent, PROMPT);
     std::thread::sleep(Duration::from_secs(1));
     let private = private_kib(client.id()) as f64;
     client.kill().and_then(|()| client.wait()).expect("its end");

@@ -29,28 +29,34 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     }
     let (ours, floor) = (median(&mut ours), median(&mut floors));
     let (copy, naive) = (median(&mut copies), median(&mut naives));
-    let first = Row {
-        id: "P10",
-        what: "envelope with a 16 MiB prompt, speed ÷ memchr line scan + UTF-8 validation",
-        ours: show(ours),
-        floor: show(floor),
-        ratio: 1.0 / ratio(ours, floor),
-        goal: Goal::AtLeast(0.5),
-        aim: Goal::Told,
-    };
-    let against = |what, floor, aim| Row {
+    let against = |what, floor, goal, aim| Row {
         id: "P10",
         what,
         ours: show(ours),
         floor: show(floor),
         ratio: 1.0 / ratio(ours, floor),
-        goal: Goal::Told,
+        goal,
         aim,
     };
     vec![
-        first,
-        against("the same, speed ÷ copying its bytes", copy, Goal::AtLeast(0.35)),
-        against("the same, speed ÷ a naive reader", naive, Goal::AtLeast(10.0)),
+        against(
+            "envelope with a 16 MiB prompt, speed ÷ memchr line scan + UTF-8 validation",
+            floor,
+            Goal::AtLeast(0.5),
+            Goal::Told,
+        ),
+        against(
+            "the same, speed ÷ copying its bytes",
+            copy,
+            Goal::Told,
+            Goal::AtLeast(0.35),
+        ),
+        against(
+            "the same, speed ÷ a naive reader",
+            naive,
+            Goal::Told,
+            Goal::AtLeast(10.0),
+        ),
     ]
 }
 

@@ -1,14 +1,20 @@
-//! What the machine can do at all: a round trip over a local socket, and a durable commit.
+//! What the machine can do at all: a round trip over a local socket, a durable commit, a durable page.
 
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cueme_broker::machine::Change;
 use cueme_broker::store::{Store, Synchronous};
 use protocol_spec::id::AgentId;
 use protocol_spec::time::Timestamp;
+
+const PAGE_BYTES: usize = 4096;
+/// How many pages are overwritten in turn.
+const PAGES: u64 = 256;
 
 /// A peer that sends every byte back.
 pub(crate) struct Echo {
@@ -31,9 +37,39 @@ impl Echo {
 
     pub(crate) fn round_trip(&mut self) -> Duration {
         let started = Instant::now();
-        self.stream.write_all(&[1; 64]).expect("an echo");
-        let mut back = [0; 64];
-        self.stream.read_exact(&mut back).expect("an echo");
+        exchange(&mut self.stream);
+        started.elapsed()
+    }
+}
+
+fn exchange(stream: &mut UnixStream) {
+    stream.write_all(&[1; 64]).expect("an echo");
+    let mut back = [0; 64];
+    stream.read_exact(&mut back).expect("an echo");
+}
+
+/// A socket that sends back what the first one at it says.
+pub(crate) struct Door {
+    path: PathBuf,
+}
+
+impl Door {
+    pub(crate) fn open(directory: &Path) -> Self {
+        let path = directory.join("echo.sock");
+        let listener = UnixListener::bind(&path).expect("a socket");
+        std::thread::spawn(move || {
+            for mut peer in listener.incoming().flatten() {
+                let mut bytes = [0; 64];
+                let _ = peer.read_exact(&mut bytes).and_then(|()| peer.write_all(&bytes));
+            }
+        });
+        Self { path }
+    }
+
+    /// Connects, and is told what it said.
+    pub(crate) fn round_trip(&self) -> Duration {
+        let started = Instant::now();
+        exchange(&mut UnixStream::connect(&self.path).expect("an echo"));
         started.elapsed()
     }
 }
@@ -66,6 +102,36 @@ impl Disk {
             .apply(Timestamp::from_millis(0), &change)
             .expect("a row");
         self.store.commit().expect("a commit");
+        started.elapsed()
+    }
+}
+
+/// A file of some pages, which are overwritten in turn.
+pub(crate) struct RawDisk {
+    file: File,
+    next: u64,
+}
+
+impl RawDisk {
+    pub(crate) fn open(directory: &Path) -> Self {
+        let file = OpenOptions::new()
+            .create_new(true)
+            .write(true)
+            .open(directory.join("raw"))
+            .expect("a file");
+        file.write_all_at(&vec![1; PAGE_BYTES * PAGES as usize], 0)
+            .and_then(|()| file.sync_all())
+            .expect("its pages");
+        Self { file, next: 0 }
+    }
+
+    pub(crate) fn overwrite(&mut self) -> Duration {
+        self.next = (self.next + 1) % PAGES;
+        let started = Instant::now();
+        self.file
+            .write_all_at(&[2; PAGE_BYTES], self.next * PAGE_BYTES as u64)
+            .and_then(|()| self.file.sync_data())
+            .expect("a page");
         started.elapsed()
     }
 }

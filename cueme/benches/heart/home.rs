@@ -73,6 +73,20 @@ impl Home {
         command
     }
 
+    /// Starts a client that asks and waits.
+    pub(crate) fn start_cue(&self, agent: &AgentId, prompt: &str) -> Child {
+        let mut client = self
+            .command()
+            .args(["cue", agent.as_str(), "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("a client");
+        let mut stdin = client.stdin.take().expect("its input");
+        write!(stdin, "<cueme_prompt>\n{prompt}\n</cueme_prompt>\n").expect("a question");
+        client
+    }
+
     pub(crate) fn socket(&self) -> PathBuf {
         self.path().join("broker.sock")
     }

@@ -4,9 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use crate::home::Home;
-use crate::rows::{PROMPT, Rows};
+use crate::rows::{PROMPT, Rows, mint};
 use crate::table::{Goal, Row, median, ratio, show};
-use crate::throughput::mint;
 
 const PENDING: usize = 10_000;
 const AGENTS: usize = 50;

@@ -1,18 +1,17 @@
 //! Clients that live whole lives of questions, as fast as they are served.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{Ack, Ask, GiveAnswer, Reply, Request, decode_reply, encode_request};
 use protocol_spec::outcome::{Kind, Origin};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
-use crate::rows::{ANSWER, PROMPT};
+use crate::rows::{ANSWER, PROMPT, mint};
 
 /// How many of them answer.
 pub(super) const HUMANS: usize = 2;
@@ -80,15 +79,6 @@ impl Talk {
             .expect("a broker that answers");
         decode_reply(self.line.trim_ascii_end()).expect("a reply").1
     }
-}
-
-/// Mints a request's key without asking the system for randomness each time, as a broker's load comes from many hosts.
-pub(crate) fn mint() -> RequestId {
-    static MINTED: AtomicU64 = AtomicU64::new(0);
-    let mut random = [0; 10];
-    random[2..].copy_from_slice(&MINTED.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    RequestId(uuid::Builder::from_unix_timestamp_millis(at.as_millis() as u64, &random).into_uuid())
 }
 
 async fn live(mut talk: Talk, agent: AgentId, lives: usize, human: mpsc::UnboundedSender<CueId>) {

@@ -9,69 +9,81 @@ use protocol_spec::id::AgentId;
 
 use crate::home::Home;
 use crate::process::raise_descriptor_limit;
-use crate::rows::{ANSWER, PROMPT, Rows};
+use crate::rows::{ANSWER, PROMPT, Rows, mint};
 use crate::table::{Goal, Row};
 use bare::Bare;
 use load::{HUMANS, lives_per_second};
 
-pub(crate) use load::mint;
+/// Clients, and how many lives each of them leads for each unit of scale.
+#[derive(Clone, Copy)]
+struct Load {
+    clients: usize,
+    lives: usize,
+}
 
-/// How many clients there are, how many lives each leads for each unit of scale, and how the result is told.
-const LOADS: [(usize, usize, &str); 3] = [
-    (1, 400, "the same with one client"),
-    (
-        64,
-        200,
-        "durable question lives per second, 64 clients ÷ a bare loop that serves them and group-commits the same rows",
-    ),
-    (1000, 12, "the same with 1,000 clients"),
-];
-/// The load that is compared with a loop without clients, too.
-const ALONE: (usize, usize) = (64, 200);
+const ONE: Load = Load {
+    clients: 1,
+    lives: 400,
+};
+const SOME: Load = Load {
+    clients: 64,
+    lives: 200,
+};
+const MANY: Load = Load {
+    clients: 1000,
+    lives: 12,
+};
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     raise_descriptor_limit();
-    let mut rows: Vec<Row> = LOADS
-        .into_iter()
-        .map(|(clients, lives, what)| {
-            let (mut ours, mut floors) = (Vec::new(), Vec::new());
-            for _ in 0..scale.min(3) {
-                floors.push(served_per_second(clients, lives * scale));
-                ours.push(ours_per_second(clients, lives * scale));
-            }
-            row(what, middle(ours), middle(floors))
-        })
-        .collect();
-    // The load that has to land comes first.
-    rows.swap(0, 1);
-    rows[0].goal = Goal::AtLeast(0.6);
-    let (clients, lives) = ALONE;
-    let (mut ours, mut floors) = (Vec::new(), Vec::new());
-    for _ in 0..scale.min(3) {
-        floors.push(written_per_second(clients, lives * scale));
-        ours.push(ours_per_second(clients, lives * scale));
-    }
-    rows.push(Row {
-        aim: Goal::Told,
-        ..row(
+    let against = |what, load: Load, floor: fn(usize, usize) -> f64, goal, aim| {
+        let (mut ours, mut floors) = (Vec::new(), Vec::new());
+        for _ in 0..scale.min(3) {
+            floors.push(floor(load.clients, load.lives * scale));
+            ours.push(ours_per_second(load.clients, load.lives * scale));
+        }
+        let (ours, floor) = (middle(ours), middle(floors));
+        Row {
+            id: "P4",
+            what,
+            ours: format!("{ours:.0}/s"),
+            floor: format!("{floor:.0}/s"),
+            ratio: ours / floor,
+            goal,
+            aim,
+        }
+    };
+    let aim = Goal::AtLeast(0.7);
+    vec![
+        against(
+            "durable question lives per second, 64 clients ÷ a bare loop that serves them and group-commits the same rows",
+            SOME,
+            served_per_second,
+            Goal::AtLeast(0.6),
+            aim,
+        ),
+        against(
+            "the same with one client",
+            ONE,
+            served_per_second,
+            Goal::Told,
+            aim,
+        ),
+        against(
+            "the same with 1,000 clients",
+            MANY,
+            served_per_second,
+            Goal::Told,
+            aim,
+        ),
+        against(
             "64 clients ÷ a loop without clients that only group-commits the same rows, 64 at a time",
-            middle(ours),
-            middle(floors),
-        )
-    });
-    rows
-}
-
-fn row(what: &'static str, ours: f64, floor: f64) -> Row {
-    Row {
-        id: "P4",
-        what,
-        ours: format!("{ours:.0}/s"),
-        floor: format!("{floor:.0}/s"),
-        ratio: ours / floor,
-        goal: Goal::Told,
-        aim: Goal::AtLeast(0.7),
-    }
+            SOME,
+            written_per_second,
+            Goal::Told,
+            Goal::Told,
+        ),
+    ]
 }
 
 fn middle(mut rates: Vec<f64>) -> f64 {
