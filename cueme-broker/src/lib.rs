@@ -24,4 +24,6 @@ pub mod lifecycle;
 mod log;
 mod serve;
 
+pub use web::edge;
+
 pub use serve::{ServeError, ServeOptions, serve};

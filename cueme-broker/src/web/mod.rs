@@ -39,6 +39,8 @@ mod runs;
 mod markdown;
 mod patience;
 
+pub mod edge;
+
 pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use settings::Settings;
 pub(crate) use state::Web;

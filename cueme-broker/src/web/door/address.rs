@@ -65,7 +65,7 @@ fn outward_address() -> Option<IpAddr> {
 ///
 /// An address in digits is ours when the connection reached us there: no name was looked up, so nobody can have turned
 /// one against us.
-pub(super) fn own_host<'a>(parts: &'a Parts, peer: Peer, config: &WebConfig) -> Option<&'a str> {
+pub(in crate::web) fn own_host<'a>(parts: &'a Parts, peer: Peer, config: &WebConfig) -> Option<&'a str> {
     let host = only(&parts.headers, &header::HOST)?;
     // The absolute form names the host twice; both must be ours, and the same.
     if let Some(authority) = parts.uri.authority()
@@ -98,7 +98,7 @@ fn is_own(host: &str, peer: Peer, config: &WebConfig) -> bool {
 }
 
 /// Says whether a request comes from our own page, from no page at all, or from another one.
-pub(super) fn comes_from(parts: &Parts, host: &str) -> Source {
+pub(in crate::web) fn comes_from(parts: &Parts, host: &str) -> Source {
     let site = parts.headers.get("sec-fetch-site").map(|site| site.as_bytes());
     let mode = parts.headers.get("sec-fetch-mode").map(|mode| mode.as_bytes());
     match site {
@@ -120,7 +120,7 @@ pub(super) fn comes_from(parts: &Parts, host: &str) -> Source {
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(in crate::web) enum Source {
     /// Our own page, by its own word.
     OurPage,
     /// Nobody says: no browser, or a plain navigation.

@@ -168,7 +168,7 @@ fn forbidden(message: &str) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
-pub(super) fn bearer(parts: &Parts) -> Option<&str> {
+pub(in crate::web) fn bearer(parts: &Parts) -> Option<&str> {
     let value = parts.headers.get(header::AUTHORIZATION)?;
     // A header that is there but makes no sense is a wrong token, not none.
     let text = value.to_str().unwrap_or_default();
@@ -180,7 +180,7 @@ pub(super) fn bearer(parts: &Parts) -> Option<&str> {
     })
 }
 
-fn cookie<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
+pub(in crate::web) fn cookie<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
     let cookies = parts.headers.get_all(header::COOKIE).iter();
     cookies
         .filter_map(|value| value.to_str().ok())

@@ -10,8 +10,8 @@ mod login;
 mod outside;
 mod secret;
 
-pub(super) use address::{Peer, Site};
-pub(super) use guard::{Admitted, Refused, Visitor, Who, admit, unauthenticated};
+pub(super) use address::{Peer, Site, Source, comes_from, own_host};
+pub(super) use guard::{Admitted, Refused, Visitor, Who, admit, bearer, cookie, unauthenticated};
 pub(super) use keys::Keys;
 pub(super) use login::{login, login_token, sign_in_page};
 pub(super) use outside::{admit_outside, outsider};

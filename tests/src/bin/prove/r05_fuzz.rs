@@ -1,7 +1,7 @@
 //! R5: everything that reads bytes of others is fed the kept corpora, and what chance makes of them.
 //!
-//! `protocol-spec/fuzz` holds the same targets for `cargo fuzz`, which finds more and needs a nightly toolchain; what
-//! it finds is put into the corpora, and is found here ever after.
+//! `tests/fuzz` drives the same readers with `cargo fuzz`, which finds more and needs a nightly toolchain; what it finds
+//! is put into the corpora, and is found here ever after.
 
 use std::io::{BufReader, Write};
 use std::net::Shutdown;
@@ -9,40 +9,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use adapter_core::cursor::cli::{ReplayOptions, replay};
 use cueme_tests::{Answer, Home, Http, Random};
-use protocol_spec::envelope;
-use protocol_spec::frame::Splitter;
-use protocol_spec::message::{decode_reply, decode_request, encode_reply, encode_request};
-use protocol_spec::payload::Payload;
 
 use crate::raw::heap;
 use crate::trial::{NotRun, Trial};
 
-/// The envelope's rules read a second time, as plainly as can be.
-#[path = "../../../../protocol-spec/tests/support/naive.rs"]
-mod naive;
+#[path = "../../../fuzz/readers.rs"]
+mod readers;
 
 /// How long one input may take.
 const HANG: Duration = Duration::from_secs(1);
 /// How much memory one input may take, in bytes.
 const MEMORY_MAX: usize = 512 * 1024 * 1024;
 
-/// A reader of bytes, and where its corpus is.
-type Target = (&'static str, fn(&[u8]));
-
-const TARGETS: [Target; 4] = [
-    ("envelope", read_envelope),
-    ("payload", read_payload),
-    ("frame", read_frames),
-    ("stream", read_stream),
-];
-
 /// Replays and mutates.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let lasts = Duration::from_secs(trial.size(2, 300, 1200));
+    let lasts = Duration::from_secs(trial.size(2, 60, 600));
     let mut total = 0;
-    for (name, target) in TARGETS {
+    for (name, target) in readers::READERS {
         let corpus = corpus(name);
         assert!(!corpus.is_empty(), "the corpus of {name} is there");
         for input in &corpus {
@@ -52,6 +36,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         total += executions;
         trial.figure(name, format!("{} kept, {executions} made", corpus.len()));
     }
+    if trial.is_thorough() {
+        let names = readers::READERS.map(|(name, _)| name);
+        total += crate::guided::run(trial, &names, Duration::from_secs(trial.size(0, 300, 3600)));
+    }
     trial.figure("executions", total);
     at_the_page(trial);
     Ok(())
@@ -59,7 +47,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../protocol-spec/fuzz/corpus")
+        .join("fuzz/corpus")
         .join(target);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     entries
@@ -153,51 +141,6 @@ fn feed(trial: &mut Trial, name: &str, target: fn(&[u8]), input: &[u8]) {
             ended.is_err()
         )
     });
-}
-
-fn read_envelope(bytes: &[u8]) {
-    let Ok(text) = envelope::decode(bytes) else { return };
-    naive::compare(&text, false, &envelope::parse_cue(&text));
-    naive::compare(&text, true, &envelope::parse_pause(&text));
-}
-
-fn read_payload(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return;
-    };
-    let Ok(payload) = Payload::parse(text) else { return };
-    let normal =
-        Payload::parse(&payload.normalised()).unwrap_or_else(|error| panic!("its normal form: {error}"));
-    assert_eq!(normal.shape(), payload.shape());
-}
-
-fn read_frames(bytes: &[u8]) {
-    let Some((cut, bytes)) = bytes.split_first() else {
-        return;
-    };
-    let mut whole = Splitter::default();
-    whole.push(bytes);
-    let mut pieces = Splitter::default();
-    for piece in bytes.chunks(usize::from(*cut).max(1)) {
-        pieces.push(piece);
-        while let Ok(Some(line)) = pieces.next_line() {
-            let line = line.to_vec();
-            assert_eq!(whole.next_line(), Ok(Some(&line[..])));
-            if let Ok((id, request)) = decode_request(&line) {
-                let again = encode_request(id, &request).unwrap_or_else(|error| panic!("{error}"));
-                assert!(decode_request(again.trim_ascii_end()).is_ok());
-            }
-            if let Ok((id, reply)) = decode_reply(&line) {
-                let again = encode_reply(id, &reply).unwrap_or_else(|error| panic!("{error}"));
-                assert!(decode_reply(again.trim_ascii_end()).is_ok());
-            }
-        }
-    }
-}
-
-fn read_stream(bytes: &[u8]) {
-    let ended = replay(bytes, std::io::sink(), ReplayOptions::default());
-    assert!(ended.is_ok());
 }
 
 /// Heads of requests that no browser would send, to the real page.

@@ -1,0 +1,9 @@
+//! Reads any bytes as an envelope.
+
+#![no_main]
+
+#[path = "../readers.rs"]
+#[allow(dead_code, reason = "one reader of several")]
+mod readers;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::envelope(bytes));

@@ -1,0 +1,9 @@
+//! Cuts any bytes into lines and messages, as a hostile peer's.
+
+#![no_main]
+
+#[path = "../readers.rs"]
+#[allow(dead_code, reason = "one reader of several")]
+mod readers;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::frame(bytes));

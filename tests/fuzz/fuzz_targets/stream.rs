@@ -1,0 +1,9 @@
+//! Replays any bytes as the stream of an agent's process.
+
+#![no_main]
+
+#[path = "../readers.rs"]
+#[allow(dead_code, reason = "one reader of several")]
+mod readers;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| readers::stream(bytes));

@@ -1,0 +1,121 @@
+//! `cargo fuzz`, where it is installed: the readers of `tests/fuzz` with inputs that follow what the code does.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::trial::Trial;
+
+/// The longest input, in bytes.
+const INPUT_BYTES_MAX: usize = 4096;
+/// How often a run is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Drives each reader for a while, as many at a time as the machine has processors; returns how often they were run.
+pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) -> u64 {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    if !build(&folder) {
+        trial.omit(
+            "guided by coverage",
+            "it takes a nightly toolchain and `cargo install cargo-fuzz`",
+        );
+        return 0;
+    }
+    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    let mut executions = 0;
+    for (round, readers) in (0..).zip(readers.chunks(at_once)) {
+        let runs: Vec<Guided> = readers
+            .iter()
+            .map(|name| Guided::start(&folder, name, lasts))
+            .collect();
+        trial.progress(round, readers.len() as u64);
+        for run in runs {
+            let (name, outcome) = run.ended();
+            let outcome = outcome.unwrap_or_else(|report| {
+                trial.violation(format!("{name}: {report}"));
+                0
+            });
+            trial.figure(&format!("{name}, guided"), outcome);
+            executions += outcome;
+        }
+    }
+    executions
+}
+
+fn build(folder: &Path) -> bool {
+    let built = fuzz(folder).arg("build").stderr(Stdio::inherit()).status();
+    built.is_ok_and(|status| status.success())
+}
+
+/// Returns the beginning of every command; sanitised, and with the checks of a debug build.
+fn fuzz(folder: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command
+        .args(["+nightly", "fuzz"])
+        .current_dir(folder)
+        // The toolchain of this program is not the one to be used.
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("CARGO")
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
+/// One reader that is being driven.
+struct Guided {
+    name: &'static str,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Guided {
+    fn start(folder: &Path, name: &'static str, lasts: Duration) -> Self {
+        // What is found grows beside the corpus that is kept; `cargo fuzz cmin` picks what is worth keeping.
+        let found = folder.join("target/found").join(name);
+        std::fs::create_dir_all(&found).unwrap_or_else(|error| panic!("{}: {error}", found.display()));
+        let log = folder.join("target/found").join(format!("{name}.log"));
+        let stderr = File::create(&log).unwrap_or_else(|error| panic!("{}: {error}", log.display()));
+        let child = fuzz(folder)
+            .args(["run", name])
+            .arg(&found)
+            .arg(folder.join("corpus").join(name))
+            .arg("--")
+            .arg(format!("-max_total_time={}", lasts.as_secs()))
+            .arg(format!("-max_len={INPUT_BYTES_MAX}"))
+            .args(["-timeout=1", "-rss_limit_mb=512", "-print_final_stats=1"])
+            .stderr(stderr)
+            .spawn()
+            .unwrap_or_else(|error| panic!("cargo fuzz: {error}"));
+        Self { name, child, log }
+    }
+
+    /// Waits for the end; returns how often the reader was run, or the end of what it wrote if it did not hold.
+    fn ended(mut self) -> (&'static str, Result<u64, String>) {
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) => thread::sleep(LOOK_EVERY),
+                Err(error) => return (self.name, Err(error.to_string())),
+            }
+        };
+        let log = std::fs::read(&self.log).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let executions = log
+            .lines()
+            .find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))
+            .and_then(|number| number.trim().parse().ok());
+        let outcome = match executions {
+            Some(executions) if status.success() => Ok(executions),
+            _ => Err(last_lines(&log)),
+        };
+        (self.name, outcome)
+    }
+}
+
+fn last_lines(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
