@@ -49,7 +49,7 @@ pub struct Splitter {
 
 impl Splitter {
     /// Buffers larger than this are released once they are empty, in bytes.
-    const KEPT_BYTES_MAX: usize = 4096;
+    const KEPT_BYTES_MAX: usize = 256;
 
     /// Adds bytes that arrived.
     pub fn push(&mut self, bytes: &[u8]) {

@@ -65,11 +65,11 @@ impl From<io::Error> for Ended {
 }
 
 /// Serves a connection until its caller leaves.
-pub(super) async fn serve(stream: UnixStream, broker: &Arc<Broker>) {
+pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>) {
     let (sender, outbox) = mpsc::unbounded_channel();
     let mut connection = Connection {
         stream,
-        broker: Arc::clone(broker),
+        broker,
         sender,
         outbox,
         waits: Vec::new(),
@@ -100,7 +100,8 @@ impl Connection {
                     let was_partial = splitter.has_partial_line();
                     let has_read = read_some(&self.stream, &mut splitter)?;
                     while let Some(line) = self.next_line(&mut splitter).await? {
-                        self.handle(&line, splitter.has_line()).await?;
+                        // Apart, so that whoever waits does not hold the space of all that could be asked for.
+                        Box::pin(self.handle(&line, splitter.has_line())).await?;
                     }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
                         let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
@@ -235,5 +236,20 @@ fn read_some(stream: &UnixStream, splitter: &mut Splitter) -> Result<bool, Ended
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space_of<F>(_: fn(UnixStream, Arc<Broker>) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_connection_that_waits_takes_less_than_a_kibibyte_of_its_own() {
+        let space = space_of(serve);
+        assert!(space < 1024, "{space} bytes");
     }
 }

@@ -108,7 +108,7 @@ fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>) {
     let (broker, served) = (Arc::clone(broker), Arc::clone(served));
     tokio::spawn(async move {
         broker.connection_opened();
-        connection::serve(stream, &broker).await;
+        connection::serve(stream, Arc::clone(&broker)).await;
         broker.connection_closed();
         served.fetch_sub(1, Ordering::Relaxed);
     });
