@@ -13,9 +13,12 @@ mod proofs;
 mod report;
 mod run;
 
+mod guided;
 mod load;
+mod mutants;
 mod promises;
 mod raw;
+mod set_clock;
 mod talk;
 
 mod r01_kill;

@@ -67,10 +67,9 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         trial.progress(number + 1, total);
     }
     trial.figure("caught", caught);
-    trial.omit(
-        "mutants",
-        "cargo-mutants is not part of what `tests/run` installs",
-    );
+    if let Err(NotRun(why)) = crate::mutants::run(trial, &copy.directory) {
+        trial.omit("mutants", &why);
+    }
     Ok(())
 }
 

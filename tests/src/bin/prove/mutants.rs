@@ -1,0 +1,66 @@
+//! `cargo mutants`, where it is installed: small changes to the rules and the store, of which tests must notice nine in
+//! ten.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::trial::{NotRun, Trial};
+
+/// What is changed.
+const FILES: [&str; 2] = ["cueme-broker/src/machine/**", "cueme-broker/src/store/**"];
+/// How many of a hundred changes must be noticed.
+const CAUGHT_PERCENT_MIN: usize = 90;
+/// How long the tests may take for one change, in seconds; one that makes them hang is noticed too.
+const PATIENCE_SEC: &str = "300";
+
+/// Tries one change in so many, and counts what was noticed.
+pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
+    let shards = trial.size(1, 16, 1);
+    let shard = trial.random.below(shards);
+    let mut command = Command::new("cargo");
+    command
+        .args([
+            "mutants",
+            "--no-times",
+            "--colors=never",
+            "--package=cueme-broker",
+        ])
+        .args(FILES.map(|files| format!("--file={files}")))
+        .arg(format!("--shard={shard}/{shards}"))
+        .args(["--timeout", PATIENCE_SEC])
+        // What does not concern the rules or the store cannot notice anything; what starts the program is not rebuilt.
+        .args(["--test-package=cueme-broker,cueme-tests", "--", "--lib"])
+        .args(["--test=storage", "--test=web_api", "--test=simulation"])
+        .env_remove("CUEME_BIN")
+        .env("CUEME_SIM_STEPS", "5000")
+        .current_dir(sources)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let status = command.status().map_err(|error| NotRun(error.to_string()))?;
+    let counted = |name: &str| {
+        let list = std::fs::read_to_string(sources.join("mutants.out").join(name));
+        list.map(|list| list.lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    // Two and three are its ways to say that something was missed, or hung.
+    let (Ok(caught), Ok(missed), Ok(hung), true) = (
+        counted("caught.txt"),
+        counted("missed.txt"),
+        counted("timeout.txt"),
+        matches!(status.code(), Some(0 | 2 | 3)),
+    ) else {
+        return Err(NotRun("it takes `cargo install cargo-mutants`".into()));
+    };
+    let noticed = caught.len() + hung.len();
+    let total = noticed + missed.len();
+    trial.check(noticed * 100 >= total * CAUGHT_PERCENT_MIN, || {
+        format!("{} of {total} changes were not noticed: {missed:?}", missed.len())
+    });
+    trial.figure(
+        "mutants noticed",
+        format!("{noticed} of {total}, one in {shards} of all"),
+    );
+    for missed in missed {
+        eprintln!("r19: not noticed: {missed}");
+    }
+    Ok(())
+}

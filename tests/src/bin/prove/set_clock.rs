@@ -1,0 +1,196 @@
+//! Real programs whose wall clock is set while they wait, by libfaketime; the clock that only goes on is left alone.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use cueme_tests::{Client, Home, envelope};
+use protocol_spec::message::{GiveAnswer, History, Reply, Request};
+
+use crate::trial::{NotRun, Trial};
+
+/// Where the clock is set to while somebody waits.
+const PLACES: [&str; 5] = ["+1d", "-1d", "+10y", "@1970-01-02 00:00:00", "+0"];
+/// How long a call waits, and an answer is held back.
+const WAIT: Duration = Duration::from_secs(2);
+/// How late, or early, it may end: this much, and what the machine needs to run the programs.
+const OFF_MAX: Duration = Duration::from_secs(1);
+/// How a call ends whose time is up.
+const CODE_STILL_OPEN: i32 = 75;
+const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
+
+/// Lets calls run out of time, and answers be held, while the clock jumps.
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    let calls = trial.size(4, 20, 50);
+    let places = &PLACES[..trial.size(2, PLACES.len(), PLACES.len())];
+    let clock = Clock::find().ok_or_else(|| NotRun("libfaketime is not installed".into()))?;
+    let home = Home::new();
+    home.configure("reminder = false\nlisten = \"off\"\n");
+    let clock = clock.in_home(&home);
+    clock.set("+0");
+    let joined = Client::start(&mut clock.command(&home, &["join", "patient"]), b"").finish();
+    let agent = joined
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("agent_id="))
+        .unwrap_or_else(|| panic!("not joined: {joined:?}"))
+        .to_owned();
+    let mut asked = Vec::new();
+    for place in places {
+        let prompts: Vec<String> = (0..calls)
+            .map(|call| format!("call {call} until {place}"))
+            .collect();
+        clock.set("+0");
+        let mut held = hold(&home, &agent, place);
+        let waiting: Vec<Waiting> = prompts
+            .iter()
+            .map(|prompt| Waiting::start(&clock, &home, &agent, prompt))
+            .collect();
+        asked.push(held.prompt.clone());
+        clock.set(place);
+        held.judge(trial);
+        for waiting in waiting {
+            waiting.judge(trial, place);
+        }
+        asked.extend(prompts);
+    }
+    judge_order(trial, &home, asked.len());
+    trial.figure("calls under libfaketime", asked.len());
+    Ok(())
+}
+
+/// A wall clock that is read from a file.
+struct Clock {
+    library: PathBuf,
+    file: PathBuf,
+}
+
+impl Clock {
+    fn find() -> Option<Self> {
+        let folders = std::fs::read_dir("/usr/lib").ok()?;
+        let library = folders
+            .flatten()
+            .map(|folder| folder.path().join(LIBRARY))
+            .find(|path| path.exists())?;
+        Some(Self {
+            library,
+            file: PathBuf::new(),
+        })
+    }
+
+    fn in_home(self, home: &Home) -> Self {
+        Self {
+            file: home.scratch().join("clock"),
+            ..self
+        }
+    }
+
+    fn set(&self, place: &str) {
+        let next = self.file.with_extension("next");
+        // Renamed, so that nobody reads half of it.
+        std::fs::write(&next, format!("{place}\n"))
+            .and_then(|()| std::fs::rename(&next, &self.file))
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    fn command(&self, home: &Home, words: &[&str]) -> Command {
+        let mut command = home.command(words);
+        command
+            .env("LD_PRELOAD", &self.library)
+            .env("FAKETIME_TIMESTAMP_FILE", &self.file)
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .env("DONT_FAKE_MONOTONIC", "1")
+            .env("NO_FAKE_STAT", "1");
+        command
+    }
+}
+
+/// A call that nobody answers.
+struct Waiting {
+    client: Client,
+    since: Instant,
+}
+
+impl Waiting {
+    fn start(clock: &Clock, home: &Home, agent: &str, prompt: &str) -> Self {
+        let mut command = clock.command(home, &["cue", agent, "-"]);
+        command.env("CUEME_WAIT", format!("{}s", WAIT.as_secs()));
+        Self {
+            since: Instant::now(),
+            client: Client::start(&mut command, envelope(prompt, None).as_bytes()),
+        }
+    }
+
+    fn judge(mut self, trial: &mut Trial, place: &str) {
+        let run = self.client.finish();
+        let took = self.since.elapsed();
+        trial.check(run.code == Some(CODE_STILL_OPEN), || {
+            format!("with the clock at {place} a call ended with {run:?}")
+        });
+        trial.check(took >= WAIT && took <= WAIT + OFF_MAX + trial.noise(), || {
+            format!("with the clock at {place} a call of {WAIT:?} took {took:?}")
+        });
+    }
+}
+
+/// An answer that can be taken back for a while.
+struct Held {
+    prompt: String,
+    wire: cueme_tests::Wire,
+    since: Instant,
+}
+
+fn hold(home: &Home, agent: &str, place: &str) -> Held {
+    let prompt = format!("held until {place}");
+    let mut wire = home.wire();
+    let Some(Reply::Asked(asked)) = wire.call(&crate::talk::ask(agent, &prompt)) else {
+        panic!("not asked");
+    };
+    let since = Instant::now();
+    let given = Request::Answer(GiveAnswer {
+        cue: asked.cue_id.to_string(),
+        answer: protocol_spec::answer::Answer {
+            text: Some("yes".into()),
+            ..Default::default()
+        },
+        by: None,
+        hold_ms: WAIT.as_millis() as u64,
+    });
+    let decided = home.wire().call(&given);
+    assert!(
+        matches!(decided, Some(Reply::Decided(_))),
+        "not answered: {decided:?}"
+    );
+    Held { prompt, wire, since }
+}
+
+impl Held {
+    fn judge(&mut self, trial: &mut Trial) {
+        let heard = self.wire.hear();
+        let took = self.since.elapsed();
+        trial.check(matches!(heard, Some(Reply::Outcome(_))), || {
+            format!("{}: heard {heard:?}", self.prompt)
+        });
+        trial.check(took >= WAIT && took <= WAIT + OFF_MAX + trial.noise(), || {
+            format!("{}: an answer held for {WAIT:?} came after {took:?}", self.prompt)
+        });
+    }
+}
+
+/// What is listed by age has the order of its numbers, whatever the clock said.
+fn judge_order(trial: &mut Trial, home: &Home, count: usize) {
+    let mut wire = home.wire();
+    wire.send(&Request::History(History {
+        limit: u32::try_from(count).ok(),
+        ..History::default()
+    }));
+    let mut numbers = Vec::new();
+    while let Some(Reply::Cue(cue)) = wire.hear() {
+        numbers.push(cue.seq);
+    }
+    trial.check(
+        numbers.len() == count && numbers.is_sorted_by(|a, b| a > b),
+        || format!("{count} were asked, listed are {numbers:?}"),
+    );
+}
