@@ -1,6 +1,7 @@
 //! A broker of its own for a measurement, and a client that speaks the wire.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -101,6 +102,15 @@ impl Drop for Home {
         let _ = self.broker.kill();
         let _ = self.broker.wait();
     }
+}
+
+/// Makes a directory for a broker that has not been started, and says where its database will be.
+pub(crate) fn empty_home() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).expect("a directory");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).expect("a private directory");
+    (directory, data.join("cueme.db"))
 }
 
 /// One connection.

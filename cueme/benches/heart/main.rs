@@ -8,6 +8,7 @@ mod answer;
 mod client;
 mod envelope;
 mod floor;
+mod growth;
 mod home;
 mod process;
 mod rows;
@@ -16,6 +17,7 @@ mod start;
 mod subscribers;
 mod table;
 mod throughput;
+mod visitor;
 mod waiters;
 
 use table::Row;
@@ -29,15 +31,18 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
-    if std::env::var_os(subscribers::FLOOR_ENV).is_some() {
-        return subscribers::serve_floor();
+    if let Ok(which) = std::env::var(subscribers::FLOOR_ENV) {
+        return subscribers::serve_floor(&which);
+    }
+    if let Ok(said) = std::env::var(throughput::BARE_ENV) {
+        return throughput::serve_bare(&said);
     }
     let scale = if arguments.iter().any(|argument| argument == "--quick") {
         1
     } else {
         5
     };
-    let measures: [(&str, Measure); 9] = [
+    let measures: [(&str, Measure); 10] = [
         ("spawn", spawn::measure),
         ("start", start::measure),
         ("ack", ack::measure),
@@ -47,6 +52,7 @@ fn main() {
         ("waiters", waiters::measure),
         ("subscribers", subscribers::measure),
         ("envelope", envelope::measure),
+        ("growth", growth::measure),
     ];
     let wanted: Vec<&String> = arguments
         .iter()

@@ -20,6 +20,9 @@ pub(crate) const ANSWER: &str = "Go on, but keep the old table until tomorrow.";
 /// When the rows were written.
 pub(crate) const AT: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
+/// How many batches are indexed in one commit.
+const INDEXED_AT_ONCE: usize = 50;
+
 /// Writes what the broker's rules would have written, and knows no rule.
 pub(crate) struct Rows {
     store: Store,
@@ -101,6 +104,16 @@ impl Rows {
             erase: false,
         });
         self.log(EventKind::Delivered, agent, cue);
+    }
+
+    /// Makes everything findable, as the broker does when it is idle.
+    pub(crate) fn index(&mut self) {
+        let mut is_behind = true;
+        while is_behind {
+            self.commit(|rows| {
+                is_behind = (0..INDEXED_AT_ONCE).all(|_| rows.store.index_some().expect("an index"));
+            });
+        }
     }
 
     fn write(&self, change: Change) {

@@ -1,9 +1,8 @@
 //! Starting a broker: until the first thing is on disk, and with much that is open.
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use crate::home::Home;
+use crate::home::{Home, empty_home};
 use crate::rows::{PROMPT, Rows, mint};
 use crate::table::{Goal, Row, median, ratio, show};
 
@@ -50,11 +49,8 @@ fn starts(mut home: Home, rounds: usize) -> Duration {
 }
 
 fn with_pending() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a directory");
-    let data = directory.path().join("data");
-    std::fs::create_dir(&data).expect("a directory");
-    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).expect("a private directory");
-    let mut rows = Rows::open(&data.join("cueme.db"));
+    let (directory, database) = empty_home();
+    let mut rows = Rows::open(&database);
     let agents = rows.join(AGENTS);
     rows.commit(|rows| {
         for number in 0..PENDING {

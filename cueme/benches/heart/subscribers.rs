@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,14 +19,17 @@ use tokio::sync::{broadcast, mpsc};
 use crate::home::{Home, Wire};
 use crate::process::resident_kib;
 use crate::table::{Goal, Row, median, ratio, show};
+use crate::visitor::Visitor;
 
 const SUBSCRIBERS: usize = 1000;
 /// The name by which both servers announce the event that is waited for.
 const MARK: &[u8] = b"event: change";
 /// What the bare server tells; as long as our own frame.
 const DATA: &str = "{\"id\":1234,\"at\":\"2026-01-01T00:00:00.000Z\",\"what\":\"queued\",\"agent_id\":\"bako-nefi\",\"note\":\"0123456789abcdef\"}";
-/// Set in the process that is the floor.
+/// Set in a process that is a floor, to which one.
 pub(crate) const FLOOR_ENV: &str = "CUEME_BENCH_FLOOR";
+const AXUM: &str = "axum";
+const LOOP: &str = "loop";
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     crate::process::raise_descriptor_limit();
@@ -35,29 +38,40 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let before = resident_kib(home.pid());
     let (mut ours, _pages) = Audience::gather(&Invitation::to(&home));
     let each = resident_kib(home.pid()).saturating_sub(before) as f64 / SUBSCRIBERS as f64;
-    let floor = Floor::start();
-    let (mut theirs, _others) = Audience::gather(&Invitation {
-        address: floor.address,
-        head: "GET /events HTTP/1.1\r\nHost: floor\r\n\r\n".to_owned(),
-    });
+    let (axum, bare) = (Floor::start(AXUM), Floor::start(LOOP));
+    let (mut theirs, _others) = Audience::gather(&axum.invitation());
+    let (mut looped, _more) = Audience::gather(&bare.invitation());
     let mut human = home.connect();
-    let mut ring = TcpStream::connect(floor.address).expect("the floor");
-    let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
+    let (mut ring_axum, mut ring_bare) = (axum.connect(), bare.connect());
+    let (mut our_times, mut axum_times, mut loop_times) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..12 * scale {
-        their_times.push(theirs.time(|| ring_floor(&mut ring)));
+        axum_times.push(theirs.time(|| ring(&mut ring_axum)));
         our_times.push(ours.time(|| say(&mut human, agent.as_str(), round)));
+        loop_times.push(looped.time(|| ring(&mut ring_bare)));
     }
-    let (time, floor) = (median(&mut our_times), median(&mut their_times));
+    let time = median(&mut our_times);
+    let against = |what, floor, goal, aim| Row {
+        id: "P12",
+        what,
+        ours: show(time),
+        floor: show(floor),
+        ratio: ratio(time, floor),
+        goal,
+        aim,
+    };
     vec![
-        Row {
-            id: "P12",
-            what: "one event to 1,000 open pages, the last has it ÷ bare axum broadcast",
-            ours: show(time),
-            floor: show(floor),
-            ratio: ratio(time, floor),
-            goal: Goal::AtMost(2.0),
-            aim: Goal::Told,
-        },
+        against(
+            "one event to 1,000 open pages, the last has it ÷ a loop that writes to 1,000 sockets",
+            median(&mut loop_times),
+            Goal::Told,
+            Goal::AtMost(1.3),
+        ),
+        against(
+            "the same ÷ bare axum broadcast",
+            median(&mut axum_times),
+            Goal::AtMost(2.0),
+            Goal::Told,
+        ),
         Row {
             id: "P12",
             what: "broker memory for each open page, KiB",
@@ -79,7 +93,7 @@ fn say(human: &mut Wire, agent: &str, round: usize) {
     assert!(matches!(human.receive(), Reply::Said(_)));
 }
 
-fn ring_floor(ring: &mut TcpStream) {
+fn ring(ring: &mut TcpStream) {
     ring.write_all(b"POST /ring HTTP/1.1\r\nHost: floor\r\nContent-Length: 0\r\n\r\n")
         .expect("the floor");
     let mut reply = [0; 512];
@@ -93,38 +107,11 @@ struct Invitation {
 }
 
 impl Invitation {
-    /// Signs in as a browser does: the link's token is exchanged for a cookie.
     fn to(home: &Home) -> Self {
-        let printed = home
-            .command()
-            .args(["ui", "--print-url"])
-            .output()
-            .expect("a link");
-        let url = String::from_utf8(printed.stdout).expect("a link");
-        let (host, path) = url
-            .trim()
-            .strip_prefix("http://")
-            .and_then(|rest| rest.split_once('/'))
-            .expect("a link on this machine");
-        let address = host.parse().expect("an address");
-        let mut stream = TcpStream::connect(address).expect("the page");
-        write!(
-            stream,
-            "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-        )
-        .expect("a request");
-        let cookie = BufReader::new(stream)
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                let cookie = value.trim().split(';').next()?;
-                name.eq_ignore_ascii_case("set-cookie").then(|| cookie.to_owned())
-            })
-            .expect("a cookie");
+        let visitor = Visitor::to(home);
         Self {
-            address,
-            head: format!("GET /api/v1/events HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n"),
+            address: visitor.address,
+            head: visitor.head("/api/v1/events"),
         }
     }
 }
@@ -199,10 +186,10 @@ struct Floor {
 }
 
 impl Floor {
-    fn start() -> Self {
+    fn start(which: &str) -> Self {
         let mut process = Command::new(std::env::current_exe().expect("this program"))
             .arg("--bench")
-            .env(FLOOR_ENV, "1")
+            .env(FLOOR_ENV, which)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the floor");
@@ -213,6 +200,17 @@ impl Floor {
         let address = line.trim().parse().expect("its address");
         Self { process, address }
     }
+
+    fn invitation(&self) -> Invitation {
+        Invitation {
+            address: self.address,
+            head: "GET /events HTTP/1.1\r\nHost: floor\r\n\r\n".to_owned(),
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).expect("the floor")
+    }
 }
 
 impl Drop for Floor {
@@ -222,9 +220,45 @@ impl Drop for Floor {
     }
 }
 
-/// Serves nothing but the broadcast, for as long as it is let.
-pub(crate) fn serve_floor() {
+/// Is a floor, for as long as it is let.
+pub(crate) fn serve_floor(which: &str) {
     crate::process::raise_descriptor_limit();
+    match which {
+        LOOP => serve_loop(),
+        _ => serve_axum(),
+    }
+}
+
+/// Lets everybody in who asks for events, and writes to all of them whenever somebody else rings.
+fn serve_loop() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    println!("{}", listener.local_addr().expect("its address"));
+    let mut pages = Vec::new();
+    let frame = format!("id: 1234\nevent: change\ndata: {DATA}\n\n");
+    let mut head = [0; 1024];
+    for mut stream in listener.incoming().flatten() {
+        stream.set_nodelay(true).expect("a socket");
+        if pages.len() < SUBSCRIBERS {
+            assert!(stream.read(&mut head).expect("a request") > 0);
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+                .expect("a page");
+            pages.push(stream);
+            continue;
+        }
+        while stream.read(&mut head).is_ok_and(|count| count > 0) {
+            for page in &mut pages {
+                page.write_all(frame.as_bytes()).expect("a page");
+            }
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+                .expect("whoever rang");
+        }
+    }
+}
+
+/// Serves nothing but the broadcast.
+fn serve_axum() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -234,7 +268,7 @@ pub(crate) fn serve_floor() {
         let (bell, _) = broadcast::channel::<u64>(1024);
         let router = Router::new()
             .route("/events", get(follow))
-            .route("/ring", post(ring))
+            .route("/ring", post(ring_all))
             .with_state(bell);
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
             .await
@@ -255,6 +289,6 @@ async fn follow(State(bell): State<Bell>) -> Sse<impl stream::Stream<Item = Resu
     Sse::new(events)
 }
 
-async fn ring(State(bell): State<Bell>) {
+async fn ring_all(State(bell): State<Bell>) {
     let _ = bell.send(1234);
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use protocol_spec::frame::Splitter;
@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::rows::{AT, Rows};
 
-/// The server, until its last client leaves.
+/// The server, until the last of all the connections it expects has ended.
 pub(super) struct Bare {
     directory: tempfile::TempDir,
     pub(super) agents: Vec<AgentId>,
@@ -26,27 +26,16 @@ impl Bare {
     /// Starts it for this many agents, and as many connections as they and their humans make.
     pub(super) fn start(agents: usize, connections: usize) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut rows = Rows::open(&directory.path().join("bare.db"));
-        let joined = rows.join(agents);
-        let listener = UnixListener::bind(directory.path().join("bare.sock")).expect("a socket");
-        let thread = std::thread::spawn(move || {
-            let peers = (0..connections).map(|_| Peer::accept(&listener)).collect();
-            Desk {
-                rows,
-                peers,
-                waiting: HashMap::new(),
-            }
-            .work();
-        });
+        let (desk, agents) = Desk::open(directory.path(), agents, connections);
         Self {
             directory,
-            agents: joined,
-            thread: Some(thread),
+            agents,
+            thread: Some(std::thread::spawn(move || desk.work())),
         }
     }
 
     pub(super) fn socket(&self) -> PathBuf {
-        self.directory.path().join("bare.sock")
+        socket_in(self.directory.path())
     }
 }
 
@@ -58,31 +47,48 @@ impl Drop for Bare {
     }
 }
 
+/// Serves in this process, in a directory; says which agents there are when it is ready.
+pub(super) fn serve(directory: &Path, agents: usize, connections: usize) {
+    let (desk, agents) = Desk::open(directory, agents, connections);
+    println!(
+        "{}",
+        agents.iter().map(AgentId::as_str).collect::<Vec<_>>().join(" ")
+    );
+    desk.work();
+}
+
+pub(super) fn socket_in(directory: &Path) -> PathBuf {
+    directory.join("bare.sock")
+}
+
 struct Peer {
     stream: UnixStream,
     splitter: Splitter,
     replies: Vec<u8>,
-    is_gone: bool,
 }
 
 impl Peer {
-    fn accept(listener: &UnixListener) -> Self {
-        let (stream, _) = listener.accept().expect("a client");
+    fn new(stream: UnixStream) -> Self {
         stream.set_nonblocking(true).expect("a socket");
         Self {
             stream,
             splitter: Splitter::default(),
             replies: Vec::new(),
-            is_gone: false,
         }
     }
 
-    fn read(&mut self) {
+    /// Takes what has arrived; returns whether the other end is still there.
+    fn read(&mut self) -> bool {
         let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {
-            Ok(0) => self.is_gone = true,
-            Ok(count) => self.splitter.push(&buffer[..count]),
-            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            Ok(count) => {
+                self.splitter.push(&buffer[..count]);
+                count > 0
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                true
+            }
         }
     }
 
@@ -99,63 +105,133 @@ struct Waiting {
     question: String,
 }
 
+/// What arrived: from whom, under which key.
+type Arrived = (usize, RequestId, Request);
+
 struct Desk {
     rows: Rows,
-    peers: Vec<Peer>,
+    listener: UnixListener,
+    /// How many connections are still to come.
+    expected: usize,
+    /// Who is connected; a place is free again when its owner has left.
+    peers: Vec<Option<Peer>>,
     waiting: HashMap<CueId, Waiting>,
 }
 
 impl Desk {
+    fn open(directory: &Path, agents: usize, connections: usize) -> (Self, Vec<AgentId>) {
+        let mut rows = Rows::open(&directory.join("bare.db"));
+        let agents = rows.join(agents);
+        let listener = UnixListener::bind(socket_in(directory)).expect("a socket");
+        listener.set_nonblocking(true).expect("a socket");
+        let desk = Self {
+            rows,
+            listener,
+            expected: connections,
+            peers: Vec::new(),
+            waiting: HashMap::new(),
+        };
+        (desk, agents)
+    }
+
     fn work(mut self) {
-        while self.peers.iter().any(|peer| !peer.is_gone) {
+        while self.expected > 0 || self.peers.iter().any(Option::is_some) {
             let requests = self.arrived();
-            let Self { rows, peers, waiting } = &mut self;
+            if requests.is_empty() {
+                continue;
+            }
+            let Self {
+                rows, peers, waiting, ..
+            } = &mut self;
             rows.commit(|rows| {
                 for (peer, id, request) in requests {
                     carry_out(rows, peers, waiting, peer, id, request);
                 }
             });
-            for peer in peers.iter_mut().filter(|peer| !peer.replies.is_empty()) {
-                peer.stream.write_all(&peer.replies).expect("a client that reads");
-                peer.replies.clear();
+            for peer in peers.iter_mut().flatten() {
+                if !peer.replies.is_empty() {
+                    peer.stream.write_all(&peer.replies).expect("a client that reads");
+                    peer.replies.clear();
+                }
             }
         }
     }
 
     /// Waits until something arrives, and takes everything that has.
-    fn arrived(&mut self) -> Vec<(usize, RequestId, Request)> {
-        let mut polled: Vec<PollFd<'_>> = Vec::with_capacity(self.peers.len());
+    fn arrived(&mut self) -> Vec<Arrived> {
         let present: Vec<usize> = (0..self.peers.len())
-            .filter(|index| !self.peers[*index].is_gone)
+            .filter(|index| self.peers[*index].is_some())
             .collect();
+        let mut polled = vec![PollFd::new(&self.listener, PollFlags::IN)];
         polled.extend(
-            present
+            self.peers
                 .iter()
-                .map(|index| PollFd::new(&self.peers[*index].stream, PollFlags::IN)),
+                .flatten()
+                .map(|peer| PollFd::new(&peer.stream, PollFlags::IN)),
         );
         rustix::event::poll(&mut polled, None).expect("a poll");
-        let ready: Vec<bool> = polled.iter().map(|polled| !polled.revents().is_empty()).collect();
+        let mut ready = polled.iter().map(|polled| !polled.revents().is_empty());
+        let has_newcomers = ready.next().unwrap_or_default();
+        let ready: Vec<usize> = present
+            .into_iter()
+            .zip(ready)
+            .filter_map(|(index, is_ready)| is_ready.then_some(index))
+            .collect();
+        drop(polled);
         let mut requests = Vec::new();
-        for (index, _) in present.into_iter().zip(ready).filter(|(_, is_ready)| *is_ready) {
-            let peer = &mut self.peers[index];
-            peer.read();
-            while let Some(line) = peer.splitter.next_line().expect("a line") {
-                let (id, request) = decode_request(line).expect("a request");
-                requests.push((index, id, request));
-            }
+        for index in ready {
+            self.take(index, &mut requests);
+        }
+        if has_newcomers {
+            self.let_in(&mut requests);
         }
         requests
+    }
+
+    fn take(&mut self, index: usize, requests: &mut Vec<Arrived>) {
+        let Some(peer) = &mut self.peers[index] else {
+            return;
+        };
+        let is_there = peer.read();
+        while let Some(line) = peer.splitter.next_line().expect("a line") {
+            let (id, request) = decode_request(line).expect("a request");
+            requests.push((index, id, request));
+        }
+        if !is_there {
+            self.peers[index] = None;
+        }
+    }
+
+    fn let_in(&mut self, requests: &mut Vec<Arrived>) {
+        while self.expected > 0
+            && let Ok((stream, _)) = self.listener.accept()
+        {
+            self.expected -= 1;
+            let place = self.peers.iter().position(Option::is_none);
+            let place = place.unwrap_or_else(|| {
+                self.peers.push(None);
+                self.peers.len() - 1
+            });
+            self.peers[place] = Some(Peer::new(stream));
+            self.take(place, requests);
+        }
     }
 }
 
 fn carry_out(
     rows: &mut Rows,
-    peers: &mut [Peer],
+    peers: &mut [Option<Peer>],
     waiting: &mut HashMap<CueId, Waiting>,
     peer: usize,
     id: RequestId,
     request: Request,
 ) {
+    let mut reply = |peer: usize, id, reply: &Reply| {
+        // Whoever has left hears nothing.
+        if let Some(peer) = &mut peers[peer] {
+            peer.reply(id, reply);
+        }
+    };
     match request {
         Request::Ask(ask) => {
             let cue_id = rows.ask(id, &ask.agent_id, &ask.prompt);
@@ -164,7 +240,7 @@ fn carry_out(
                 agent_runtime: "terminal".parse().expect("a tag"),
                 again: false,
             };
-            peers[peer].reply(id, &Reply::Asked(asked));
+            reply(peer, id, &Reply::Asked(asked));
             waiting.insert(
                 cue_id,
                 Waiting {
@@ -187,7 +263,7 @@ fn carry_out(
                 handed_to: 1,
                 released_at: None,
             };
-            peers[peer].reply(id, &Reply::Decided(decided));
+            reply(peer, id, &Reply::Decided(decided));
             let told = Told {
                 cue_id,
                 kind: Kind::Cue,
@@ -200,14 +276,14 @@ fn carry_out(
                 question: asker.question.clone(),
                 repeat_of: None,
             };
-            peers[asker.peer].reply(asker.call, &Reply::Outcome(told));
+            reply(asker.peer, asker.call, &Reply::Outcome(told));
         }
         Request::Ack(ack) => {
             for cue in &ack.cue_ids {
                 let asker = waiting.remove(cue).expect("a question");
                 rows.acknowledge(*cue, &asker.agent);
             }
-            peers[peer].reply(id, &Reply::Acked(Acked { cue_ids: ack.cue_ids }));
+            reply(peer, id, &Reply::Acked(Acked { cue_ids: ack.cue_ids }));
         }
         other => panic!("nobody asks for {}", other.name()),
     }

@@ -1,6 +1,6 @@
 //! Clients that live whole lives of questions, as fast as they are served.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use protocol_spec::answer::Answer;
@@ -14,12 +14,32 @@ use tokio::sync::mpsc;
 use crate::rows::{ANSWER, PROMPT, mint};
 
 /// How many of them answer.
-pub(super) const HUMANS: usize = 2;
+const HUMANS: usize = 2;
+
+/// How agents reach the broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Over one connection for all their questions.
+    Stay,
+    /// Over a new one for each, as the command does.
+    Come,
+}
+
+impl Manner {
+    /// Returns how many connections are made in all.
+    pub(super) fn connections(self, agents: usize, lives: usize) -> usize {
+        HUMANS
+            + match self {
+                Self::Stay => agents,
+                Self::Come => agents * lives,
+            }
+    }
+}
 
 /// Each agent asks, two humans answer whatever is asked, each answer is acknowledged; returns lives per second.
 ///
 /// One thread speaks for all of them, so that the machine's time goes to the broker and not to switching between them.
-pub(super) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize) -> f64 {
+pub(super) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize, manner: Manner) -> f64 {
     let clients = agents.len();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -36,7 +56,7 @@ pub(super) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize
         }
         for (index, agent) in agents.into_iter().enumerate() {
             let human = humans[index % HUMANS].clone();
-            tasks.spawn(live(Talk::connect(socket).await, agent, lives, human));
+            tasks.spawn(lead_lives(socket.to_owned(), agent, lives, manner, human));
         }
         drop(humans);
         tasks.join_all().await;
@@ -81,32 +101,46 @@ impl Talk {
     }
 }
 
-async fn live(mut talk: Talk, agent: AgentId, lives: usize, human: mpsc::UnboundedSender<CueId>) {
+async fn lead_lives(
+    socket: PathBuf,
+    agent: AgentId,
+    lives: usize,
+    manner: Manner,
+    human: mpsc::UnboundedSender<CueId>,
+) {
+    let mut talk = Talk::connect(&socket).await;
     for life in 0..lives {
-        talk.send(&[Request::Ask(Ask {
-            agent_id: agent.clone(),
-            kind: Kind::Cue,
-            prompt: format!("{PROMPT} ({life})"),
-            payload: None,
-            origin: Origin::Agent,
-            nonce: None,
-        })])
-        .await;
-        let Reply::Asked(asked) = talk.receive().await else {
-            panic!("it was not asked");
-        };
-        human.send(asked.cue_id).expect("a human");
-        let Reply::Outcome(told) = talk.receive().await else {
-            panic!("it was not answered");
-        };
-        assert_eq!(told.cue_id, asked.cue_id);
-        talk.send(&[Request::Ack(Ack {
-            cue_ids: vec![told.cue_id],
-            nonce: None,
-        })])
-        .await;
-        assert!(matches!(talk.receive().await, Reply::Acked(_)));
+        if life > 0 && manner == Manner::Come {
+            talk = Talk::connect(&socket).await;
+        }
+        lead_life(&mut talk, &agent, life, &human).await;
     }
+}
+
+async fn lead_life(talk: &mut Talk, agent: &AgentId, life: usize, human: &mpsc::UnboundedSender<CueId>) {
+    talk.send(&[Request::Ask(Ask {
+        agent_id: agent.clone(),
+        kind: Kind::Cue,
+        prompt: format!("{PROMPT} ({life})"),
+        payload: None,
+        origin: Origin::Agent,
+        nonce: None,
+    })])
+    .await;
+    let Reply::Asked(asked) = talk.receive().await else {
+        panic!("it was not asked");
+    };
+    human.send(asked.cue_id).expect("a human");
+    let Reply::Outcome(told) = talk.receive().await else {
+        panic!("it was not answered");
+    };
+    assert_eq!(told.cue_id, asked.cue_id);
+    talk.send(&[Request::Ack(Ack {
+        cue_ids: vec![told.cue_id],
+        nonce: None,
+    })])
+    .await;
+    assert!(matches!(talk.receive().await, Reply::Acked(_)));
 }
 
 /// How many answers go out together.

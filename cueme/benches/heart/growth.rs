@@ -1,0 +1,198 @@
+//! What looking at things costs when much has been asked before: the same is shown each time, only the past is longer.
+
+use std::io::BufReader;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use protocol_spec::id::AgentId;
+use protocol_spec::message::{History, Nothing, Recall, Reply, Request};
+
+use crate::home::{Home, Wire, empty_home};
+use crate::rows::{ANSWER, Rows, mint};
+use crate::table::{Goal, Row, median, ratio, show};
+use crate::visitor::Visitor;
+
+/// How much was asked before.
+const STORED: [usize; 3] = [100, 10_000, 1_000_000];
+/// Few, so that even the shortest past fills what is shown of one.
+const AGENTS: usize = 4;
+/// How many questions are open.
+const OPEN: usize = 20;
+const SHOWN: u32 = 20;
+/// Questions that are written in one commit.
+const COMMIT: usize = 10_000;
+/// The logarithm of the longest past to that of the shortest.
+const LOGARITHM: f64 = 3.0;
+
+/// Something a person looks at.
+type Look = (&'static str, &'static str, fn(&mut Past));
+
+const LOOKS: [Look; 6] = [
+    (
+        "the inbox, 10,000 stored questions ÷ 100",
+        "the inbox, 1,000,000 stored questions ÷ 100",
+        Past::inbox,
+    ),
+    (
+        "the page's state, 10,000 ÷ 100",
+        "the page's state, 1,000,000 ÷ 100",
+        Past::state,
+    ),
+    (
+        "the newest of one agent on the page, 10,000 ÷ 100",
+        "the newest of one agent on the page, 1,000,000 ÷ 100",
+        Past::timeline,
+    ),
+    (
+        "search for a word in every question, 10,000 ÷ 100",
+        "search for a word in every question, 1,000,000 ÷ 100",
+        Past::search_common,
+    ),
+    (
+        "search for a word in one question, 10,000 ÷ 100",
+        "search for a word in one question, 1,000,000 ÷ 100",
+        Past::search_rare,
+    ),
+    (
+        "recall by two words, 10,000 ÷ 100",
+        "recall by two words, 1,000,000 ÷ 100",
+        Past::recall,
+    ),
+];
+
+pub(crate) fn measure(scale: usize) -> Vec<Row> {
+    let mut pasts = STORED.map(Past::write);
+    let mut rows = Vec::new();
+    for (some, many, look) in LOOKS {
+        let mut times = [const { Vec::new() }; 3];
+        for round in 0..10 * scale {
+            for (past, times) in pasts.iter_mut().zip(&mut times) {
+                let started = Instant::now();
+                look(past);
+                // The first fills what every later one finds warm.
+                if round > 0 {
+                    times.push(started.elapsed());
+                }
+            }
+        }
+        let [short, longer, longest] = times.map(|mut times| median(&mut times));
+        rows.push(row(some, longer, short));
+        rows.push(row(many, longest, short));
+    }
+    rows
+}
+
+fn row(what: &'static str, ours: Duration, floor: Duration) -> Row {
+    Row {
+        id: "growth",
+        what,
+        ours: show(ours),
+        floor: show(floor),
+        ratio: ratio(ours, floor),
+        goal: Goal::Told,
+        aim: Goal::AtMost(LOGARITHM),
+    }
+}
+
+/// A broker with a past, and somebody who looks at it in a terminal and on the page.
+struct Past {
+    _home: Home,
+    wire: Wire,
+    visitor: Visitor,
+    connection: BufReader<TcpStream>,
+    agent: AgentId,
+}
+
+impl Past {
+    fn write(stored: usize) -> Self {
+        eprintln!("writing {stored} questions …");
+        let (directory, database) = empty_home();
+        let mut rows = Rows::open(&database);
+        let agents = rows.join(AGENTS);
+        for first in (0..stored).step_by(COMMIT) {
+            rows.commit(|rows| {
+                for number in first..stored.min(first + COMMIT) {
+                    let agent = &agents[number % AGENTS];
+                    let request = mint();
+                    let cue = rows.ask(request, agent, &prompt(number));
+                    if number + OPEN < stored {
+                        rows.decide(request, cue, agent, ANSWER);
+                        rows.acknowledge(cue, agent);
+                    }
+                }
+            });
+        }
+        rows.index();
+        drop(rows);
+        let home = Home::start_in(directory);
+        let visitor = Visitor::to(&home);
+        Self {
+            wire: home.connect(),
+            connection: visitor.connect(),
+            visitor,
+            agent: agents[0].clone(),
+            _home: home,
+        }
+    }
+
+    fn inbox(&mut self) {
+        self.wire.send(&Request::Inbox(Nothing {}));
+        assert_eq!(self.receive_all(), OPEN);
+    }
+
+    /// Receives a list; returns how long it is.
+    fn receive_all(&mut self) -> usize {
+        let mut count = 0;
+        loop {
+            match self.wire.receive() {
+                Reply::Cue(_) => count += 1,
+                Reply::End(_) => return count,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn state(&mut self) {
+        self.get("/api/v1/state".to_owned());
+    }
+
+    fn timeline(&mut self) {
+        self.get(format!("/api/v1/agents/{}/timeline?limit={SHOWN}", self.agent));
+    }
+
+    fn search_common(&mut self) {
+        self.search("migration");
+    }
+
+    /// The first of all: nothing stops a search that begins with the newest before it has found it.
+    fn search_rare(&mut self) {
+        self.search("n0x");
+    }
+
+    fn search(&mut self, words: &str) {
+        self.wire.send(&Request::History(History {
+            search: Some(words.to_owned()),
+            limit: Some(SHOWN),
+            ..History::default()
+        }));
+        assert!(self.receive_all() > 0, "{words} is found");
+    }
+
+    fn recall(&mut self) {
+        self.wire.send(&Request::Recall(Recall {
+            hints: "migration orders".to_owned(),
+            project_dir: None,
+        }));
+        assert!(matches!(self.wire.receive(), Reply::Recalled(_)));
+    }
+
+    fn get(&mut self, path: String) {
+        let body = self.visitor.get(&mut self.connection, &path);
+        assert!(body.len() > 100, "{path} shows something");
+    }
+}
+
+/// A question of its own, about what all of them are about.
+fn prompt(number: usize) -> String {
+    format!("Shall I go on with the migration of the orders table in step n{number}x, or wait until tonight?")
+}
