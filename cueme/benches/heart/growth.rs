@@ -1,7 +1,5 @@
 //! What looking at things costs when much has been asked before: the same is shown each time, only the past is longer.
 
-use std::io::BufReader;
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use protocol_spec::id::AgentId;
@@ -99,7 +97,6 @@ struct Past {
     _home: Home,
     wire: Wire,
     visitor: Visitor,
-    connection: BufReader<TcpStream>,
     agent: AgentId,
 }
 
@@ -128,7 +125,6 @@ impl Past {
         let visitor = Visitor::to(&home);
         Self {
             wire: home.connect(),
-            connection: visitor.connect(),
             visitor,
             agent: agents[0].clone(),
             _home: home,
@@ -187,7 +183,7 @@ impl Past {
     }
 
     fn get(&mut self, path: String) {
-        let body = self.visitor.get(&mut self.connection, &path);
+        let body = self.visitor.get(&path);
         assert!(body.len() > 100, "{path} shows something");
     }
 }

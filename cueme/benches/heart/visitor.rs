@@ -57,31 +57,25 @@ impl Visitor {
         )
     }
 
-    /// Opens a connection for many requests.
-    pub(crate) fn connect(&self) -> BufReader<TcpStream> {
-        let stream = TcpStream::connect(self.address).expect("the page");
-        stream.set_nodelay(true).expect("a socket");
-        BufReader::new(stream)
-    }
-
-    /// Asks for something and returns all of it.
-    pub(crate) fn get(&self, connection: &mut BufReader<TcpStream>, path: &str) -> Vec<u8> {
-        let head = self.head(path);
-        connection.get_mut().write_all(head.as_bytes()).expect("the page");
-        let mut length = 0;
+    /// Asks for something over a connection of its own, and returns all of it.
+    pub(crate) fn get(&self, path: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(self.address).expect("the page");
+        stream.write_all(self.head(path).as_bytes()).expect("the page");
+        let mut reader = BufReader::new(stream);
         let mut line = String::new();
-        connection.read_line(&mut line).expect("a status");
+        reader.read_line(&mut line).expect("a status");
         assert!(line.starts_with("HTTP/1.1 200"), "{path}: {line}");
-        while line.trim() != "" {
+        let mut length = 0;
+        while !line.trim().is_empty() {
             line.clear();
-            connection.read_line(&mut line).expect("a header");
+            reader.read_line(&mut line).expect("a header");
             let header = line.to_ascii_lowercase();
             if let Some(value) = header.strip_prefix("content-length:") {
                 length = value.trim().parse().expect("a length");
             }
         }
         let mut body = vec![0; length];
-        connection.read_exact(&mut body).expect("a body");
+        reader.read_exact(&mut body).expect("a body");
         body
     }
 }
