@@ -96,7 +96,8 @@ fn functions<'a>(paths: impl Iterator<Item = &'a &'a str>, modules: &Modules<'_>
     let function = |path: &&str| {
         let Module { exports, body, .. } = modules.get(path)?;
         let (name, exports) = (name(path), exports.join(","));
-        Some(format!("\"{name}\"(){{\n{body}return{{{exports}}}}},\n"))
+        // In parentheses a function is compiled together with its script, beside the page's own thread.
+        Some(format!("\"{name}\":(()=>{{\n{body}return{{{exports}}}}}),\n"))
     };
     paths.filter_map(function).collect()
 }
@@ -307,13 +308,13 @@ mod tests {
             "/late.js".to_owned()
         });
         let expected = "const $parts={\n\"view/late\":\"/late.js\",\n};\nconst $modules={\n\
-            \"lib/dom\"(){\nconst h=1;\nasync function on(){}\nreturn{h,on}},\n\
-            \"main\"(){\nconst{h,on:listen}=$use(\"lib/dom\");\nlisten(h,async ()=>(await $later(\"view/late\")).open());\nreturn{}},\n\
+            \"lib/dom\":(()=>{\nconst h=1;\nasync function on(){}\nreturn{h,on}}),\n\
+            \"main\":(()=>{\nconst{h,on:listen}=$use(\"lib/dom\");\nlisten(h,async ()=>(await $later(\"view/late\")).open());\nreturn{}}),\n\
             };\n$use(\"main\");\n";
         assert_eq!(script.unwrap().strip_prefix(RUNTIME), Some(expected));
         let expected = "export const part=($use,$later)=>({\n\
-            \"view/late\"(){\nconst{h}=$use(\"lib/dom\");\nconst{own}=$use(\"view/own\");\nfunction open(){\nreturn own(h);\n}\nreturn{open}},\n\
-            \"view/own\"(){\nclass own{}\nreturn{own}},\n});\n";
+            \"view/late\":(()=>{\nconst{h}=$use(\"lib/dom\");\nconst{own}=$use(\"view/own\");\nfunction open(){\nreturn own(h);\n}\nreturn{open}}),\n\
+            \"view/own\":(()=>{\nclass own{}\nreturn{own}}),\n});\n";
         assert_eq!(parts, [("view/late".to_owned(), expected.to_owned())]);
     }
 

@@ -261,7 +261,7 @@ mod tests {
         while let Some(path) = ahead.pop() {
             let key = path.strip_prefix("js/").unwrap().strip_suffix(".js").unwrap();
             assert!(
-                script.contains(&format!("\n\"{key}\"(){{\n")),
+                script.contains(&format!("\n\"{key}\":(()=>{{\n")),
                 "{path} is not in it"
             );
             seen += 1;
@@ -298,7 +298,7 @@ mod tests {
             let key = name.strip_prefix("js/").unwrap().strip_suffix(".js").unwrap();
             let is_module = name != TYPES && name != EARLY;
             assert_eq!(
-                scripts.contains(&format!("\n\"{key}\"(){{\n")),
+                scripts.contains(&format!("\n\"{key}\":(()=>{{\n")),
                 is_module,
                 "{name}"
             );
