@@ -71,7 +71,8 @@ fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
         .as_str()
         .unwrap()
         .to_owned();
-    browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active.state === 'activated')");
+    browser
+        .until("return navigator.serviceWorker.ready.then((worker) => worker.active.state === 'activated')");
     kill_broker(&home);
     browser.goto("about:blank");
     browser.goto(&page);
