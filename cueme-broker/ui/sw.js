@@ -1,44 +1,49 @@
 /**
  * The service worker makes the page installable and lets it open while the broker is down. State always comes from the broker:
- * the API is never cached. The page's files are asked for first and kept only for when nobody answers; the broker's ETags
- * decide whether a kept copy is still the file it was.
+ * the API is never cached. The document is asked for first and kept only for when nobody answers; everything else it needs is
+ * kept when the worker is installed, under a name that changes with any of it.
  */
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+// The build writes both: what the cache is called, and every file of the page.
 const SHELL = "cueme-shell";
+const FILES = ["/"];
 
-worker.addEventListener("install", () => void worker.skipWaiting());
-worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES)));
+  void worker.skipWaiting();
+});
+
+worker.addEventListener("activate", (event) => {
+  event.waitUntil(Promise.all([worker.clients.claim(), dropOthers()]));
+});
+
+/** A page of another version has its files, or finds them at the broker. */
+async function dropOthers() {
+  const others = (await caches.keys()).filter((name) => name !== SHELL);
+  await Promise.all(others.map((name) => caches.delete(name)));
+}
 
 worker.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
-  const isShell = event.request.method === "GET" && url.origin === location.origin && (url.pathname === "/" || /^\/(js|css|icons|manifest)/.test(url.pathname)) && url.search === "";
-  if (isShell) event.respondWith(fromBroker(event.request));
+  const isOurs = event.request.method === "GET" && url.origin === location.origin && url.search === "" && FILES.includes(url.pathname);
+  if (isOurs) event.respondWith(url.pathname === "/" ? brokerFirst(event.request) : keptFirst(event.request));
 });
 
 /** @param {Request} request */
-async function fromBroker(request) {
-  const cache = await caches.open(SHELL);
+async function brokerFirst(request) {
   try {
-    const fresh = await fetch(request);
-    if (fresh.status === 200 && !fresh.redirected) await keep(cache, request, fresh);
-    return fresh;
+    return await fetch(request);
   } catch (error) {
-    const kept = await cache.match(request);
+    const kept = await caches.match(request);
     if (kept) return kept;
     throw error;
   }
 }
 
-/**
- * @param {Cache} cache
- * @param {Request} request
- * @param {Response} fresh
- */
-async function keep(cache, request, fresh) {
-  const kept = await cache.match(request);
-  const isSame = kept && kept.headers.get("etag") && kept.headers.get("etag") === fresh.headers.get("etag");
-  if (!isSame) await cache.put(request, fresh.clone());
+/** @param {Request} request */
+async function keptFirst(request) {
+  return (await caches.match(request)) ?? fetch(request);
 }
 
 worker.addEventListener("notificationclick", (event) => {

@@ -171,6 +171,24 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
     assert_eq!(browser.script("return violations"), json!([]));
 }
 
+/// What the browser asks for until the inbox is there. The state has no need to wait for the script.
+#[test]
+fn the_first_look_takes_a_document_a_style_sheet_a_script_and_the_state_all_asked_for_at_once() {
+    let morning = Morning::new();
+    let browser = sign_in(&morning.home, DESKTOP);
+    let asked = browser.script(
+        "const path = (entry) => new URL(entry.name).pathname.replace(/-[0-9a-f]{20}(?=[.])/, '');
+         const entries = performance.getEntriesByType('resource').filter((entry) => !/icon|manifest|events|sw.js/.test(entry.name));
+         return entries.map(path).sort()",
+    );
+    assert_eq!(asked, json!(["/api/v1/state", "/css/page.css", "/js/page.js"]));
+    let state_waited = browser.script(
+        "const entry = (part) => performance.getEntriesByType('resource').find((entry) => entry.name.includes(part));
+         return entry('/api/v1/state').startTime > entry('/js/page-').responseEnd",
+    );
+    assert_eq!(state_waited, json!(false));
+}
+
 #[test]
 fn nothing_is_cut_off_or_too_small_to_touch_on_a_phone() {
     let morning = Morning::new();
@@ -224,14 +242,10 @@ fn the_types_of_the_page_hold() {
 }
 
 #[test]
-fn markup_enters_the_page_by_one_door_and_the_list_of_files_is_complete() {
-    let list = std::fs::read_to_string(ui().join("files.rs")).unwrap();
+fn markup_enters_the_page_by_one_door() {
     let mut doors = Vec::new();
     for path in sources(&ui()) {
         let name = path.strip_prefix(ui()).unwrap().to_str().unwrap().to_owned();
-        if name != "js/types.js" {
-            assert!(list.contains(&format!("\"{name}\"")), "{name} is not served");
-        }
         let Ok(source) = std::fs::read_to_string(&path) else {
             continue;
         };
@@ -254,7 +268,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() && name != "screenshots" {
             found.extend(sources(&path));
-        } else if path.is_file() && name != "files.rs" && !name.starts_with("tsconfig") {
+        } else if path.is_file() && !name.starts_with("tsconfig") {
             found.push(path);
         }
     }

@@ -61,6 +61,30 @@ fn a_broker_that_stays_away_is_announced_and_nothing_typed_is_lost() {
 }
 
 #[test]
+fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees(".row-name", &agent);
+    let page = browser
+        .script("return location.origin")
+        .as_str()
+        .unwrap()
+        .to_owned();
+    browser
+        .until("return navigator.serviceWorker.ready.then((worker) => worker.active.state === 'activated')");
+    kill_broker(&home);
+    browser.goto("about:blank");
+    browser.goto(&page);
+    // Nobody served it.
+    browser.until("return document.styleSheets[0]?.cssRules.length > 0");
+    assert_eq!(browser.count(".row"), 0);
+    home.run(&["inbox"]).expect(0);
+    browser.wait_until_ready();
+    browser.sees(".row-name", &agent);
+}
+
+#[test]
 fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
     let home = Home::new();
     let agent = home.join();

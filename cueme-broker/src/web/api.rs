@@ -1,5 +1,7 @@
 //! The routes, in one table with what they take and give.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::Router;
 use axum::http::StatusCode;
@@ -7,7 +9,7 @@ use axum::routing::{delete, get, patch, post, put};
 use serde_json::Value;
 
 use super::error::ApiError;
-use super::openapi::{Operation, Table};
+use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
@@ -19,16 +21,20 @@ use super::{
 pub(super) fn router(web: Shared) -> Router {
     let table = humans(Table::new());
     let table = runs::routes(page(table));
-    let (routes, document) = public::describe(agents_own(table)).finish();
+    let (routes, description) = public::describe(agents_own(table)).finish();
+    let description = Arc::new(description);
     routes
-        .route("/api/v1/openapi.json", get(move || describe(document.clone())))
+        .route(
+            "/api/v1/openapi.json",
+            get(move || describe(Arc::clone(&description))),
+        )
         .fallback(assets::asset)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(web)
 }
 
-async fn describe(document: Value) -> Json<Value> {
-    Json(document)
+async fn describe(description: Arc<Description>) -> Json<Value> {
+    Json(description.document())
 }
 
 pub(super) async fn method_not_allowed() -> ApiError {
@@ -43,29 +49,29 @@ pub(super) async fn method_not_allowed() -> ApiError {
 fn humans(table: Table) -> Table {
     table
         .route(
-            &get_op("/state", "Returns everything the page begins with").gives::<snapshot::Snapshot>(200),
+            get_op("/state", "Returns everything the page begins with").gives::<snapshot::Snapshot>(200),
             get(snapshot::state),
         )
         .route(
-            &get_op("/status", "Describes the broker").gives::<Value>(200),
+            get_op("/status", "Describes the broker").gives::<Value>(200),
             get(snapshot::status),
         )
         .route(
-            &get_op("/events", "Follows what happens")
+            get_op("/events", "Follows what happens")
                 .query::<events::EventsQuery>()
                 .gives_as::<String>(200, "text/event-stream"),
             get(events::events),
         )
         .route(
-            &get_op("/agents", "Lists the agents").gives::<snapshot::Agents>(200),
+            get_op("/agents", "Lists the agents").gives::<snapshot::Agents>(200),
             get(snapshot::agents),
         )
         .route(
-            &get_op("/agents/{agent_id}", "Returns one agent").gives::<agents::AgentWhole>(200),
+            get_op("/agents/{agent_id}", "Returns one agent").gives::<agents::AgentWhole>(200),
             get(agents::agent),
         )
         .route(
-            &Operation::new(
+            Operation::new(
                 "patch",
                 "/agents/{agent_id}",
                 "Names, pins, archives or instructs an agent",
@@ -75,13 +81,13 @@ fn humans(table: Table) -> Table {
             patch(agents::amend),
         )
         .route(
-            &put_op("/agents/{agent_id}/read", "Notes how far a human has read")
+            put_op("/agents/{agent_id}/read", "Notes how far a human has read")
                 .takes::<agents::ReadMark>()
                 .gives_nothing(),
             put(agents::mark_read),
         )
         .route(
-            &get_op(
+            get_op(
                 "/agents/{agent_id}/timeline",
                 "Returns an agent's questions, newest first",
             )
@@ -90,21 +96,21 @@ fn humans(table: Table) -> Table {
             get(cues::timeline),
         )
         .route(
-            &get_op("/cues", "Lists the questions that can be answered").gives::<snapshot::OpenCues>(200),
+            get_op("/cues", "Lists the questions that can be answered").gives::<snapshot::OpenCues>(200),
             get(snapshot::open_cues),
         )
         .route(
-            &get_op("/cues/{cue_id}", "Returns one question").gives::<Cue>(200),
+            get_op("/cues/{cue_id}", "Returns one question").gives::<Cue>(200),
             get(cues::cue),
         )
         .route(
-            &get_op("/cues/{cue_id}/prompt", "Returns a part of a question as HTML")
+            get_op("/cues/{cue_id}/prompt", "Returns a part of a question as HTML")
                 .query::<cues::PartQuery>()
                 .gives::<Markup>(200),
             get(cues::prompt_part),
         )
         .route(
-            &get_op(
+            get_op(
                 "/cues/{cue_id}/text",
                 "Returns a part of what the agent reads as HTML",
             )
@@ -113,7 +119,7 @@ fn humans(table: Table) -> Table {
             get(cues::text_part),
         )
         .route(
-            &get_op(
+            get_op(
                 "/cues/{cue_id}/prompt.txt",
                 "Returns a question as it was written",
             )
@@ -121,64 +127,64 @@ fn humans(table: Table) -> Table {
             get(cues::prompt_source),
         )
         .route(
-            &get_op("/cues/{cue_id}/text.txt", "Returns what the agent reads")
+            get_op("/cues/{cue_id}/text.txt", "Returns what the agent reads")
                 .gives_as::<String>(200, "text/plain"),
             get(cues::text_source),
         )
         .route(
-            &get_op("/search", "Finds agents and questions by their words")
+            get_op("/search", "Finds agents and questions by their words")
                 .query::<cues::SearchQuery>()
                 .gives::<cues::Found>(200),
             get(cues::search),
         )
         .route(
-            &post_op("/cues/{cue_id}/answer", "Answers a question")
+            post_op("/cues/{cue_id}/answer", "Answers a question")
                 .takes::<decide::AnswerBody>()
                 .gives::<decide::Decided>(200)
                 .refuses(&[409]),
             post(decide::answer),
         )
         .route(
-            &post_op("/cues/{cue_id}/decline", "Declines a question")
+            post_op("/cues/{cue_id}/decline", "Declines a question")
                 .takes::<decide::CloseBody>()
                 .gives::<decide::Decided>(200)
                 .refuses(&[409]),
             post(decide::decline),
         )
         .route(
-            &post_op("/cues/{cue_id}/cancel", "Closes a question without an answer")
+            post_op("/cues/{cue_id}/cancel", "Closes a question without an answer")
                 .takes::<decide::CloseBody>()
                 .gives::<decide::Decided>(200)
                 .refuses(&[409]),
             post(decide::cancel),
         )
         .route(
-            &post_op("/cues/{cue_id}/undo", "Takes a decision back")
+            post_op("/cues/{cue_id}/undo", "Takes a decision back")
                 .takes::<decide::Empty>()
                 .gives::<decide::Undone>(200)
                 .refuses(&[409]),
             post(decide::undo),
         )
         .route(
-            &put_op("/cues/{cue_id}/draft", "Keeps the draft of an answer")
+            put_op("/cues/{cue_id}/draft", "Keeps the draft of an answer")
                 .takes::<drafts::DraftBody>()
                 .gives::<DraftShown>(200)
                 .refuses(&[409]),
             put(drafts::keep_for_cue),
         )
         .route(
-            &delete_op("/cues/{cue_id}/draft", "Throws the draft of an answer away").gives_nothing(),
+            delete_op("/cues/{cue_id}/draft", "Throws the draft of an answer away").gives_nothing(),
             delete(drafts::drop_for_cue),
         )
         .route(
-            &put_op("/agents/{agent_id}/draft", "Keeps the draft of a message")
+            put_op("/agents/{agent_id}/draft", "Keeps the draft of a message")
                 .takes::<drafts::DraftBody>()
                 .gives::<DraftShown>(200)
                 .refuses(&[409]),
             put(drafts::keep_for_agent),
         )
         .route(
-            &delete_op("/agents/{agent_id}/draft", "Throws the draft of a message away").gives_nothing(),
+            delete_op("/agents/{agent_id}/draft", "Throws the draft of a message away").gives_nothing(),
             delete(drafts::drop_for_agent),
         )
 }
@@ -187,13 +193,13 @@ fn humans(table: Table) -> Table {
 fn page(table: Table) -> Table {
     table
         .route(
-            &post_op("/messages", "Leaves a message for one or several agents")
+            post_op("/messages", "Leaves a message for one or several agents")
                 .takes::<messages::MessageBody>()
                 .gives::<messages::MessageResults>(200),
             post(messages::send),
         )
         .route(
-            &get_op(
+            get_op(
                 "/agents/{agent_id}/messages",
                 "Lists the messages that wait for an agent",
             )
@@ -201,7 +207,7 @@ fn page(table: Table) -> Table {
             get(messages::list),
         )
         .route(
-            &put_op(
+            put_op(
                 "/agents/{agent_id}/messages/order",
                 "Puts messages in another order",
             )
@@ -211,7 +217,7 @@ fn page(table: Table) -> Table {
             put(messages::reorder),
         )
         .route(
-            &Operation::new(
+            Operation::new(
                 "patch",
                 "/agents/{agent_id}/messages/{message_id}",
                 "Writes a message anew",
@@ -221,11 +227,11 @@ fn page(table: Table) -> Table {
             patch(messages::reword),
         )
         .route(
-            &delete_op("/agents/{agent_id}/messages/{message_id}", "Takes a message back").gives_nothing(),
+            delete_op("/agents/{agent_id}/messages/{message_id}", "Takes a message back").gives_nothing(),
             delete(messages::delete),
         )
         .route(
-            &post_op("/uploads", "Takes a file in")
+            post_op("/uploads", "Takes a file in")
                 .query::<uploads::UploadQuery>()
                 .takes_bytes()
                 .gives::<uploads::UploadShown>(201)
@@ -233,12 +239,12 @@ fn page(table: Table) -> Table {
             post(uploads::take),
         )
         .route(
-            &get_op("/uploads/{upload_id}", "Gives a file back")
+            get_op("/uploads/{upload_id}", "Gives a file back")
                 .gives_as::<Value>(200, "application/octet-stream"),
             get(uploads::give),
         )
         .route(
-            &delete_op(
+            delete_op(
                 "/uploads/{upload_id}",
                 "Throws a file away that no answer carries",
             )
@@ -247,63 +253,63 @@ fn page(table: Table) -> Table {
             delete(uploads::discard),
         )
         .route(
-            &post_op("/preview", "Renders Markdown")
+            post_op("/preview", "Renders Markdown")
                 .takes::<preview::PreviewBody>()
                 .gives::<Markup>(200),
             post(preview::preview),
         )
         .route(
-            &get_op("/settings", "Returns the settings").gives::<settings::Settings>(200),
+            get_op("/settings", "Returns the settings").gives::<settings::Settings>(200),
             get(settings::settings),
         )
         .route(
-            &Operation::new("patch", "/settings", "Changes some of the settings")
+            Operation::new("patch", "/settings", "Changes some of the settings")
                 .takes::<settings::SettingsPatch>()
                 .gives::<settings::Settings>(200),
             patch(settings::change),
         )
         .route(
-            &get_op("/policies", "Lists the rules").gives::<policies::Policies>(200),
+            get_op("/policies", "Lists the rules").gives::<policies::Policies>(200),
             get(policies::list),
         )
         .route(
-            &Operation::new("patch", "/policies/{name}", "Turns a rule on or off")
+            Operation::new("patch", "/policies/{name}", "Turns a rule on or off")
                 .takes::<policies::PolicySwitch>()
                 .gives::<policies::PolicyShown>(200),
             patch(policies::switch),
         )
         .route(
-            &get_op("/devices", "Lists the devices that are signed in").gives::<devices::Devices>(200),
+            get_op("/devices", "Lists the devices that are signed in").gives::<devices::Devices>(200),
             get(devices::list),
         )
         .route(
-            &Operation::new("patch", "/devices/{device_id}", "Names a device")
+            Operation::new("patch", "/devices/{device_id}", "Names a device")
                 .takes::<devices::NameBody>()
                 .gives::<devices::DeviceShown>(200),
             patch(devices::rename),
         )
         .route(
-            &delete_op("/devices/{device_id}", "Locks a device out").gives_nothing(),
+            delete_op("/devices/{device_id}", "Locks a device out").gives_nothing(),
             delete(devices::revoke),
         )
         .route(
-            &post_op("/links", "Makes a link that signs one device in")
+            post_op("/links", "Makes a link that signs one device in")
                 .takes::<devices::LinkBody>()
                 .gives::<devices::Link>(200),
             post(devices::link),
         )
         .route(
-            &get_op("/tokens", "Lists the tokens of programs").gives::<devices::Tokens>(200),
+            get_op("/tokens", "Lists the tokens of programs").gives::<devices::Tokens>(200),
             get(devices::list_tokens),
         )
         .route(
-            &post_op("/tokens", "Makes a token for an agent's program")
+            post_op("/tokens", "Makes a token for an agent's program")
                 .takes::<devices::TokenBody>()
                 .gives::<devices::TokenShown>(201),
             post(devices::mint),
         )
         .route(
-            &delete_op("/tokens/{token_id}", "Revokes a token").gives_nothing(),
+            delete_op("/tokens/{token_id}", "Revokes a token").gives_nothing(),
             delete(devices::revoke_token),
         )
 }
@@ -312,40 +318,40 @@ fn page(table: Table) -> Table {
 pub(super) fn agents_own(table: Table) -> Table {
     table
         .route(
-            &post_op("/hap/join", "Registers an agent")
+            post_op("/hap/join", "Registers an agent")
                 .takes::<hap::JoinBody>()
                 .gives::<hap::JoinedShown>(201),
             post(hap::join),
         )
         .route(
-            &post_op("/hap/recall", "Finds an agent by what it asked and was told")
+            post_op("/hap/recall", "Finds an agent by what it asked and was told")
                 .takes::<hap::RecallBody>()
                 .gives::<hap::RecalledShown>(200),
             post(hap::recall),
         )
         .route(
-            &post_op("/hap/cue", "Asks and waits")
+            post_op("/hap/cue", "Asks and waits")
                 .takes::<hap::CueBody>()
                 .gives::<hap::Heard>(200)
                 .gives::<hap::Heard>(202),
             post(hap::cue),
         )
         .route(
-            &post_op("/hap/pause", "Pauses and waits")
+            post_op("/hap/pause", "Pauses and waits")
                 .takes::<hap::PauseBody>()
                 .gives::<hap::Heard>(200)
                 .gives::<hap::Heard>(202),
             post(hap::pause),
         )
         .route(
-            &get_op("/hap/cues/{cue_id}", "Waits again")
+            get_op("/hap/cues/{cue_id}", "Waits again")
                 .query::<hap::WaitQuery>()
                 .gives::<hap::Heard>(200)
                 .gives::<hap::Heard>(202),
             get(hap::wait_again),
         )
         .route(
-            &post_op("/hap/ack", "Settles outcomes that were passed on to the agent")
+            post_op("/hap/ack", "Settles outcomes that were passed on to the agent")
                 .takes::<hap::AckBody>()
                 .gives::<hap::AckBody>(200),
             post(hap::ack),

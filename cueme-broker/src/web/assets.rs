@@ -1,111 +1,72 @@
-//! The page's files, embedded.
-
-use std::collections::HashMap;
-use std::sync::LazyLock;
+//! The page's files, embedded as the build made them (`build/page.rs`).
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
-use super::shrink::shrink;
 
 /// A file of the page.
 struct Asset {
-    name: &'static str,
+    path: &'static str,
     bytes: &'static [u8],
+    etag: &'static str,
+    /// Whether its name changes with it, so that whoever has it never has to ask again.
+    is_named_by_digest: bool,
 }
 
-/// Names a file beside the list.
-macro_rules! asset {
-    ($name:literal) => {
-        Asset {
-            name: $name,
-            bytes: include_bytes!($name),
-        }
-    };
+// `ASSETS`, and `INLINE_SCRIPT`: the digest by which the content policy knows the script in the document.
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// What the content policy allows to run: our files, and the one script that is written into the document.
+pub(super) fn script_sources() -> String {
+    format!("'self' '{INLINE_SCRIPT}'")
 }
-
-/// The list lives with the files, so that whoever changes the page changes one place.
-const ASSETS: &[Asset] = include!("../../ui/files.rs");
-
-struct Served {
-    bytes: Bytes,
-    kind: &'static str,
-    etag: HeaderValue,
-}
-
-static SERVED: LazyLock<HashMap<String, Served>> = LazyLock::new(|| {
-    ASSETS
-        .iter()
-        .map(|asset| {
-            let path = match asset.name {
-                "index.html" => "/".to_owned(),
-                name => format!("/{name}"),
-            };
-            let bytes = match std::str::from_utf8(asset.bytes) {
-                Ok(source) => Bytes::from(shrink(asset.name, source)),
-                Err(_) => Bytes::from_static(asset.bytes),
-            };
-            let served = Served {
-                kind: content_type(asset.name),
-                etag: etag(&bytes),
-                bytes,
-            };
-            (path, served)
-        })
-        .collect()
-});
 
 /// Serves a file of the page.
 pub(super) async fn asset(method: Method, uri: Uri, headers: HeaderMap) -> Response {
-    let Some(file) = SERVED.get(uri.path()) else {
+    let Some(file) = ASSETS.iter().find(|file| file.path == uri.path()) else {
         return ApiError::not_found("nothing is here").into_response();
     };
     if method != Method::GET && method != Method::HEAD {
         return super::api::method_not_allowed().await.into_response();
     }
-    let is_known = headers.get(header::IF_NONE_MATCH) == Some(&file.etag);
+    let known = headers.get(header::IF_NONE_MATCH);
+    let is_known = known.is_some_and(|known| known.as_bytes() == file.etag.as_bytes());
     let body = if is_known {
         Body::empty()
     } else {
-        Body::from(file.bytes.clone())
+        Body::from(Bytes::from_static(file.bytes))
     };
     let mut response = Response::new(body);
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
-    let response_headers = response.headers_mut();
-    response_headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
-    response_headers.insert(header::ETAG, file.etag.clone());
-    response_headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let caching = if file.is_named_by_digest {
+        "private, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    for (name, value) in [
+        (header::CONTENT_TYPE, content_type(file.path)),
+        (header::ETAG, file.etag),
+        (header::CACHE_CONTROL, caching),
+    ] {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 
-fn etag(bytes: &[u8]) -> HeaderValue {
-    let digest: String = Sha256::digest(bytes)
-        .iter()
-        .take(10)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    HeaderValue::try_from(format!("\"{digest}\"")).unwrap_or(HeaderValue::from_static("\"\""))
-}
-
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next().unwrap_or_default() {
-        "html" => "text/html; charset=utf-8",
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "/" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
-        "json" => "application/json",
         "webmanifest" => "application/manifest+json",
         "svg" => "image/svg+xml",
         "png" => "image/png",
-        "ico" => "image/x-icon",
-        "woff2" => "font/woff2",
-        "mp3" => "audio/mpeg",
-        "wav" => "audio/wav",
-        "ogg" => "audio/ogg",
         _ => "application/octet-stream",
     }
 }

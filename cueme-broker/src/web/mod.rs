@@ -28,7 +28,6 @@ mod policies;
 mod preview;
 mod qr;
 mod settings;
-mod shrink;
 mod snapshot;
 mod sniff;
 mod uploads;

@@ -82,72 +82,113 @@ impl Operation {
     }
 }
 
-/// Routes and their description, in the making.
+/// Routes and what describes them, in the making.
 pub(super) struct Table {
     router: Router<Shared>,
-    generator: SchemaGenerator,
-    paths: BTreeMap<String, Map<String, Value>>,
+    description: Description,
 }
 
 impl Table {
     pub(super) fn new() -> Self {
-        let settings = SchemaSettings::draft2020_12().with(|settings| {
-            settings.definitions_path = "/components/schemas".into();
-            settings.meta_schema = None;
-        });
         Self {
             router: Router::new(),
-            generator: settings.into_generator(),
-            paths: BTreeMap::new(),
+            description: Description {
+                operations: Vec::new(),
+            },
         }
     }
 
     /// Adds a route and describes it.
-    pub(super) fn route(mut self, operation: &Operation, handler: MethodRouter<Shared>) -> Self {
+    pub(super) fn route(mut self, operation: Operation, handler: MethodRouter<Shared>) -> Self {
         let path = format!("{PREFIX}{}", operation.path);
         self.router = self.router.route(&path, handler);
-        let described = self.describe(operation);
-        self.paths
-            .entry(path)
-            .or_default()
-            .insert(operation.method.to_owned(), described);
+        self.description.operations.push((Listener::Page, operation));
         self
     }
 
     /// Describes what another listener serves at this very path.
-    pub(super) fn describe_outside(mut self, operation: &Operation) -> Self {
-        let mut described = self.describe(operation);
-        described["servers"] =
-            json!([{ "url": "/", "description": "the listener for agents elsewhere (`public_listen`)" }]);
-        self.paths
-            .entry(operation.path.to_owned())
-            .or_default()
-            .insert(operation.method.to_owned(), described);
+    pub(super) fn describe_outside(mut self, operation: Operation) -> Self {
+        self.description.operations.push((Listener::Outside, operation));
         self
     }
 
-    /// Returns the router and the document.
-    pub(super) fn finish(mut self) -> (Router<Shared>, Value) {
-        self.generator.subschema_for::<ErrorBody<'static>>();
-        let schemas = self.generator.take_definitions(true);
-        let document = json!({
+    /// Returns the router and what describes it.
+    pub(super) fn finish(self) -> (Router<Shared>, Description) {
+        (self.router, self.description)
+    }
+}
+
+/// Who serves an operation.
+#[derive(Clone, Copy, PartialEq)]
+enum Listener {
+    Page,
+    Outside,
+}
+
+/// What there is, ready to be told. The document is written when somebody asks for it: no broker starts later for it.
+pub(super) struct Description {
+    operations: Vec<(Listener, Operation)>,
+}
+
+impl Description {
+    /// Writes the document.
+    pub(super) fn document(&self) -> Value {
+        let mut writer = Writer::new();
+        let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+        for (listener, operation) in &self.operations {
+            let mut described = writer.describe(operation);
+            let path = match listener {
+                Listener::Page => format!("{PREFIX}{}", operation.path),
+                Listener::Outside => {
+                    described["servers"] = json!([{ "url": "/", "description": "the listener for agents elsewhere (`public_listen`)" }]);
+                    operation.path.to_owned()
+                }
+            };
+            paths
+                .entry(path)
+                .or_default()
+                .insert(operation.method.to_owned(), described);
+        }
+        json!({
             "openapi": "3.1.0",
             "info": {
                 "title": "cueme",
                 "version": version::PROGRAM,
                 "description": "Everything the inbox does. Agents speak below /hap with tokens of their own.",
             },
-            "paths": self.paths,
+            "paths": paths,
             "components": {
-                "schemas": schemas,
+                "schemas": writer.schemas(),
                 "securitySchemes": {
                     "cookie": { "type": "apiKey", "in": "cookie", "name": "cueme" },
                     "bearer": { "type": "http", "scheme": "bearer" },
                 },
             },
             "security": [{ "cookie": [] }, { "bearer": [] }],
+        })
+    }
+}
+
+/// Describes operations one after the other, and collects the types they name.
+struct Writer {
+    generator: SchemaGenerator,
+}
+
+impl Writer {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
         });
-        (self.router, document)
+        Self {
+            generator: settings.into_generator(),
+        }
+    }
+
+    /// Returns the types that were named, and that of errors, which every operation may answer with.
+    fn schemas(mut self) -> Map<String, Value> {
+        self.generator.subschema_for::<ErrorBody<'static>>();
+        self.generator.take_definitions(true)
     }
 
     fn describe(&mut self, operation: &Operation) -> Value {

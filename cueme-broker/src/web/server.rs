@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -19,6 +19,7 @@ use protocol_spec::endpoint::Places;
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
+use super::assets;
 use super::door::{Admitted, Peer, Refused, admit, login, login_token, sign_in_page, unauthenticated};
 use super::patience::Patient;
 use super::public;
@@ -35,9 +36,16 @@ const CONNECTIONS_MAX: usize = 4096;
 /// How long accepting rests when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-    connect-src 'self'; font-src 'self'; media-src 'self' data: blob:; manifest-src 'self'; worker-src 'self'; \
-    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+static CONTENT_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
+         media-src 'self' data: blob:; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'",
+        assets::script_sources()
+    );
+    // What is not a header forbids everything.
+    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+});
 
 /// Which of the two listeners a connection came in by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,8 +247,10 @@ fn is_navigation(parts: &Parts) -> bool {
 /// Adds what every response says to browsers.
 fn harden(response: &mut Response<Body>) {
     let headers = response.headers_mut();
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert_with(|| CONTENT_POLICY.clone());
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -35,10 +35,18 @@ export const onSignedOut = (run) => void (whenSignedOut = run);
  * @param {RequestInit} [more]
  * @returns {Promise<any>}
  */
-export async function send(method, path, body = null, more = {}) {
+export function send(method, path, body = null, more = {}) {
+  return outcome(fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more }));
+}
+
+/**
+ * @param {Promise<Response>} asked
+ * @returns {Promise<any>}
+ */
+async function outcome(asked) {
   let response;
   try {
-    response = await fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more });
+    response = await asked;
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, { code: "offline" });
@@ -62,12 +70,23 @@ export const json = (method, path, body, more) =>
 
 const id = encodeURIComponent;
 
+/** What `early.js` asked for. It is taken once: whoever reads the state later wants the newest. */
+function takeFirstState() {
+  const early = /** @type {{ firstState?: Promise<Response> }} */ (window);
+  const asked = early.firstState;
+  delete early.firstState;
+  return asked;
+}
+
 /** @type {(kind: "cues" | "agents", of: string) => string} */
 const draftPath = (kind, of) => `/${kind}/${id(of)}/draft`;
 
 export const api = {
   /** @returns {Promise<T.Snapshot>} */
-  state: () => send("GET", "/state"),
+  state: () => {
+    const asked = takeFirstState();
+    return asked ? outcome(asked) : send("GET", "/state");
+  },
   /** @type {(agent: string) => Promise<T.AgentDetail>} */
   agent: (agent) => send("GET", `/agents/${id(agent)}`),
   /** @type {(agent: string, before?: number) => Promise<{ cues: T.Cue[], more: boolean }>} */

@@ -7,7 +7,7 @@ import { listenToKeys } from "./keys.js";
 import { catchUp, connect } from "./live.js";
 import { onRoute, route } from "./route.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
-import { t, useLanguage } from "./i18n/index.js";
+import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
 import { createConversation } from "./view/conversation.js";
 import { createInbox, summary } from "./view/inbox.js";
@@ -17,6 +17,7 @@ import { connectGuide } from "./view/welcome.js";
 
 const AWAY_MS = 20_000;
 const FIRST_TRY_AGAIN_MS = 1_000;
+const WORKER_PAUSE_MS = 1_000;
 
 /** @type {import("./view/conversation.js").Conversation | null} */
 let conversation = null;
@@ -25,7 +26,7 @@ void start();
 
 async function start() {
   onSignedOut(() => setConnection("signed-out"));
-  await firstReading();
+  await Promise.all([firstReading(), loadWords()]);
   if (useLanguage(state.settings.language)) return location.reload();
   build();
   startClock();
@@ -33,9 +34,10 @@ async function start() {
   listenToKeys(() => conversation);
   connect();
   wakeUp();
-  void navigator.serviceWorker?.register("/sw.js").catch(() => {});
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
+  // It fetches everything once more, to keep it: not while someone waits for the first look.
+  setTimeout(() => void navigator.serviceWorker?.register("/sw.js").catch(() => {}), WORKER_PAUSE_MS);
 }
 
 /** The page may be opened while the broker restarts: try until it answers, or says that we are not welcome. */

@@ -27,7 +27,7 @@ pub(in crate::web) fn routes(web: Shared) -> Router {
 pub(in crate::web) fn describe(table: Table) -> Table {
     table
         .describe_outside(
-            &Operation::new(
+            Operation::new(
                 "post",
                 WEBHOOK_PATH,
                 "Takes a change of status that Cursor sends, signed",
@@ -36,7 +36,7 @@ pub(in crate::web) fn describe(table: Table) -> Table {
             .gives_nothing(),
         )
         .describe_outside(
-            &Operation::new(
+            Operation::new(
                 "post",
                 EXCHANGE_PATH,
                 "Exchanges a one-time token for the token of its run",
@@ -45,11 +45,10 @@ pub(in crate::web) fn describe(table: Table) -> Table {
             .gives::<exchange::Exchanged>(200),
         )
         .describe_outside(
-            &Operation::new("get", SKILLS_INDEX_PATH, "Lists the skills").gives::<skills::Skills>(200),
+            Operation::new("get", SKILLS_INDEX_PATH, "Lists the skills").gives::<skills::Skills>(200),
         )
         .describe_outside(
-            &Operation::new("get", skills::PATH, "Returns one skill")
-                .gives_as::<String>(200, "text/markdown"),
+            Operation::new("get", skills::PATH, "Returns one skill").gives_as::<String>(200, "text/markdown"),
         )
 }
 

@@ -1,6 +1,8 @@
 /** The page's words, in the reader's language. */
 
-/** @typedef {keyof typeof import("./en.js").en} Word */
+import { en } from "./en.js";
+
+/** @typedef {keyof typeof en} Word */
 
 const STORED = "cueme.language";
 
@@ -9,8 +11,18 @@ const current = pick(localStorage.getItem(STORED));
 
 document.documentElement.lang = language();
 
-/** Only the words on screen are loaded. */
-const words = current === "zh" ? (await import("./zh.js")).zh : (await import("./en.js")).en;
+/** @type {Record<Word, string>} */
+let words = en;
+
+/** Loads the words of a language that the page does not bring along; without them English is better than nothing. */
+export async function loadWords() {
+  if (current !== "zh") return;
+  try {
+    words = (await import("./zh.js")).zh;
+  } catch {
+    // The next load of the page tries again.
+  }
+}
 
 /** @param {string | null} wanted */
 function pick(wanted) {

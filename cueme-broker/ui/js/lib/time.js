@@ -41,6 +41,20 @@ export function span(since, precise = false) {
 /** @param {string | number} at */
 export const toMs = (at) => (typeof at === "number" ? at : Date.parse(at));
 
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/**
+ * Returns how dates are written. Learning how the language writes them takes the browser milliseconds, so each is kept.
+ * @param {Intl.DateTimeFormatOptions} options
+ */
+function format(options) {
+  const key = JSON.stringify(options);
+  const kept = formats.get(key) ?? new Intl.DateTimeFormat(language(), options);
+  formats.set(key, kept);
+  return kept;
+}
+
 /**
  * Returns the time of day, with the date when it was not today.
  * @param {string | number} at
@@ -50,14 +64,14 @@ export function clock(at) {
   const today = new Date(now()).toDateString() === date.toDateString();
   /** @type {Intl.DateTimeFormatOptions} */
   const time = { hour: "2-digit", minute: "2-digit" };
-  return date.toLocaleString(language(), today ? time : { ...time, month: "short", day: "numeric" });
+  return format(today ? time : { ...time, month: "short", day: "numeric" }).format(date);
 }
 
 /**
  * Returns date and time in full, for titles.
  * @param {string | number} at
  */
-export const full = (at) => new Date(toMs(at)).toLocaleString(language(), { dateStyle: "full", timeStyle: "medium" });
+export const full = (at) => format({ dateStyle: "full", timeStyle: "medium" }).format(toMs(at));
 
 /**
  * Returns the name of a day: today, yesterday, or the date.
@@ -69,5 +83,5 @@ export function day(at) {
   const ago = Math.round((start(new Date(now())) - start(date)) / 86_400_000);
   if (ago === 0) return t("day.today");
   if (ago === 1) return t("day.yesterday");
-  return date.toLocaleDateString(language(), { weekday: "long", month: "long", day: "numeric" });
+  return format({ weekday: "long", month: "long", day: "numeric" }).format(date);
 }

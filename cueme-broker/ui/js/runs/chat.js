@@ -6,14 +6,12 @@ import { ApiError } from "../api.js";
 import { textButton } from "../view/buttons.js";
 import { openDialog } from "../view/dialog.js";
 import { runsApi } from "./api.js";
-import { addStyle } from "./style.js";
 import { w } from "./words.js";
 
 /** @import * as R from "../types.js" */
 
 /** @param {string} agentId */
 export function openChat(agentId) {
-  addStyle();
   const about = h("p", { class: "muted small", role: "status" });
   const earlier = h("p", { class: "chat-earlier" });
   const list = h("ol", { class: "chat" });

@@ -6,14 +6,12 @@ import { openDialog } from "../view/dialog.js";
 import { toast } from "../view/toast.js";
 import { runsApi } from "./api.js";
 import { secretField } from "./secret-field.js";
-import { addStyle } from "./style.js";
 import { w } from "./words.js";
 
 /** @import * as R from "../types.js" */
 
 /** @param {() => void} changed */
 export async function openLaunch(changed) {
-  addStyle();
   /** @type {R.CloudForm} */
   let form;
   try {

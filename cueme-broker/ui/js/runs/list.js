@@ -8,12 +8,10 @@ import { openDialog } from "../view/dialog.js";
 import { runsApi } from "./api.js";
 import { createCard, updateCard } from "./card.js";
 import { openLaunch } from "./launch.js";
-import { addStyle } from "./style.js";
 import { w } from "./words.js";
 
 /** Opens the list, which follows what happens for as long as it is open. */
 export function openRuns() {
-  addStyle();
   const list = h("ul", { class: "cards runs" });
   const note = h("p", { class: "muted", role: "status" });
   const draw = async () => {

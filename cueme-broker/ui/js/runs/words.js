@@ -1,8 +1,10 @@
-/** Words about runs, loaded with what needs them. */
+/** Words about runs. */
 
 import { language } from "../i18n/index.js";
+import { en } from "./en.js";
+import { zh } from "./zh.js";
 
-const words = language() === "en" ? (await import("./en.js")).en : (await import("./zh.js")).zh;
+const words = language() === "en" ? en : zh;
 
 /**
  * Returns a text, with `{name}` replaced by the value of that name.

@@ -9,7 +9,7 @@ import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
 import { askText } from "./dialog.js";
-import { section } from "./settings.js";
+import { section } from "./section.js";
 import { toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */

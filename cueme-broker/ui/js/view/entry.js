@@ -2,7 +2,7 @@
 
 import { fill, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { clock, full } from "../lib/time.js";
+import { clock } from "../lib/time.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
@@ -61,7 +61,7 @@ function headOf(cue) {
     cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
     cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
-    h("time", { class: "entry-time", datetime: cue.asked_at, title: full(cue.asked_at) }, clock(cue.asked_at)),
+    h("time", { class: "entry-time", datetime: cue.asked_at }, clock(cue.asked_at)),
     copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question")),
   ];
 }

@@ -24,14 +24,18 @@ export function liveSpan(since, { precise = false, className = "" } = {}) {
 export function setSince(el, since, precise = false) {
   if (el.dateTime !== since) {
     el.dateTime = since;
-    el.title = full(since);
+    el.title = "";
   }
   el.dataset.since = precise ? "precise" : "short";
   setText(el, span(since, precise));
 }
 
-/** Starts the clock. */
+/** Starts the clock, and tells the whole date and time of whatever is pointed at. */
 export function startClock() {
+  document.addEventListener("pointerover", (event) => {
+    const el = event.target instanceof Element && event.target.closest("time[datetime]");
+    if (el instanceof HTMLTimeElement && !el.title) el.title = full(el.dateTime);
+  });
   setInterval(() => {
     if (document.hidden) return;
     for (const el of document.querySelectorAll("time[data-since]")) {

@@ -1,4 +1,4 @@
-/** The dialogs that are rarely opened, loaded when they are. */
+/** The dialogs that are rarely opened: their modules run when they are. */
 
 /** @param {"quick" | "attention"} [at] */
 export const openSettings = async (at) => (await import("./settings.js")).openSettings(at);

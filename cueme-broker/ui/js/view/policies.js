@@ -5,7 +5,7 @@ import { clock } from "../lib/time.js";
 import { api } from "../api.js";
 import { changeSettings, emit, on, state } from "../store.js";
 import { t } from "../i18n/index.js";
-import { section, toggle } from "./settings.js";
+import { section, toggle } from "./section.js";
 import { toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */

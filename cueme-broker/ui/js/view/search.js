@@ -1,7 +1,7 @@
 /** Full-text search over questions and answers, below the agents whose names fit. */
 
 import { debounce, fill, h } from "../lib/dom.js";
-import { clock, full } from "../lib/time.js";
+import { clock } from "../lib/time.js";
 import { nameOf, state } from "../store.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
@@ -62,7 +62,7 @@ function hit(cue, words) {
     h(
       "a",
       { class: "row hit", href: `#/agent/${encodeURIComponent(cue.agent_id)}/${encodeURIComponent(cue.cue_id)}` },
-      h("span", { class: "row-head" }, h("bdi", { class: "row-name" }, agent ? nameOf(agent) : cue.agent_id), h("time", { class: "row-time", datetime: cue.asked_at, title: full(cue.asked_at) }, clock(cue.asked_at))),
+      h("span", { class: "row-head" }, h("bdi", { class: "row-name" }, agent ? nameOf(agent) : cue.agent_id), h("time", { class: "row-time", datetime: cue.asked_at }, clock(cue.asked_at))),
       h("span", { class: "row-text", dir: "auto" }, marked(cue.snippet || cue.beginning, words)),
     ),
   );

@@ -8,6 +8,7 @@ import { t, useLanguage } from "../i18n/index.js";
 import { devicesSection } from "./devices.js";
 import { openDialog } from "./dialog.js";
 import { policiesSection } from "./policies.js";
+import { section, toggle } from "./section.js";
 import { toast } from "./toast.js";
 import { connectGuide } from "./welcome.js";
 
@@ -26,12 +27,6 @@ export function openSettings(at) {
 
 /** @param {Partial<T.Settings>} change */
 const save = (change) => changeSettings(change).catch(() => toast(t("error.try-again"), "bad"));
-
-/**
- * @param {string} title
- * @param {...(Node | null | false)} body
- */
-export const section = (title, ...body) => h("section", { class: "settings-section" }, h("h3", null, title), body);
 
 function looks() {
   return section(
@@ -106,16 +101,6 @@ function guide() {
   const details = h("details", { class: "settings-section" }, h("summary", null, t("guide.title")));
   details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(connectGuide()));
   return details;
-}
-
-/**
- * @param {string} label
- * @param {boolean} value
- * @param {(on: boolean) => unknown} run
- */
-export function toggle(label, value, run) {
-  const box = h("input", { type: "checkbox", class: "switch", role: "switch", checked: value, onchange: () => void run(box.checked) });
-  return h("label", { class: "line" }, h("span", null, label), box);
 }
 
 /**

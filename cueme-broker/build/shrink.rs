@@ -6,7 +6,7 @@
 //! what comes out of it.
 
 /// Returns what is served of a file.
-pub(super) fn shrink(name: &str, source: &str) -> String {
+pub(crate) fn shrink(name: &str, source: &str) -> String {
     match name.rsplit('.').next() {
         Some("js") => shrink_script(source),
         Some("css") => shrink_style(source),

@@ -1,0 +1,327 @@
+//! Makes what the broker serves of the page out of its sources.
+//!
+//! What the first look at the inbox needs comes in three files: the document, one style sheet, one script. The document never
+//! changes its name, so browsers ask whether theirs is the newest; styles and scripts carry a digest of themselves in theirs
+//! and are kept for good.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::link::{LinkError, link};
+use crate::shrink::shrink;
+
+/// The module that begins everything.
+const ROOT: &str = "js/main.js";
+/// The script that runs before the first paint. It is written into the document: fetching it would hold up everything else.
+const EARLY: &str = "js/early.js";
+/// Types alone, for the checker.
+const TYPES: &str = "js/types.js";
+/// The lines of the service worker that are written here.
+const WORKER_CACHE: &str = "const SHELL = \"cueme-shell\";";
+const WORKER_FILES: &str = "const FILES = [\"/\"];";
+
+/// The page, ready to be served.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) files: Vec<File>,
+    /// What lets the document's own script run under the content policy: `sha256-…`.
+    pub(crate) inline_script: String,
+}
+
+/// A file of the page.
+#[derive(Debug)]
+pub(crate) struct File {
+    /// Where it is served.
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether its name changes with it.
+    pub(crate) is_named_by_digest: bool,
+}
+
+/// Why there is no page.
+#[derive(Debug, Error)]
+pub(crate) enum PageError {
+    #[error("could not read {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error("{file} has no line `{line}`, which the build writes anew")]
+    NoSuchLine { file: &'static str, line: String },
+}
+
+/// Makes the page out of the sources in `ui`.
+pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
+    let sources = Sources { ui };
+    let mut modules = sources.below("js")?;
+    modules.remove(TYPES);
+    let early = modules.remove(EARLY).unwrap_or_default();
+    let early = shrink(EARLY, &early);
+    let mut files = Vec::new();
+    let script = link(ROOT, &modules, |name, part| {
+        let part = named_by_digest(name, "js", part);
+        let path = part.path.clone();
+        files.push(part);
+        path
+    })?;
+    let script = named_by_digest("page", "js", script);
+    let document = sources.text("index.html")?;
+    let style = named_by_digest("page", "css", sources.style(&document)?);
+    let document = document_of(&document, &early, &style.path, &script.path)?;
+    files.extend([file("/", document), style, script]);
+    for name in sources.names("icons")? {
+        files.push(file(&format!("/{name}"), sources.bytes(&name)?));
+    }
+    files.push(file(
+        "/manifest.webmanifest",
+        sources.bytes("manifest.webmanifest")?,
+    ));
+    files.push(file("/sw.js", worker_of(&sources.text("sw.js")?, &files)?));
+    Ok(Page {
+        files,
+        inline_script: format!("sha256-{}", STANDARD.encode(Sha256::digest(early))),
+    })
+}
+
+/// Returns enough of a digest to tell any two versions of a file apart.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .take(10)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn file(path: &str, bytes: impl Into<Vec<u8>>) -> File {
+    File {
+        path: path.to_owned(),
+        bytes: bytes.into(),
+        is_named_by_digest: false,
+    }
+}
+
+fn named_by_digest(name: &str, extension: &str, text: String) -> File {
+    File {
+        path: format!("/{extension}/{name}-{}.{extension}", digest(text.as_bytes())),
+        bytes: text.into_bytes(),
+        is_named_by_digest: true,
+    }
+}
+
+/// Replaces the scripts and style sheets that the document names by what they became.
+fn document_of(source: &str, early: &str, style: &str, script: &str) -> Result<String, PageError> {
+    let early_line = format!("<script src=\"/{EARLY}\"></script>");
+    let root_line = format!("<script type=\"module\" blocking=\"render\" src=\"/{ROOT}\"></script>");
+    for line in [&early_line, &root_line] {
+        expect_line(source, "index.html", line)?;
+    }
+    let mut has_style = false;
+    let lines = source.lines().map(str::trim).filter_map(|line| {
+        if style_named(line).is_some() {
+            let is_first = !std::mem::replace(&mut has_style, true);
+            is_first.then(|| format!("<link rel=\"stylesheet\" href=\"{style}\">"))
+        } else if line == early_line {
+            Some(format!("<script>{early}</script>"))
+        } else if line == root_line {
+            Some(line.replace(&format!("/{ROOT}"), script))
+        } else {
+            Some(line.to_owned())
+        }
+    });
+    Ok(lines.fold(String::new(), |document, line| document + &line + "\n"))
+}
+
+/// Returns the style sheet that a line of the document names.
+fn style_named(line: &str) -> Option<&str> {
+    line.strip_prefix("<link rel=\"stylesheet\" href=\"/")?
+        .strip_suffix("\">")
+}
+
+/// Tells the service worker what to keep. Its cache is named after all of it, so that a new page is kept whole beside the old.
+fn worker_of(source: &str, files: &[File]) -> Result<String, PageError> {
+    for line in [WORKER_CACHE, WORKER_FILES] {
+        expect_line(source, "sw.js", line)?;
+    }
+    let everything: Vec<u8> = files.iter().flat_map(|file| file.bytes.clone()).collect();
+    let paths: Vec<_> = files.iter().map(|file| format!("{:?}", file.path)).collect();
+    let cache = format!("const SHELL = \"cueme-shell-{}\";", digest(&everything));
+    let paths = format!("const FILES = [{}];", paths.join(", "));
+    Ok(shrink(
+        "sw.js",
+        &source.replace(WORKER_CACHE, &cache).replace(WORKER_FILES, &paths),
+    ))
+}
+
+fn expect_line(source: &str, file: &'static str, wanted: &str) -> Result<(), PageError> {
+    let has_line = source.lines().any(|line| line.trim() == wanted);
+    has_line.then_some(()).ok_or_else(|| PageError::NoSuchLine {
+        file,
+        line: wanted.to_owned(),
+    })
+}
+
+/// The directory of sources. Paths are told from there.
+struct Sources<'a> {
+    ui: &'a Path,
+}
+
+impl Sources<'_> {
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, PageError> {
+        let path = self.ui.join(name);
+        fs::read(&path).map_err(|source| PageError::Read { path, source })
+    }
+
+    fn text(&self, name: &str) -> Result<String, PageError> {
+        let path = self.ui.join(name);
+        fs::read_to_string(&path).map_err(|source| PageError::Read { path, source })
+    }
+
+    /// Returns the files below a directory.
+    fn names(&self, directory: &str) -> Result<Vec<String>, PageError> {
+        let path = self.ui.join(directory);
+        let read = |source| PageError::Read {
+            path: path.clone(),
+            source,
+        };
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&path).map_err(read)? {
+            let entry = entry.map_err(read)?;
+            let name = format!("{directory}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                names.extend(self.names(&name)?);
+            } else {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the texts below a directory by their names.
+    fn below(&self, directory: &str) -> Result<BTreeMap<String, String>, PageError> {
+        let names = self.names(directory)?;
+        names
+            .into_iter()
+            .map(|name| self.text(&name).map(|text| (name, text)))
+            .collect()
+    }
+
+    /// Puts the style sheets together that the document names, in its order.
+    fn style(&self, document: &str) -> Result<String, PageError> {
+        let named = document.lines().filter_map(|line| style_named(line.trim()));
+        named.map(|name| Ok(shrink(name, &self.text(name)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ui() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("ui")
+    }
+
+    fn page() -> Page {
+        assemble(&ui()).unwrap()
+    }
+
+    fn text(page: &Page, is_it: impl Fn(&str) -> bool) -> String {
+        let file = page.files.iter().find(|file| is_it(&file.path)).unwrap();
+        String::from_utf8(file.bytes.clone()).unwrap()
+    }
+
+    #[test]
+    fn the_document_names_one_style_sheet_and_one_script_and_both_are_there() {
+        let page = page();
+        let document = text(&page, |path| path == "/");
+        for beginning in ["/css/page-", "/js/page-"] {
+            let file = page.files.iter().find(|file| file.path.starts_with(beginning));
+            let path = &file.filter(|file| file.is_named_by_digest).unwrap().path;
+            assert!(document.contains(&format!("\"{path}\"")), "{document}");
+        }
+        assert_eq!(document.matches("stylesheet").count(), 1);
+        assert_eq!(document.matches(" src=").count(), 1);
+    }
+
+    #[test]
+    fn all_that_the_first_look_imports_is_in_the_one_script_of_the_document() {
+        let page = page();
+        let ui = ui();
+        let sources = Sources { ui: &ui };
+        let script = text(&page, |path| path.starts_with("/js/page-"));
+        let modules = sources.below("js").unwrap();
+        let mut ahead = vec![ROOT.to_owned()];
+        let mut seen = 0;
+        // Not by the linker's own reading: by what a browser would follow.
+        while let Some(path) = ahead.pop() {
+            let key = path.strip_prefix("js/").unwrap().strip_suffix(".js").unwrap();
+            assert!(
+                script.contains(&format!("\n\"{key}\":(()=>{{\n")),
+                "{path} is not in it"
+            );
+            seen += 1;
+            let imports = modules[&path].lines().filter(|line| line.starts_with("import "));
+            for wanted in imports.map(|line| line.split('"').nth(1).unwrap()) {
+                let wanted = ui
+                    .join(&path)
+                    .parent()
+                    .unwrap()
+                    .join(wanted)
+                    .canonicalize()
+                    .unwrap();
+                let wanted = wanted.strip_prefix(ui.canonicalize().unwrap()).unwrap();
+                ahead.push(wanted.to_str().unwrap().to_owned());
+            }
+        }
+        assert!(seen > 30, "followed only {seen} imports");
+    }
+
+    #[test]
+    fn every_style_sheet_and_module_is_in_what_is_served() {
+        let page = page();
+        let ui = ui();
+        let sources = Sources { ui: &ui };
+        let style = text(&page, |path| path.ends_with(".css"));
+        for (name, source) in sources.below("css").unwrap() {
+            assert!(style.contains(&shrink(&name, &source)), "{name} is not served");
+        }
+        let scripts = page.files.iter().filter(|file| file.path.starts_with("/js/"));
+        let scripts: String = scripts
+            .map(|file| std::str::from_utf8(&file.bytes).unwrap())
+            .collect();
+        for name in sources.names("js").unwrap() {
+            let key = name.strip_prefix("js/").unwrap().strip_suffix(".js").unwrap();
+            let is_module = name != TYPES && name != EARLY;
+            assert_eq!(
+                scripts.contains(&format!("\n\"{key}\":(()=>{{\n")),
+                is_module,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_policy_allows_the_script_in_the_document_as_it_is_written_there() {
+        let page = page();
+        let document = text(&page, |path| path == "/");
+        let (_, rest) = document.split_once("<script>").unwrap();
+        let (inline, _) = rest.split_once("</script>").unwrap();
+        let expected = format!("sha256-{}", STANDARD.encode(Sha256::digest(inline)));
+        assert_eq!(page.inline_script, expected);
+    }
+
+    #[test]
+    fn the_worker_keeps_every_file_but_itself() {
+        let page = page();
+        let worker = text(&page, |path| path == "/sw.js");
+        for file in page.files.iter().filter(|file| file.path != "/sw.js") {
+            assert!(worker.contains(&format!("\"{}\"", file.path)), "{}", file.path);
+        }
+        assert!(!worker.contains("\"/sw.js\""));
+    }
+}
