@@ -7,55 +7,72 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::object::{Entries, Fill, Key, skip};
 use super::scalar::Scalar;
 use super::tool::ToolObject;
 
 /// The fields of a line, whatever its type.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
     pub(crate) kind: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) subtype: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) session_id: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) message: MessageText<'a>,
-    #[serde(borrow)]
-    pub(crate) timestamp_ms: Scalar<'a>,
-    #[serde(borrow)]
-    pub(crate) model_call_id: Scalar<'a>,
-    #[serde(borrow)]
+    /// Only whether it is there matters, as with the next.
+    pub(crate) timestamp_ms: Option<IgnoredAny>,
+    pub(crate) model_call_id: Option<IgnoredAny>,
     pub(crate) call_id: Scalar<'a>,
-    #[serde(borrow)]
-    /// Boxed, because a line is passed on by value and most have none.
+    /// Boxed, because it is big and most lines have none.
     pub(crate) tool_call: Option<Box<ToolObject<'a>>>,
-    #[serde(borrow)]
     pub(crate) model: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) is_error: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) result: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(crate) attempt: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) query: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) response: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) text: Scalar<'a>,
-    #[serde(borrow)]
     pub(crate) part: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) data: Option<&'a RawValue>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line into fields that are still empty, in place: there are too many of them to pass on by value.
+    pub(crate) fn read(&mut self, json: &'a str) -> serde_json::Result<()> {
+        let mut json = serde_json::Deserializer::from_str(json);
+        Fill(self).deserialize(&mut json)?;
+        json.end()
+    }
+}
+
+impl<'de: 'a, 'a> Entries<'de> for Line<'a> {
+    fn entry<A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        match &*key {
+            "type" => self.kind = map.next_value()?,
+            "subtype" => self.subtype = map.next_value()?,
+            "session_id" => self.session_id = map.next_value()?,
+            "message" => self.message = map.next_value()?,
+            "timestamp_ms" => self.timestamp_ms = map.next_value()?,
+            "model_call_id" => self.model_call_id = map.next_value()?,
+            "call_id" => self.call_id = map.next_value()?,
+            "tool_call" => self.tool_call = map.next_value()?,
+            "model" => self.model = map.next_value()?,
+            "is_error" => self.is_error = map.next_value()?,
+            "result" => self.result = map.next_value()?,
+            "error" => self.error = map.next_value()?,
+            "usage" => self.usage = map.next_value()?,
+            "query" => self.query = map.next_value()?,
+            "response" => self.response = map.next_value()?,
+            "text" => self.text = map.next_value()?,
+            "part" => self.part = map.next_value()?,
+            "data" => self.data = map.next_value()?,
+            _ => skip(map)?,
+        }
+        Ok(())
+    }
 }
 
 /// Reads a value that must be an object; a list, whose items would be taken for the fields in order, is none.
@@ -102,8 +119,8 @@ impl<'de> Visitor<'de> for MessageVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut text = Cow::Borrowed("");
-        while let Some(key) = map.next_key::<Scalar<'de>>()? {
-            if key.as_str() == Some("content") {
+        while let Some(Key(key)) = map.next_key()? {
+            if key == "content" {
                 text = map.next_value::<Content<'de>>()?.0;
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -161,12 +178,14 @@ impl<'de> Visitor<'de> for MessageVisitor {
 mod tests {
     use super::*;
 
+    fn read(json: &str) -> Line<'_> {
+        let mut line = Line::default();
+        line.read(json).unwrap();
+        line
+    }
+
     fn text(json: &str) -> String {
-        serde_json::from_str::<Line<'_>>(json)
-            .unwrap()
-            .message
-            .0
-            .into_owned()
+        read(json).message.0.into_owned()
     }
 
     #[test]
@@ -188,11 +207,32 @@ mod tests {
     }
 
     #[test]
+    fn of_a_repeated_key_the_last_counts() {
+        let line = read(r#"{"type":"user","call_id":"a","type":"assistant","call_\u0069d":"b"}"#);
+        assert_eq!(line.kind.as_str(), Some("assistant"));
+        assert_eq!(line.call_id.as_str(), Some("b"));
+    }
+
+    #[test]
+    fn what_is_no_object_or_not_alone_on_its_line_is_malformed() {
+        for json in ["[]", r#"["assistant"]"#, "7", "null", "{} {}", r#"{"type":"#] {
+            assert!(Line::default().read(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn null_in_the_place_of_a_time_is_no_time() {
+        let line = read(r#"{"timestamp_ms":null,"model_call_id":{"a":[1]}}"#);
+        assert!(line.timestamp_ms.is_none());
+        assert!(line.model_call_id.is_some());
+    }
+
+    #[test]
     fn unexpected_types_never_make_a_line_malformed() {
         let json =
             r#"{"type":["x"],"subtype":{},"timestamp_ms":"1","tool_call":[1],"usage":3,"result":{"a":1}}"#;
-        let line: Line<'_> = serde_json::from_str(json).unwrap();
-        assert_eq!(line.timestamp_ms.as_i64(), Some(1));
+        let line = read(json);
+        assert!(line.timestamp_ms.is_some());
         assert!(line.result.as_str().is_none());
     }
 }

@@ -1,7 +1,8 @@
 //! Runs the Cursor agent CLI and turns its stream into contract events.
 //!
-//! Reading order: a [`line`] holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is new in it, and the
-//! [`normalise`] machine makes events of them, [`activity`] for watchers and [`evidence`] for the HAP gate.
+//! Reading order: a [`line`], read as an [`object`], holds a [`scalar`] or a [`tool`], the [`text`] rule finds what is
+//! new in it, and the [`normalise`] machine makes events of them, [`activity`] for watchers and [`evidence`] for the
+//! HAP gate.
 //! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
 //! deciding what follows a failure, [`resume`] proving that a chat was continued, and an [`agent`] putting it all
 //! together.
@@ -17,6 +18,7 @@ mod invocation;
 mod line;
 mod locate;
 mod normalise;
+mod object;
 mod probe;
 pub(crate) mod process;
 mod question;

@@ -2,9 +2,15 @@
 
 use std::io::{self, Read, Write};
 
+use serde::Serialize;
+
 use super::fault::Exit;
 use super::normalise::{Ending, Item, Normaliser, NormaliserOptions, Sink};
+use crate::contract::Event;
 
+/// What [`Event::AssistantDelta`] is written as, before and after its text.
+const DELTA_HEAD: &[u8] = br#"{"type":"assistant_delta","data":{"content":"#;
+const DELTA_TAIL: &[u8] = b"}}";
 /// How many bytes are read at once.
 const READ_BYTES: usize = 256 * 1024;
 /// How many bytes of events are gathered before they are written.
@@ -82,10 +88,26 @@ impl<W: Write> EventWriter<W> {
         self.buffer.clear();
     }
 
-    fn line(&mut self, value: &impl serde::Serialize) {
+    fn line(&mut self, value: &impl Serialize) {
+        self.json(value);
+        self.end_line();
+    }
+
+    /// Writes a piece of text, which nearly every event is, without spelling out the same names each time.
+    fn delta(&mut self, content: &str) {
+        self.buffer.extend_from_slice(DELTA_HEAD);
+        self.json(content);
+        self.buffer.extend_from_slice(DELTA_TAIL);
+        self.end_line();
+    }
+
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
         if let Err(error) = serde_json::to_writer(&mut self.buffer, value) {
             self.failure.get_or_insert(error.into());
         }
+    }
+
+    fn end_line(&mut self) {
         self.buffer.push(b'\n');
         if self.buffer.len() >= WRITE_BYTES {
             self.write_out();
@@ -96,9 +118,31 @@ impl<W: Write> EventWriter<W> {
 impl<W: Write> Sink for EventWriter<W> {
     fn item(&mut self, item: Item<'_>) {
         match item {
+            Item::Event(Event::AssistantDelta { content }) => self.delta(&content),
             Item::Event(event) => self.line(&event),
             Item::Activity(activity) => self.line(&activity),
             Item::Note(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    #[test]
+    fn a_delta_is_written_exactly_as_its_event() {
+        for text in ["", "plain", "über 🙂", "\"}}\n\r\t\\", "\0\u{7f}\u{2028}"] {
+            let content = Cow::Borrowed(text);
+            let event = Event::AssistantDelta { content };
+            let expected = format!("{}\n", serde_json::to_string(&event).unwrap());
+            let mut written = Vec::new();
+            let mut writer = EventWriter::new(&mut written);
+            writer.item(Item::Event(event));
+            writer.flush().unwrap();
+            assert_eq!(String::from_utf8(written).unwrap(), expected);
         }
     }
 }

@@ -63,11 +63,6 @@ impl<'a> Scalar<'a> {
         self.as_bool() == Some(true)
     }
 
-    /// Reports whether the field was written with anything but null.
-    pub(crate) fn is_present(&self) -> bool {
-        !matches!(self, Self::Absent | Self::Null)
-    }
-
     /// Returns the text when it says something.
     pub(crate) fn non_empty(&self) -> Option<&str> {
         self.as_str().filter(|text| !text.is_empty())
@@ -156,8 +151,8 @@ mod tests {
         ] {
             read(json);
         }
-        assert!(!read("null").is_present());
-        assert!(read("[]").is_present());
+        assert_eq!(read("null"), Scalar::Null);
+        assert_eq!(read("[]"), Scalar::Compound);
     }
 
     #[test]

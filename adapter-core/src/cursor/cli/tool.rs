@@ -4,12 +4,11 @@
 //! sits beside it, in any order. It is read in one pass, because results can be hundreds of kilobytes.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess};
 use serde_json::value::RawValue;
 
+use super::object::{Entries, Object, skip};
 use super::scalar::Scalar;
 
 const KEY_SUFFIX: &str = "ToolCall";
@@ -144,74 +143,6 @@ impl<'de: 'a, 'a> Entries<'de> for Detail<'a> {
             _ => skip(map)?,
         }
         Ok(())
-    }
-}
-
-fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
-    map.next_value::<IgnoredAny>().map(drop)
-}
-
-/// A type that is filled entry by entry from a JSON object.
-trait Entries<'de>: Default {
-    fn entry<A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, map: &mut A) -> Result<(), A::Error>;
-}
-
-/// A value that is wanted only when it is an object.
-struct Object<T>(Option<T>);
-
-impl<'de, T: Entries<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Entries<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut value = T::default();
-        while let Some(key) = map.next_key::<Scalar<'de>>()? {
-            match key.into_text() {
-                Some(key) => value.entry(key, &mut map)?,
-                None => skip(&mut map)?,
-            }
-        }
-        Ok(Object(Some(value)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Object(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Object(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Object(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Object(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Object(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Object(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Object(None))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::mem;
 
 use serde::Deserialize;
 
@@ -58,15 +59,17 @@ impl State {
     }
 
     fn json(&mut self, line: &[u8], sink: &mut dyn Sink) {
-        let reason = match parse(line) {
-            Ok(line) => return self.event(line, sink),
+        let mut fields = Line::default();
+        let reason = match read(&mut fields, line) {
+            Ok(()) => return self.event(&mut fields, sink),
             Err(reason) => reason,
         };
         // JavaScript cuts strings between the halves of a character, and writes what is left as valid JSON.
-        if let Some(mended) = without_lone_surrogates(line)
-            && let Ok(line) = parse(&mended)
-        {
-            return self.event(line, sink);
+        if let Some(mended) = without_lone_surrogates(line) {
+            let mut fields = Line::default();
+            if read(&mut fields, &mended).is_ok() {
+                return self.event(&mut fields, sink);
+            }
         }
         let shown = excerpt(&String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES_MAX)]));
         let message = format!("a line of the stream is malformed ({reason}): {shown}");
@@ -83,42 +86,43 @@ impl State {
         }
     }
 
-    fn event(&mut self, line: Line<'_>, sink: &mut dyn Sink) {
+    fn event(&mut self, line: &mut Line<'_>, sink: &mut dyn Sink) {
         let Some(kind) = line.kind.as_str() else {
             return sink.item(Item::Note(Note::UnknownType("")));
         };
         if self.evidence.session_id.is_none() {
-            self.session(&line, sink);
+            self.session(line, sink);
         }
         match kind {
             "assistant" => self.assistant(line, sink),
             "thinking" | "user" | "step_start" | "step_finish" | "tool_use" | "tool_result" => {}
-            "tool_call" => self.tool_call(&line, sink),
-            "system" => self.system(&line, sink),
-            "interaction_query" => self.interaction(&line, sink),
+            "tool_call" => self.tool_call(line, sink),
+            "system" => self.system(line, sink),
+            "interaction_query" => self.interaction(line, sink),
             "connection" | "retry" => {
                 self.interval(Interval::Interruption, sink);
                 sink.item(Item::Note(Note::Connection(
                     line.subtype.as_str().unwrap_or(kind),
                 )));
             }
-            "result" => self.result(&line, sink),
+            "result" => self.result(line, sink),
             "text" => self.legacy_text(line, sink),
-            "assistant_delta" => self.contract_delta(&line, sink),
-            "usage" => self.contract_usage(&line, sink),
-            "error" => self.reported(&line, sink),
-            "done" => self.contract_done(&line, sink),
-            "protocol" => self.protocol(&line, sink),
+            "assistant_delta" => self.contract_delta(line, sink),
+            "usage" => self.contract_usage(line, sink),
+            "error" => self.reported(line, sink),
+            "done" => self.contract_done(line, sink),
+            "protocol" => self.protocol(line, sink),
             unknown => sink.item(Item::Note(Note::UnknownType(unknown))),
         }
     }
 
-    fn assistant(&mut self, line: Line<'_>, sink: &mut dyn Sink) {
+    fn assistant(&mut self, line: &mut Line<'_>, sink: &mut dyn Sink) {
         let shape = Shape {
-            timestamp: line.timestamp_ms.is_present(),
-            model_call: line.model_call_id.is_present(),
+            timestamp: line.timestamp_ms.is_some(),
+            model_call: line.model_call_id.is_some(),
         };
-        self.with_text(sink, |text, emit| text.assistant(line.message.0, shape, emit));
+        let message = mem::take(&mut line.message.0);
+        self.with_text(sink, |text, emit| text.assistant(message, shape, emit));
     }
 
     pub(super) fn emit_text(&mut self, content: Cow<'_, str>, sink: &mut dyn Sink) {
@@ -149,7 +153,7 @@ impl State {
         });
     }
 
-    fn legacy_text(&mut self, line: Line<'_>, sink: &mut dyn Sink) {
+    fn legacy_text(&mut self, line: &mut Line<'_>, sink: &mut dyn Sink) {
         #[derive(Deserialize)]
         struct Part<'a> {
             #[serde(borrow, default)]
@@ -158,8 +162,7 @@ impl State {
         let part = line
             .part
             .and_then(|part| serde_json::from_str::<Part<'_>>(part.get()).ok());
-        let text = line
-            .text
+        let text = mem::take(&mut line.text)
             .into_text()
             .or_else(|| part.and_then(|part| part.text.into_text()));
         if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -251,7 +254,7 @@ impl State {
 }
 
 /// Reads a line; validating the bytes first is several times faster than leaving it to the parser.
-fn parse(line: &[u8]) -> Result<Line<'_>, String> {
+fn read<'a>(fields: &mut Line<'a>, line: &'a [u8]) -> Result<(), String> {
     let text = simdutf8::basic::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    fields.read(text).map_err(|error| error.to_string())
 }
