@@ -169,8 +169,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// Writes the record whole or not at all.
+    /// Writes the record whole or not at all; not again if it says so already.
     pub fn write(&self, places: &Places) -> Result<(), LifecycleError> {
+        if Self::read(places).as_ref() == Some(self) {
+            return Ok(());
+        }
         let path = places.record();
         let text = serde_json::to_vec(self).map_err(io::Error::from);
         let written = text.and_then(|text| {

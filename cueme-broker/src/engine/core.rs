@@ -81,8 +81,8 @@ impl Core {
             reminder: None,
             stranded: Vec::new(),
             is_behind: true,
-            // The last broker may have died before its log was emptied.
-            has_erased: true,
+            // A broker that died may not have emptied its log; one that stopped has.
+            has_erased: !was_clean,
         })
     }
 

@@ -55,7 +55,8 @@ pub struct EngineError;
 /// What happened in one commit: told at once, so that a watcher is woken once.
 pub type Events = Arc<[EventView]>;
 
-type Caller = caller::UnboundedSender<Line>;
+/// Boxed lines: a channel has room for thirty-two from its first moment on, and everybody who waits has a channel.
+type Caller = caller::UnboundedSender<Box<Line>>;
 type Look = Box<dyn FnOnce(&mut Core, Now) + Send>;
 
 enum Message {
@@ -309,7 +310,7 @@ impl Desk {
         for (ticket, reply) in spoken.replies {
             if let Some((id, caller)) = self.callers.get(&ticket) {
                 // A caller that has left learns of it by its own means.
-                let _ = caller.send(Line { id: *id, reply });
+                let _ = caller.send(Box::new(Line { id: *id, reply }));
             }
         }
         if !spoken.events.is_empty() {

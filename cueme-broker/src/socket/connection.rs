@@ -34,8 +34,8 @@ pub(super) struct Connection {
     pub(super) stream: UnixStream,
     pub(super) broker: Arc<Broker>,
     /// Replies of the engine.
-    pub(super) sender: mpsc::UnboundedSender<Line>,
-    outbox: mpsc::UnboundedReceiver<Line>,
+    pub(super) sender: mpsc::UnboundedSender<Box<Line>>,
+    outbox: mpsc::UnboundedReceiver<Box<Line>>,
     /// The calls of this caller that wait.
     pub(super) waits: Vec<Wait>,
     /// What goes out with the next reply, because one is sure to come.
@@ -173,7 +173,7 @@ impl Connection {
     }
 
     /// Writes a reply, and those that are ready behind it; returns whether a wait has ended.
-    async fn send_all(&mut self, first: Line) -> Result<bool, Ended> {
+    async fn send_all(&mut self, first: Box<Line>) -> Result<bool, Ended> {
         let mut has_ended = false;
         let mut lines = Vec::new();
         let mut next = Some(first);

@@ -1,6 +1,7 @@
 //! Opens the database: creates, migrates, checks and configures it.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -169,12 +170,15 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 
 /// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
-    let found = match read_schema(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        // The power was lost while the file was made: what was begun has to be undone before it can be read.
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) => {
-            read_schema(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-        }
-        read => read,
+    let found = match schema_in_header(path) {
+        Some(found) => Ok(found),
+        None => match read_schema(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            // The power was lost while the file was made: what was begun has to be undone before it can be read.
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) => {
+                read_schema(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            }
+            read => read,
+        },
     };
     let found = found.map_err(|source| StoreError::of_file("read the schema of", path, source))?;
     if found > SCHEMA {
@@ -185,6 +189,25 @@ fn refuse_newer(path: &Path) -> Result<(), StoreError> {
         });
     }
     Ok(())
+}
+
+/// Reads the schema's number where the file format keeps it, if nothing beside the file could say otherwise.
+///
+/// A whole connection for one number made and removed a log and its index: a tenth of the start of a broker.
+fn schema_in_header(path: &Path) -> Option<u32> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    const NUMBER_AT: usize = 60;
+    for beside in ["-wal", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        if Path::new(&name).exists() {
+            return None;
+        }
+    }
+    let mut header = [0; 100];
+    File::open(path).ok()?.read_exact(&mut header).ok()?;
+    let number = header[NUMBER_AT..].first_chunk()?;
+    header.starts_with(MAGIC).then(|| u32::from_be_bytes(*number))
 }
 
 fn read_schema(path: &Path, flags: OpenFlags) -> rusqlite::Result<u32> {

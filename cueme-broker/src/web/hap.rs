@@ -356,7 +356,7 @@ async fn wait(
 struct Waiter {
     engine: EngineHandle,
     ticket: Ticket,
-    replies: mpsc::UnboundedReceiver<Line>,
+    replies: mpsc::UnboundedReceiver<Box<Line>>,
 }
 
 impl Waiter {

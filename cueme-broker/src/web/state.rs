@@ -46,7 +46,7 @@ impl Web {
         let bell = Arc::new(Bell::new());
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
         tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
-        let web = Arc::new(Self {
+        Ok(Arc::new(Self {
             cookie_name: cookie_name(&broker),
             broker,
             keys,
@@ -55,12 +55,7 @@ impl Web {
             settings,
             router: OnceLock::new(),
             public_router: OnceLock::new(),
-        });
-        let router = api::router(Arc::clone(&web));
-        web.router.get_or_init(|| router);
-        let public = public::routes(Arc::clone(&web));
-        web.public_router.get_or_init(|| public);
-        Ok(web)
+        }))
     }
 
     /// Returns where browsers of this machine find the page.
@@ -99,12 +94,15 @@ impl Web {
         })
     }
 
-    pub(super) fn router(&self) -> &Router {
-        self.router.get_or_init(Router::new)
+    /// Returns what leads to the page and its API; made when it is first asked for.
+    pub(super) fn router(self: &Arc<Self>) -> &Router {
+        self.router.get_or_init(|| api::router(Arc::clone(self)))
     }
 
-    pub(super) fn public_router(&self) -> &Router {
-        self.public_router.get_or_init(Router::new)
+    /// Returns the same for agents elsewhere.
+    pub(super) fn public_router(self: &Arc<Self>) -> &Router {
+        self.public_router
+            .get_or_init(|| public::routes(Arc::clone(self)))
     }
 
     /// Reads beside the engine.

@@ -80,7 +80,7 @@ async fn lead_lives(engine: EngineHandle, agent: AgentId, lives: usize) {
 
 /// Something that was handed to the engine.
 struct Call {
-    replies: mpsc::UnboundedReceiver<cueme_broker::engine::Line>,
+    replies: mpsc::UnboundedReceiver<Box<cueme_broker::engine::Line>>,
 }
 
 impl Call {
