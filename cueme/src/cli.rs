@@ -7,7 +7,7 @@ mod hap;
 mod human;
 mod operation;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -33,6 +33,7 @@ pub(crate) use operation::{
 
 use hap::HapCli;
 use human::ANSWER_EXAMPLES;
+use operation::BrokerCli;
 
 use crate::command::{HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
@@ -183,16 +184,22 @@ Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
 
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {
-    // An agent's verb starts sooner when the other thirty are not built around it. Whatever is not a right call of one is
-    // left to the whole definition, which explains it.
-    if is_hap(std::env::args_os().nth(1))
-        && let Ok(HapCli { verb }) = HapCli::try_parse()
-    {
-        return Ok(Cli {
-            verb: Verb::Hap(verb),
-        });
+    // What agents call, and the broker they start, begins sooner when the other thirty verbs are not built around it.
+    // Whatever is not a right call of one is left to the whole definition, which explains it.
+    let word = std::env::args_os().nth(1);
+    let verb = if word.as_deref() == Some(OsStr::new("broker")) {
+        BrokerCli::try_parse()
+            .ok()
+            .map(|BrokerCli::Broker(args)| Verb::Broker(args))
+    } else if is_hap(word) {
+        HapCli::try_parse().ok().map(|cli| Verb::Hap(cli.verb))
+    } else {
+        None
+    };
+    match verb {
+        Some(verb) => Ok(Cli { verb }),
+        None => Cli::try_parse().map_err(|error| explain(&error)),
     }
-    Cli::try_parse().map_err(|error| explain(&error))
 }
 
 fn is_hap(verb: Option<OsString>) -> bool {
