@@ -82,7 +82,8 @@ fn is_own(host: &str, peer: Peer, config: &WebConfig) -> bool {
     if configured.into_iter().any(|own| own.eq_ignore_ascii_case(host)) {
         return true;
     }
-    if host.parse::<SocketAddr>().is_ok_and(|named| named == peer.local) {
+    // To the letter: what only means the same, such as `127.0.0.1:07000`, no browser writes.
+    if peer.local.to_string() == host {
         return true;
     }
     if !peer.local.ip().is_loopback() {
@@ -202,6 +203,7 @@ mod tests {
             "[::ffff:127.0.0.1]:7000",
             "user@127.0.0.1:7000",
             "127.1:7000",
+            "127.0.0.1:07000",
             "2130706433:7000",
             "",
             "127.0.0.1:7000,evil.test",

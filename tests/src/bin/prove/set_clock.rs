@@ -144,8 +144,9 @@ struct Held {
 fn hold(home: &Home, agent: &str, place: &str) -> Held {
     let prompt = format!("held until {place}");
     let mut wire = home.wire();
-    let Some(Reply::Asked(asked)) = wire.call(&crate::talk::ask(agent, &prompt)) else {
-        panic!("not asked");
+    let asked = match wire.call(&crate::talk::ask(agent, &prompt)) {
+        Some(Reply::Asked(asked)) => asked,
+        other => panic!("not asked: {other:?}"),
     };
     let since = Instant::now();
     let given = Request::Answer(GiveAnswer {
@@ -169,9 +170,16 @@ impl Held {
     fn judge(&mut self, trial: &mut Trial) {
         let heard = self.wire.hear();
         let took = self.since.elapsed();
-        trial.check(matches!(heard, Some(Reply::Outcome(_))), || {
-            format!("{}: heard {heard:?}", self.prompt)
-        });
+        match heard {
+            Some(Reply::Outcome(told)) => {
+                let acked = self.wire.call(&crate::talk::ack(told.cue_id));
+                assert!(
+                    matches!(acked, Some(Reply::Acked(_))),
+                    "not acknowledged: {acked:?}"
+                );
+            }
+            other => trial.violation(format!("{}: heard {other:?}", self.prompt)),
+        }
         trial.check(took >= WAIT && took <= WAIT + OFF_MAX + trial.noise(), || {
             format!("{}: an answer held for {WAIT:?} came after {took:?}", self.prompt)
         });
