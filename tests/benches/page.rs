@@ -140,9 +140,9 @@ impl Bench {
                 "later visit: ready to use ÷ a blank page is seen",
             ],
         };
-        let row = |what, ours, floor, ratio, aim| Row {
+        let row = |what: &'static str, ours, floor, ratio, aim| Row {
             id: "P13",
-            what,
+            what: what.into(),
             ours: show(ours),
             floor: show(floor),
             ratio,
@@ -200,7 +200,7 @@ impl Bench {
         let bytes = bytes.as_f64().unwrap();
         Row {
             id: "",
-            what: "weight of a visit, uncompressed",
+            what: "weight of a visit, uncompressed".into(),
             ours: format!("{:.0} KB", bytes / 1e3),
             floor: format!("{:.0} KB", VISIT_BYTES_MAX / 1e3),
             ratio: bytes / VISIT_BYTES_MAX,

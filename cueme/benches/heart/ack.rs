@@ -23,7 +23,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let (ours, floor) = (median(&mut ours), median(&mut floors));
     vec![Row {
         id: "P5",
-        what: "one client connects, asks and is told that it is on disk, p50 ÷ overwriting 4 KiB durably + connecting to an echo",
+        what: "one client connects, asks and is told that it is on disk, p50 ÷ overwriting 4 KiB durably + connecting to an echo".into(),
         ours: show(ours),
         floor: show(floor),
         ratio: ratio(ours, floor),

@@ -30,7 +30,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let (ours, floor) = (median(&mut ours), median(&mut floors));
     vec![Row {
         id: "P3",
-        what: "answer committed → waiting client has exited, p50 ÷ socket round trip + durable commit",
+        what: "answer committed → waiting client has exited, p50 ÷ socket round trip + durable commit".into(),
         ours: show(ours),
         floor: show(floor),
         ratio: ratio(ours, floor),

@@ -18,7 +18,7 @@ pub(crate) fn measure(_: usize) -> Vec<Row> {
     client.kill().and_then(|()| client.wait()).expect("its end");
     vec![Row {
         id: "P8",
-        what: "private memory of a waiting client",
+        what: "private memory of a waiting client".into(),
         ours: format!("{:.2} MiB", private / 1024.0),
         floor: format!("{:.1} MiB", GOAL_KIB / 1024.0),
         ratio: private / GOAL_KIB,

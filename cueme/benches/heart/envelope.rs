@@ -29,9 +29,9 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     }
     let (ours, floor) = (median(&mut ours), median(&mut floors));
     let (copy, naive) = (median(&mut copies), median(&mut naives));
-    let against = |what, floor, goal, aim| Row {
+    let against = |what: &'static str, floor, goal, aim| Row {
         id: "P10",
-        what,
+        what: what.into(),
         ours: show(ours),
         floor: show(floor),
         ratio: 1.0 / ratio(ours, floor),

@@ -10,6 +10,7 @@ mod envelope;
 mod floor;
 mod growth;
 mod home;
+mod memory;
 mod process;
 mod rows;
 mod spawn;
@@ -42,7 +43,7 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, Measure); 10] = [
+    let measures: [(&str, Measure); 11] = [
         ("spawn", spawn::measure),
         ("start", start::measure),
         ("ack", ack::measure),
@@ -53,6 +54,7 @@ fn main() {
         ("subscribers", subscribers::measure),
         ("envelope", envelope::measure),
         ("growth", growth::measure),
+        ("memory", memory::measure),
     ];
     let wanted: Vec<&String> = arguments
         .iter()

@@ -18,7 +18,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let (ours, floor) = (median(&mut ours), median(&mut theirs));
     vec![Row {
         id: "P1",
-        what: "`cueme join`, spawn to exit ÷ minimal clap binary",
+        what: "`cueme join`, spawn to exit ÷ minimal clap binary".into(),
         ours: show(ours),
         floor: show(floor),
         ratio: ratio(ours, floor),

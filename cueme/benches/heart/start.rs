@@ -12,9 +12,9 @@ const AGENTS: usize = 50;
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let small = starts(Home::start(), 4 * scale);
     let large = starts(Home::start_in(with_pending()), scale);
-    let row = |what, ours, goal: Duration| Row {
+    let row = |what: &'static str, ours, goal: Duration| Row {
         id: "P15",
-        what,
+        what: what.into(),
         ours: show(ours),
         floor: show(goal),
         ratio: ratio(ours, goal),

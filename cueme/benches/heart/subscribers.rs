@@ -50,9 +50,9 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
         loop_times.push(looped.time(|| ring(&mut ring_bare)));
     }
     let time = median(&mut our_times);
-    let against = |what, floor, goal, aim| Row {
+    let against = |what: &'static str, floor, goal, aim| Row {
         id: "P12",
-        what,
+        what: what.into(),
         ours: show(time),
         floor: show(floor),
         ratio: ratio(time, floor),
@@ -74,7 +74,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
         ),
         Row {
             id: "P12",
-            what: "broker memory for each open page, KiB",
+            what: "broker memory for each open page, KiB".into(),
             ours: format!("{each:.1} KiB"),
             floor: "32 KiB".into(),
             ratio: each / 32.0,

@@ -1,12 +1,13 @@
 //! The table of results.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// One line of the table.
 pub(crate) struct Row {
     /// The name of the figure.
     pub(crate) id: &'static str,
-    pub(crate) what: &'static str,
+    pub(crate) what: Cow<'static, str>,
     pub(crate) ours: String,
     pub(crate) floor: String,
     pub(crate) ratio: f64,

@@ -37,7 +37,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     vec![
         Row {
             id: "P9",
-            what: "broker memory for each of 10,000 waiting connections, KiB",
+            what: "broker memory for each of 10,000 waiting connections, KiB".into(),
             ours: format!("{each:.1} KiB"),
             floor: "16 KiB".into(),
             ratio: each / 16.0,
@@ -46,7 +46,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
         },
         Row {
             id: "P9",
-            what: "processor ticks of the broker while 10,000 wait and nothing happens",
+            what: "processor ticks of the broker while 10,000 wait and nothing happens".into(),
             ours: format!("{ticks} in {} s", watched.as_secs()),
             floor: "0".into(),
             ratio: ticks as f64,

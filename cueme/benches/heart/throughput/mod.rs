@@ -59,11 +59,11 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
 
 /// P4: the broker against the bare loop.
 fn served(scale: usize) -> Vec<Row> {
-    let against = |what, load: Load, ours: Rate, floor: Rate, goal, aim| {
+    let against = |what: &'static str, load: Load, ours: Rate, floor: Rate, goal, aim| {
         let (ours, floor) = compare(scale, load, ours, floor);
         Row {
             id: "P4",
-            what,
+            what: what.into(),
             ours: format!("{ours:.0}/s"),
             floor: format!("{floor:.0}/s"),
             ratio: ours / floor,
@@ -142,7 +142,8 @@ fn synchronous(scale: usize) -> Row {
     let (full, normal) = compare(scale, SOME, full, normal);
     Row {
         id: "P6",
-        what: "lives per second of the engine, 64 callers: durable at each commit ÷ `synchronous=NORMAL`",
+        what: "lives per second of the engine, 64 callers: durable at each commit ÷ `synchronous=NORMAL`"
+            .into(),
         ours: format!("{full:.0}/s"),
         floor: format!("{normal:.0}/s"),
         ratio: full / normal,
@@ -163,7 +164,7 @@ fn slow_disk(scale: usize) -> Vec<Row> {
     vec![
         Row {
             id: "P7",
-            what: "1,000 clients on a disk that takes 5 ms longer ÷ the same bare loop",
+            what: "1,000 clients on a disk that takes 5 ms longer ÷ the same bare loop".into(),
             ours: format!("{:.0}/s", ours.lives_per_second),
             floor: format!("{:.0}/s", floor.lives_per_second),
             ratio: ours.lives_per_second / floor.lives_per_second,
@@ -172,7 +173,7 @@ fn slow_disk(scale: usize) -> Vec<Row> {
         },
         Row {
             id: "P7",
-            what: "rows that each wait for that disk makes durable; the floor is the bare loop, the goal 100 rows",
+            what: "rows that each wait for that disk makes durable; the floor is the bare loop, the goal 100 rows".into(),
             ours: format!("{:.0}", ours.rows_per_flush),
             floor: format!("{:.0}", floor.rows_per_flush),
             ratio: ours.rows_per_flush / 100.0,
