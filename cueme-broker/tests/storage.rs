@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
-use cueme_broker::store::{StoreError, Synchronous};
+use cueme_broker::store::{POLICY_PREFIX, Reader, StoreError, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply};
@@ -62,13 +62,11 @@ impl Little {
     }
 
     fn ask(&mut self, agent: &AgentId) -> CueId {
-        let work = Work::ask(
-            agent.clone(),
-            Kind::Cue,
-            "Which port?".into(),
-            None,
-            Origin::Agent,
-        );
+        self.ask_this(agent, "Which port?")
+    }
+
+    fn ask_this(&mut self, agent: &AgentId, prompt: &str) -> CueId {
+        let work = Work::ask(agent.clone(), Kind::Cue, prompt.into(), None, Origin::Agent);
         match &*self.say(work)[0].1 {
             Reply::Asked(asked) => asked.cue_id,
             other => panic!("{other:?}"),
@@ -76,13 +74,17 @@ impl Little {
     }
 
     fn answer(&mut self, cue: CueId, text: &str, hold_ms: u64) {
+        self.answer_by(cue, text, hold_ms, None);
+    }
+
+    fn answer_by(&mut self, cue: CueId, text: &str, hold_ms: u64, by: Option<String>) {
         let work = Work::Answer {
             cue,
             answer: Answer {
                 text: Some(text.into()),
                 ..Answer::default()
             },
-            by: None,
+            by,
             hold_ms,
         };
         let replies = self.say(work);
@@ -186,4 +188,51 @@ fn where_no_ballast_can_be_written_questions_are_still_taken() {
     let mut little = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
     let agent = little.join();
     little.ask(&agent);
+}
+
+#[test]
+fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_enough() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (plain, special) = (broker.join(), broker.join());
+    broker.ask_this(&special, "Shall the zeppelin land in the table?");
+    for number in 0..40 {
+        broker.ask_this(&plain, &format!("Shall I change the table in step {number}?"));
+    }
+    while broker.core.index_some() {}
+    let reader = Reader::new(&database);
+    let first = |hints: &str| reader.recall(hints, None).unwrap()[0].agent.agent_id.clone();
+    assert_eq!(first("table"), plain);
+    assert_eq!(first("table zeppelin"), special);
+    assert_eq!(first("zepp"), special);
+    assert_eq!(reader.recall("submarine", None).unwrap().len(), 0);
+}
+
+#[test]
+fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let reader = Reader::new(&database);
+    let rule = format!("{POLICY_PREFIX}tests");
+    let unread = || reader.agent_rows(Some(&agent)).unwrap()[0].unread;
+    let [first, second, third] =
+        ["first?", "second?", "third?"].map(|prompt| broker.ask_this(&agent, prompt));
+    assert_eq!(unread(), 3);
+    broker.answer(first, "by a human", 0);
+    assert_eq!(unread(), 2);
+    broker.answer_by(second, "by a rule", 5000, Some(rule.clone()));
+    assert_eq!(unread(), 2);
+    broker.say(Work::Undo(second));
+    broker.answer(second, "by a human", 0);
+    assert_eq!(unread(), 1);
+    broker.answer_by(third, "by a rule", 0, Some(rule.clone()));
+    assert_eq!(unread(), 1);
+    broker
+        .core
+        .write(broker.now, |store| store.mark_read(&agent, i64::MAX))
+        .unwrap();
+    assert_eq!(unread(), 0);
 }

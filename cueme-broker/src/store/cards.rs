@@ -92,8 +92,10 @@ pub struct MessageRow {
 const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     a.pinned, a.archived, a.standing,
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
-    (SELECT count(*) FROM cues c LEFT JOIN decisions d USING (seq) WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq
-         AND (c.outcome = 0 OR d.decided_by LIKE 'policy:%'))
+    (SELECT count(*) FROM cues c INDEXED BY cues_open
+         WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.outcome = 0)
+    + (SELECT count(*) FROM cues c INDEXED BY cues_automatic
+         WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.automatic = 1)
     FROM agents a";
 
 const CUE: &str =

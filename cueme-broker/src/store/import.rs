@@ -98,7 +98,7 @@ impl Store {
             PastEnd::Closed { .. } => (Outcome::Cancelled, past.request, None),
             PastEnd::LeftOpen => (Outcome::Cancelled, LEFT_OPEN, None),
         };
-        self.set_outcome(cue, outcome)?;
+        self.set_outcome(cue, outcome, false)?;
         self.claim_uploads(cue, answer)?;
         let at = past.ended_at.as_millis();
         self.run(

@@ -48,7 +48,7 @@ const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir
 
 const AGENT_COLUMNS: &str =
     "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
-    (SELECT count(*) FROM cues c WHERE c.delivery < 2 AND c.outcome = 0 AND c.agent_id = a.agent_id),
+    (SELECT count(*) FROM cues c INDEXED BY cues_open WHERE c.outcome = 0 AND c.agent_id = a.agent_id),
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL)
     FROM agents a";
 

@@ -6,8 +6,10 @@
 //!
 //! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
 
+use std::collections::{BTreeMap, HashMap};
+
 use protocol_spec::id::AgentId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::load::parse;
 use super::{Store, StoreError};
@@ -18,8 +20,8 @@ pub(super) const INDEX_BATCH: u32 = 200;
 const INDEXED_CHARS_MAX: u32 = 100_000;
 /// How many words of a query are used.
 const QUERY_WORDS_MAX: usize = 32;
-/// How many of the newest hits are ranked.
-const RANKED_HITS_MAX: u32 = 2000;
+/// How many of the newest places of a word are ranked.
+const RANKED_HITS_MAX: u32 = 250;
 
 /// An agent that was found, best first.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +99,7 @@ pub(super) fn find_all(
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
-    let Some(query) = query(text, " AND ") else {
+    let Some(query) = query(text) else {
         return Ok(Vec::new());
     };
     // A question and its answer are two rows; together at most twice as many rows as questions are wanted.
@@ -158,39 +160,71 @@ pub(super) fn recall(
     limit: usize,
 ) -> Result<Vec<Recalled>, StoreError> {
     let mut found: Vec<Recalled> = Vec::new();
-    if let Some(query) = query(hints, " OR ") {
-        words_said(connection, &query, &mut found)?;
-    }
+    words_said(connection, hints, &mut found)?;
     what_they_are(connection, hints, project_dir, &mut found)?;
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(limit);
     Ok(found)
 }
 
-fn words_said(connection: &Connection, query: &str, found: &mut Vec<Recalled>) -> Result<(), StoreError> {
-    let mut statement = connection.prepare_cached(
-        "WITH hits AS (SELECT rowid AS row, bm25(search) AS rank FROM search WHERE search MATCH ?1
-                       ORDER BY rowid DESC LIMIT ?2)
-         SELECT c.agent_id, hits.row & 1, min(hits.rank), max(c.seq), substr(q.prompt, 1, 200)
-         FROM hits JOIN cues c ON c.seq = hits.row >> 1 JOIN questions q USING (seq)
-         GROUP BY c.agent_id, hits.row & 1",
-    )?;
-    let mut rows = statement.query(params![query, RANKED_HITS_MAX])?;
-    while let Some(row) = rows.next()? {
-        let agent: AgentId = parse(row.get(0)?)?;
-        let is_answer: bool = row.get(1)?;
-        // SQLite's rank is the smaller the better, and negative.
-        let score = -row.get::<_, f64>(2)?;
-        let prompt: String = row.get(4)?;
+/// Credits agents for the words in what they asked and were told.
+///
+/// SQLite's own rank looks at everything that was ever said to find out how rare a word is. Here the newest places of each
+/// word say so: the further apart they lie, the rarer it is.
+fn words_said(connection: &Connection, hints: &str, found: &mut Vec<Recalled>) -> Result<(), StoreError> {
+    let mut scores: HashMap<i64, f64> = HashMap::new();
+    for word in words(hints).take(QUERY_WORDS_MAX) {
+        let rows = newest_places(connection, word)?;
+        let (Some(newest), Some(oldest)) = (rows.first(), rows.last()) else {
+            continue;
+        };
+        let apart = (newest - oldest) as f64 / rows.len() as f64;
+        for row in &rows {
+            *scores.entry(*row).or_default() += 1.0 + (1.0 + apart).ln();
+        }
+    }
+    let mut best: BTreeMap<(AgentId, bool), (f64, i64)> = BTreeMap::new();
+    let mut whose = connection.prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
+    for (row, score) in scores {
+        let (seq, is_answer) = (row >> 1, row & 1 == 1);
+        let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
+        let Some(agent) = agent else { continue };
+        let best = best.entry((parse(agent)?, is_answer)).or_insert((score, seq));
+        if (score, seq) > *best {
+            *best = (score, seq);
+        }
+    }
+    let mut prompt =
+        connection.prepare_cached("SELECT substr(prompt, 1, 200) FROM questions WHERE seq = ?1")?;
+    for ((agent, is_answer), (score, seq)) in best {
+        let prompt: String = prompt.query_row(params![seq], |row| row.get(0))?;
         let beginning = crate::machine::beginning_of(&prompt);
         let why = if is_answer {
             format!("was told, when it asked \"{beginning}\"")
         } else {
             format!("asked \"{beginning}\"")
         };
-        credit(found, agent, score.max(0.1), why);
+        credit(found, agent, score, why);
     }
     Ok(())
+}
+
+/// Returns the newest rows in which a word stands; failing that, those in which a longer one begins with it.
+fn newest_places(connection: &Connection, word: &str) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
+    let mut places = |phrase: &str| -> rusqlite::Result<Vec<i64>> {
+        statement
+            .query_map(params![phrase, RANKED_HITS_MAX], |row| row.get(0))?
+            .collect()
+    };
+    let beginning = phrase(word);
+    let whole = beginning.trim_end_matches('*');
+    let found = places(whole)?;
+    if found.is_empty() && whole != beginning {
+        return Ok(places(&beginning)?);
+    }
+    Ok(found)
 }
 
 fn what_they_are(
@@ -253,21 +287,21 @@ fn credit(found: &mut Vec<Recalled>, agent: AgentId, score: f64, why: String) {
     }
 }
 
-/// Builds a query in which every word is quoted, so that no character of it means anything to SQLite.
-fn query(text: &str, operator: &str) -> Option<String> {
-    let words: Vec<String> = words(text)
-        .take(QUERY_WORDS_MAX)
-        .map(|word| {
-            let phrase = segment(word).trim().replace('"', "");
-            // A word may be the beginning of a longer one; a single character is matched as it is.
-            if phrase.contains(' ') || phrase.chars().nth(1).is_none() {
-                format!("\"{phrase}\"")
-            } else {
-                format!("\"{phrase}\"*")
-            }
-        })
-        .collect();
-    (!words.is_empty()).then(|| words.join(operator))
+/// Builds a query for texts in which all words occur.
+fn query(text: &str) -> Option<String> {
+    let words: Vec<String> = words(text).take(QUERY_WORDS_MAX).map(phrase).collect();
+    (!words.is_empty()).then(|| words.join(" AND "))
+}
+
+/// Quotes a word, so that no character of it means anything to SQLite.
+fn phrase(word: &str) -> String {
+    let phrase = segment(word).trim().replace('"', "");
+    // A word may be the beginning of a longer one; a single character is matched as it is.
+    if phrase.contains(' ') || phrase.chars().nth(1).is_none() {
+        format!("\"{phrase}\"")
+    } else {
+        format!("\"{phrase}\"*")
+    }
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -316,10 +350,10 @@ mod tests {
     #[test]
     fn nothing_in_a_query_is_syntax() {
         assert_eq!(
-            query("a\"b* OR NOT (x", " AND ").unwrap(),
+            query("a\"b* OR NOT (x").unwrap(),
             "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\""
         );
-        assert_eq!(query("数据库", " AND ").unwrap(), "\"数  据  库\"");
-        assert_eq!(query(" - ", " AND "), None);
+        assert_eq!(query("数据库").unwrap(), "\"数  据  库\"");
+        assert_eq!(query(" - "), None);
     }
 }

@@ -9,6 +9,7 @@ use protocol_spec::outcome::{Delivery, Outcome};
 use protocol_spec::time::Timestamp;
 use rusqlite::{ToSql, params};
 
+use super::automatic::POLICY_PREFIX;
 use super::code::Code;
 use super::seal::Sealed;
 use super::{Store, StoreError};
@@ -51,7 +52,8 @@ impl Store {
                 params![request.0.as_bytes(), cue.as_str()],
             ),
             Change::Decide { cue, outcome, request, text, reminder, answer, redacted, by, released_at } => {
-                self.set_outcome(*cue, *outcome)?;
+                let is_automatic = by.as_ref().is_some_and(|by| by.starts_with(POLICY_PREFIX));
+                self.set_outcome(*cue, *outcome, is_automatic)?;
                 self.claim_uploads(*cue, answer.as_deref())?;
                 let redacted = redacted.as_deref();
                 let answer = answer_json(answer.as_deref())?;
@@ -86,7 +88,7 @@ impl Store {
                 params![cue.as_str()],
             ),
             Change::Reopen { cue, outcome } => {
-                self.set_outcome(*cue, *outcome)?;
+                self.set_outcome(*cue, *outcome, false)?;
                 self.run(
                     "UPDATE uploads SET cue_id = NULL WHERE cue_id = ?1",
                     params![cue.as_str()],
@@ -206,10 +208,15 @@ impl Store {
         Ok(self.connection.last_insert_rowid())
     }
 
-    pub(super) fn set_outcome(&self, cue: CueId, outcome: Outcome) -> Result<(), StoreError> {
+    pub(super) fn set_outcome(
+        &self,
+        cue: CueId,
+        outcome: Outcome,
+        is_automatic: bool,
+    ) -> Result<(), StoreError> {
         self.run(
-            "UPDATE cues SET outcome = ?2 WHERE cue_id = ?1",
-            params![cue.as_str(), outcome.number()],
+            "UPDATE cues SET outcome = ?2, automatic = ?3 WHERE cue_id = ?1",
+            params![cue.as_str(), outcome.number(), is_automatic],
         )
     }
 
