@@ -43,13 +43,15 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, Measure); 11] = [
+    let measures: [(&str, Measure); 13] = [
         ("spawn", spawn::measure),
         ("start", start::measure),
         ("ack", ack::measure),
         ("answer", answer::measure),
         ("client", client::measure),
         ("throughput", throughput::measure),
+        ("synchronous", throughput::measure_synchronous),
+        ("slow_disk", throughput::measure_slow_disk),
         ("waiters", waiters::measure),
         ("subscribers", subscribers::measure),
         ("envelope", envelope::measure),

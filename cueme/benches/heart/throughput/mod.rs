@@ -49,16 +49,12 @@ const ROUNDS_MAX: usize = 3;
 /// Lives per second of this many clients, with this many lives each.
 type Rate = fn(usize, usize) -> f64;
 
-pub(crate) fn measure(scale: usize) -> Vec<Row> {
-    raise_descriptor_limit();
-    let mut rows = served(scale);
-    rows.push(synchronous(scale));
-    rows.extend(slow_disk(scale));
-    rows
-}
+/// How many lives there are at most, as a multiple of the least.
+const SCALE_MAX: usize = 2;
 
 /// P4: the broker against the bare loop.
-fn served(scale: usize) -> Vec<Row> {
+pub(crate) fn measure(scale: usize) -> Vec<Row> {
+    raise_descriptor_limit();
     let against = |what: &'static str, load: Load, ours: Rate, floor: Rate, goal, aim| {
         let (ours, floor) = compare(scale, load, ours, floor);
         Row {
@@ -136,11 +132,11 @@ fn served(scale: usize) -> Vec<Row> {
 }
 
 /// P6: waiting for the disk at each commit against waiting at checkpoints only.
-fn synchronous(scale: usize) -> Row {
+pub(crate) fn measure_synchronous(scale: usize) -> Vec<Row> {
     let full: Rate = |clients, lives| engine::lives_per_second(Synchronous::Full, clients, lives);
     let normal: Rate = |clients, lives| engine::lives_per_second(Synchronous::Normal, clients, lives);
     let (full, normal) = compare(scale, SOME, full, normal);
-    Row {
+    vec![Row {
         id: "P6",
         what: "lives per second of the engine, 64 callers: durable at each commit ÷ `synchronous=NORMAL`"
             .into(),
@@ -149,11 +145,12 @@ fn synchronous(scale: usize) -> Row {
         ratio: full / normal,
         goal: Goal::Told,
         aim: Goal::AtLeast(0.8),
-    }
+    }]
 }
 
 /// P7: a disk that takes longer.
-fn slow_disk(scale: usize) -> Vec<Row> {
+pub(crate) fn measure_slow_disk(scale: usize) -> Vec<Row> {
+    raise_descriptor_limit();
     if !slow::is_possible() {
         eprintln!("not measured: a slow disk takes strace");
         return Vec::new();
@@ -186,9 +183,10 @@ fn slow_disk(scale: usize) -> Vec<Row> {
 /// Measures both sides in turn and returns the middle of each.
 fn compare(scale: usize, load: Load, ours: Rate, floor: Rate) -> (f64, f64) {
     let (mut our_rates, mut floor_rates) = (Vec::new(), Vec::new());
+    let lives = load.lives * scale.min(SCALE_MAX);
     for _ in 0..scale.min(ROUNDS_MAX) {
-        floor_rates.push(floor(load.clients, load.lives * scale));
-        our_rates.push(ours(load.clients, load.lives * scale));
+        floor_rates.push(floor(load.clients, lives));
+        our_rates.push(ours(load.clients, lives));
     }
     (middle(our_rates), middle(floor_rates))
 }
