@@ -23,7 +23,7 @@ use crate::store::{SCHEMA, StoreError, Synchronous};
 use crate::web::{self, Entrance, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives and that its directory is there.
-const HEARTBEAT: Duration = Duration::from_millis(500);
+const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// How long the configuration must be left alone after a change before it is read.
 const CONFIG_QUIET: Duration = Duration::from_millis(100);
