@@ -32,7 +32,12 @@ pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
         .arg("--sharding=round-robin")
         .args(["--timeout", PATIENCE_SEC])
         // What does not concern the rules or the store cannot notice anything; what starts the program is not rebuilt.
-        .args(["--test-package=cueme-broker", "--test-package=cueme-tests", "--", "--lib"])
+        .args([
+            "--test-package=cueme-broker",
+            "--test-package=cueme-tests",
+            "--",
+            "--lib",
+        ])
         .args(["--test=storage", "--test=web_api", "--test=simulation"])
         .env_remove("CUEME_BIN")
         .env("CUEME_SIM_STEPS", "5000")
