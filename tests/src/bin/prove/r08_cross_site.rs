@@ -417,7 +417,7 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(error) => return trial.omit("a real browser", &format!("chromium cannot be run: {error}")),
     };
-    trial.check(signed_in.contains("main.js"), || {
+    trial.check(signed_in.contains("src=\"/js/page-"), || {
         format!("the page was not shown after signing in: {signed_in}")
     });
     let before = everything(home);
