@@ -15,6 +15,8 @@ use crate::r07_slow::page;
 use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
 
+/// What only the page itself holds: its script.
+const PAGE_MARK: &str = "src=\"/js/page-";
 /// How long a browser has for an attack, in milliseconds.
 const BROWSER_MS: u32 = 4_000;
 
@@ -417,7 +419,7 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(error) => return trial.omit("a real browser", &format!("chromium cannot be run: {error}")),
     };
-    trial.check(signed_in.contains("src=\"/js/page-"), || {
+    trial.check(signed_in.contains(PAGE_MARK), || {
         format!("the page was not shown after signing in: {signed_in}")
     });
     let before = everything(home);
@@ -481,7 +483,7 @@ fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
         format!("the attacker's page could read: {log:?} in {attack}")
     });
     trial.check(
-        rebound.contains("host name") && !rebound.contains("main.js"),
+        rebound.contains("host name") && !rebound.contains(PAGE_MARK),
         || format!("the page was shown under another name: {rebound}"),
     );
     trial.check(everything(home) == before, || {
