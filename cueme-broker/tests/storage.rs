@@ -236,3 +236,22 @@ fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_
         .unwrap();
     assert_eq!(unread(), 0);
 }
+
+#[test]
+fn a_log_that_was_left_behind_is_emptied_and_one_of_our_own_is_kept() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let length = |directory: &tempfile::TempDir| {
+        std::fs::metadata(directory.path().join("cueme.db-wal"))
+            .unwrap()
+            .len()
+    };
+    let mut dying = Little::open(&first.path().join("cueme.db"), WALL_MS).unwrap();
+    dying.join();
+    assert!(length(&first) > 0);
+    for name in ["cueme.db", "cueme.db-wal"] {
+        std::fs::copy(first.path().join(name), second.path().join(name)).unwrap();
+    }
+    let mut next = Little::open(&second.path().join("cueme.db"), WALL_MS).unwrap();
+    next.join();
+    assert_eq!(length(&second), 0);
+}

@@ -12,7 +12,7 @@ use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Reply};
 
 use super::order::Order;
 use crate::machine::{Effect, Machine, Now, Ticket};
-use crate::store::{Ballast, Store, StoreError, Synchronous};
+use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
 pub type Random = Box<dyn FnMut() -> u64 + Send>;
@@ -61,6 +61,8 @@ impl Core {
         now: Now,
         random: Random,
     ) -> Result<Self, StoreError> {
+        // Whoever stops in order leaves no log behind; what is there may hold what was erased from the database.
+        let has_erased = has_log(&path);
         let store = Store::open(&path, synchronous, was_clean)?;
         let machine = store.load(now)?;
         let ballast = Ballast::of(&path);
@@ -81,8 +83,7 @@ impl Core {
             reminder: None,
             stranded: Vec::new(),
             is_behind: true,
-            // A broker that died may not have emptied its log; one that stopped has.
-            has_erased: !was_clean,
+            has_erased,
         })
     }
 

@@ -83,9 +83,19 @@ impl Store {
     }
 }
 
+/// Says whether a log stands beside a database that nobody has open.
+pub(crate) fn has_log(database: &Path) -> bool {
+    log_path(database).exists()
+}
+
 fn log_path(database: &Path) -> PathBuf {
+    beside(database, "-wal")
+}
+
+/// Returns the path of a file that SQLite keeps beside a database.
+pub(super) fn beside(database: &Path, ending: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(ending);
     name.into()
 }
 

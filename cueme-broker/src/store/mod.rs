@@ -37,6 +37,7 @@ pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
+pub(crate) use log::has_log;
 pub use maintain::CheckReport;
 pub(crate) use open::FileId;
 pub use open::{SCHEMA, Store, Synchronous};

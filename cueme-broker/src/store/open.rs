@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
-use super::log::log_pages;
+use super::log::{beside, has_log, log_pages};
 
 /// The newest schema this program knows: the number of migrations.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -194,16 +194,12 @@ fn refuse_newer(path: &Path) -> Result<(), StoreError> {
 
 /// Reads the schema's number where the file format keeps it, if nothing beside the file could say otherwise.
 ///
-/// A whole connection for one number made and removed a log and its index: a tenth of the start of a broker.
+/// A whole connection for one number makes and removes a log and its index, at each start of a broker.
 fn schema_in_header(path: &Path) -> Option<u32> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const NUMBER_AT: usize = 60;
-    for beside in ["-wal", "-journal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(beside);
-        if Path::new(&name).exists() {
-            return None;
-        }
+    if has_log(path) || beside(path, "-journal").exists() {
+        return None;
     }
     let mut header = [0; 100];
     File::open(path).ok()?.read_exact(&mut header).ok()?;
