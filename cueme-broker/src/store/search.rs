@@ -168,35 +168,10 @@ pub(super) fn recall(
 }
 
 /// Credits agents for the words in what they asked and were told.
-///
-/// SQLite's own rank looks at everything that was ever said to find out how rare a word is. Here the newest places of each
-/// word say so: the further apart they lie, the rarer it is.
 fn words_said(connection: &Connection, hints: &str, found: &mut Vec<Recalled>) -> Result<(), StoreError> {
-    let mut scores: HashMap<i64, f64> = HashMap::new();
-    for word in words(hints).take(QUERY_WORDS_MAX) {
-        let rows = newest_places(connection, word)?;
-        let (Some(newest), Some(oldest)) = (rows.first(), rows.last()) else {
-            continue;
-        };
-        let apart = (newest - oldest) as f64 / rows.len() as f64;
-        for row in &rows {
-            *scores.entry(*row).or_default() += 1.0 + (1.0 + apart).ln();
-        }
-    }
-    let mut best: BTreeMap<(AgentId, bool), (f64, i64)> = BTreeMap::new();
-    let mut whose = connection.prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
-    for (row, score) in scores {
-        let (seq, is_answer) = (row >> 1, row & 1 == 1);
-        let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
-        let Some(agent) = agent else { continue };
-        let best = best.entry((parse(agent)?, is_answer)).or_insert((score, seq));
-        if (score, seq) > *best {
-            *best = (score, seq);
-        }
-    }
     let mut prompt =
         connection.prepare_cached("SELECT substr(prompt, 1, 200) FROM questions WHERE seq = ?1")?;
-    for ((agent, is_answer), (score, seq)) in best {
+    for ((agent, is_answer), (score, seq)) in best_rows(connection, score_rows(connection, hints)?)? {
         let prompt: String = prompt.query_row(params![seq], |row| row.get(0))?;
         let beginning = crate::machine::beginning_of(&prompt);
         let why = if is_answer {
@@ -207,6 +182,44 @@ fn words_said(connection: &Connection, hints: &str, found: &mut Vec<Recalled>) -
         credit(found, agent, score, why);
     }
     Ok(())
+}
+
+/// Scores the newest rows in which words stand.
+///
+/// SQLite's own rank looks at everything that was ever said to find out how rare a word is. Here the newest places of each
+/// word say so: the further apart they lie, the rarer it is.
+fn score_rows(connection: &Connection, hints: &str) -> Result<HashMap<i64, f64>, StoreError> {
+    let mut scores = HashMap::new();
+    for word in words(hints).take(QUERY_WORDS_MAX) {
+        let rows = newest_places(connection, word)?;
+        let (Some(newest), Some(oldest)) = (rows.first(), rows.last()) else {
+            continue;
+        };
+        let apart = (newest - oldest) as f64 / rows.len() as f64;
+        for row in rows {
+            *scores.entry(row).or_default() += 1.0 + (1.0 + apart).ln();
+        }
+    }
+    Ok(scores)
+}
+
+/// The score and the question of a row, for what each agent asked, and for what it was told.
+type BestRows = BTreeMap<(AgentId, bool), (f64, i64)>;
+
+/// Returns the best row of each.
+fn best_rows(connection: &Connection, scores: HashMap<i64, f64>) -> Result<BestRows, StoreError> {
+    let mut whose = connection.prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
+    let mut best = BestRows::new();
+    for (row, score) in scores {
+        let (seq, is_answer) = (row >> 1, row & 1 == 1);
+        let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
+        let Some(agent) = agent else { continue };
+        let known = best.entry((parse(agent)?, is_answer)).or_insert((score, seq));
+        if (score, seq) > *known {
+            *known = (score, seq);
+        }
+    }
+    Ok(best)
 }
 
 /// Returns the newest rows in which a word stands; failing that, those in which a longer one begins with it.
