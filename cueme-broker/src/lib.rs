@@ -24,6 +24,5 @@ pub mod lifecycle;
 mod log;
 mod serve;
 
-pub use web::edge;
-
 pub use serve::{ServeError, ServeOptions, serve};
+pub use web::edge;

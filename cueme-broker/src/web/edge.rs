@@ -11,6 +11,7 @@ use super::cues::{PartQuery, SearchQuery, TimelineQuery};
 use super::door::{Peer, Source, bearer, comes_from, cookie, own_host};
 use super::events::EventsQuery;
 use super::hap::WaitQuery;
+use super::runs::ChatQuery;
 use super::uploads::UploadQuery;
 use crate::config::WebConfig;
 
@@ -48,6 +49,7 @@ pub fn queries(uri: &Uri) -> usize {
         understands::<EventsQuery>,
         understands::<WaitQuery>,
         understands::<UploadQuery>,
+        understands::<ChatQuery>,
     ]
     .into_iter()
     .filter(|understands| understands(uri))

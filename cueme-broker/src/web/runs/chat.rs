@@ -24,7 +24,7 @@ const TEXT_CHARS_MAX: usize = 8_000;
 /// Which part of a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChatQuery {
+pub(in crate::web) struct ChatQuery {
     /// The messages before this one; the newest without it.
     before: Option<usize>,
 }

@@ -10,4 +10,5 @@ mod stop;
 
 mod view;
 
+pub(super) use chat::ChatQuery;
 pub(super) use routes::routes;
