@@ -104,6 +104,16 @@ impl Drop for Home {
     }
 }
 
+/// Stops the broker of a directory, whoever started it.
+pub(crate) fn stop_broker(home: &Path) {
+    let stopped = Command::new(CUEME)
+        .args(["broker", "stop"])
+        .env("CUEME_HOME", home)
+        .stdout(Stdio::null())
+        .status();
+    assert!(stopped.is_ok_and(|status| status.success()));
+}
+
 /// Makes a directory for a broker that has not been started, and says where its database will be.
 pub(crate) fn empty_home() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");

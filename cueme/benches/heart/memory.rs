@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::home::{CUEME, Home, Wire};
+use crate::home::{CUEME, Home, Wire, stop_broker};
 use crate::process::raise_descriptor_limit;
 use crate::rows::PROMPT;
 use crate::table::{Goal, Row};
@@ -83,12 +83,7 @@ fn broker() -> Vec<Row> {
             wire
         })
         .collect();
-    let stopped = Command::new(CUEME)
-        .args(["broker", "stop"])
-        .env("CUEME_HOME", home.path())
-        .stdout(Stdio::null())
-        .status();
-    assert!(stopped.is_ok_and(|status| status.success()));
+    stop_broker(home.path());
     printed.for_each(drop);
     tracked.wait().expect("its end");
     drop(waiters);

@@ -9,7 +9,7 @@ use protocol_spec::id::AgentId;
 
 use super::bare::{self, socket_in};
 use super::load::{Manner, lives_per_second};
-use crate::home::{CUEME, Wire};
+use crate::home::{CUEME, Wire, stop_broker};
 
 /// Set in the process that is the floor: how many agents, and how many connections.
 pub(crate) const BARE_ENV: &str = "CUEME_BENCH_BARE";
@@ -46,12 +46,7 @@ pub(super) fn ours(clients: usize, lives: usize) -> Slow {
     let socket = home.path().join("broker.sock");
     let agents = joined(&socket, clients);
     let slow = measured(&socket, agents, lives, &log);
-    let stopped = Command::new(CUEME)
-        .args(["broker", "stop"])
-        .env("CUEME_HOME", home.path())
-        .stdout(Stdio::null())
-        .status();
-    assert!(stopped.is_ok_and(|status| status.success()));
+    stop_broker(home.path());
     broker.wait().expect("its end");
     slow
 }
