@@ -10,8 +10,6 @@ use crate::trial::Trial;
 
 /// The longest input, in bytes.
 const INPUT_BYTES_MAX: usize = 4096;
-/// How often a run is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Drives each reader for a while, as many at a time as the machine has processors; returns how often they were run.
 pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) -> u64 {
@@ -25,12 +23,14 @@ pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) 
     }
     let at_once = thread::available_parallelism().map_or(1, usize::from);
     let mut executions = 0;
-    for (round, readers) in (0..).zip(readers.chunks(at_once)) {
-        let runs: Vec<Guided> = readers
+    let rounds = readers.chunks(at_once);
+    let total = rounds.len() as u64;
+    for (round, names) in (0..).zip(rounds) {
+        trial.progress(round, total);
+        let runs: Vec<Guided> = names
             .iter()
             .map(|name| Guided::start(&folder, name, lasts))
             .collect();
-        trial.progress(round, readers.len() as u64);
         for run in runs {
             let (name, outcome) = run.ended();
             let outcome = outcome.unwrap_or_else(|report| {
@@ -94,12 +94,9 @@ impl Guided {
 
     /// Waits for the end; returns how often the reader was run, or the end of what it wrote if it did not hold.
     fn ended(mut self) -> (&'static str, Result<u64, String>) {
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) => thread::sleep(LOOK_EVERY),
-                Err(error) => return (self.name, Err(error.to_string())),
-            }
+        let status = match self.child.wait() {
+            Ok(status) => status,
+            Err(error) => return (self.name, Err(error.to_string())),
         };
         let log = std::fs::read(&self.log).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cueme_tests::{Client, Home, envelope};
+use protocol_spec::exit::Exit;
 use protocol_spec::message::{GiveAnswer, History, Reply, Request};
 
 use crate::trial::{NotRun, Trial};
@@ -15,18 +16,15 @@ const PLACES: [&str; 5] = ["+1d", "-1d", "+10y", "@1970-01-02 00:00:00", "+0"];
 const WAIT: Duration = Duration::from_secs(2);
 /// How late, or early, it may end: this much, and what the machine needs to run the programs.
 const OFF_MAX: Duration = Duration::from_secs(1);
-/// How a call ends whose time is up.
-const CODE_STILL_OPEN: i32 = 75;
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
 /// Lets calls run out of time, and answers be held, while the clock jumps.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let calls = trial.size(4, 20, 50);
     let places = &PLACES[..trial.size(2, PLACES.len(), PLACES.len())];
-    let clock = Clock::find().ok_or_else(|| NotRun("libfaketime is not installed".into()))?;
     let home = Home::new();
     home.configure("reminder = false\nlisten = \"off\"\n");
-    let clock = clock.in_home(&home);
+    let clock = Clock::of(&home).ok_or_else(|| NotRun("libfaketime is not installed".into()))?;
     clock.set("+0");
     let joined = Client::start(&mut clock.command(&home, &["join", "patient"]), b"").finish();
     let agent = joined
@@ -66,7 +64,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn find() -> Option<Self> {
+    /// Returns a clock for a home, if libfaketime is installed.
+    fn of(home: &Home) -> Option<Self> {
         let folders = std::fs::read_dir("/usr/lib").ok()?;
         let library = folders
             .flatten()
@@ -74,15 +73,8 @@ impl Clock {
             .find(|path| path.exists())?;
         Some(Self {
             library,
-            file: PathBuf::new(),
-        })
-    }
-
-    fn in_home(self, home: &Home) -> Self {
-        Self {
             file: home.scratch().join("clock"),
-            ..self
-        }
+        })
     }
 
     fn set(&self, place: &str) {
@@ -125,7 +117,7 @@ impl Waiting {
     fn judge(mut self, trial: &mut Trial, place: &str) {
         let run = self.client.finish();
         let took = self.since.elapsed();
-        trial.check(run.code == Some(CODE_STILL_OPEN), || {
+        trial.check(run.code == Some(Exit::StillOpen as i32), || {
             format!("with the clock at {place} a call ended with {run:?}")
         });
         trial.check(took >= WAIT && took <= WAIT + OFF_MAX + trial.noise(), || {
