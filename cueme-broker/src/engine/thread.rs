@@ -22,6 +22,14 @@ use crate::store::{Store, StoreError, Synchronous};
 
 /// How many orders are committed together.
 const BATCH_MAX: usize = 512;
+/// A commit that took at least this long is worth sharing with those who come a moment later …
+const SLOW_COMMIT: Duration = Duration::from_millis(2);
+/// … if at least so many shared the last one …
+const SHARED_MIN: usize = 8;
+/// … and they are waited for this part of the time it took.
+const GATHERING_SHARE: u32 = 8;
+/// This long at most.
+const GATHERING_MAX: Duration = Duration::from_millis(2);
 /// How many commits a watcher may fall behind before it is told to read the state anew.
 const COMMITS_KEPT: usize = 256;
 /// How long the engine is idle before it indexes what was written.
@@ -87,6 +95,7 @@ impl Engine {
             events,
             trouble,
             retry_at: None,
+            gathering: Duration::ZERO,
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -221,6 +230,8 @@ struct Desk {
     trouble: Arc<Mutex<Option<String>>>,
     /// Not to be woken by a timer before this, after a failure.
     retry_at: Option<Instant>,
+    /// How long the next commit waits for others to share it.
+    gathering: Duration,
 }
 
 impl Desk {
@@ -234,8 +245,9 @@ impl Desk {
                 Ok(None) => {}
                 Err(Closed) => break,
             }
+            let until = Instant::now() + std::mem::take(&mut self.gathering);
             while orders.len() < BATCH_MAX && stop.is_none() {
-                let Ok(message) = self.inbox.try_recv() else { break };
+                let Some(message) = self.another(until) else { break };
                 self.sort(message, &mut orders, &mut looks, &mut stop);
             }
             self.carry_out(&mut orders);
@@ -282,6 +294,14 @@ impl Desk {
         }
     }
 
+    /// Returns a message that is there, or comes until then.
+    fn another(&self, until: Instant) -> Option<Message> {
+        self.inbox.try_recv().ok().or_else(|| {
+            let patience = until.checked_duration_since(Instant::now())?;
+            self.inbox.recv_timeout(patience).ok()
+        })
+    }
+
     fn sort(
         &mut self,
         message: Message,
@@ -305,7 +325,9 @@ impl Desk {
         if orders.is_empty() {
             return;
         }
+        let started = Instant::now();
         let spoken = self.core.carry_out(self.clock.now(), orders);
+        self.gathering = gathering_after(orders.len(), started.elapsed());
         self.note_trouble(&spoken);
         for (ticket, reply) in spoken.replies {
             if let Some((id, caller)) = self.callers.get(&ticket) {
@@ -338,6 +360,18 @@ impl Desk {
         if let Some(Err(error)) = self.core.store().map(Store::checkpoint) {
             tracing::warn!(%error, "the write-ahead log could not be folded in; the next start will");
         }
+    }
+}
+
+/// Returns how long a commit waits for others, after one that took so long for so many.
+///
+/// On a slow disk, whoever is replied to asks again while the first of them already holds the disk; a moment of patience
+/// lets all of them share the next commit. One caller alone never waits, nor does anybody where commits are quick.
+fn gathering_after(orders: usize, took: Duration) -> Duration {
+    if orders >= SHARED_MIN && took >= SLOW_COMMIT {
+        took.min(GATHERING_MAX * GATHERING_SHARE) / GATHERING_SHARE
+    } else {
+        Duration::ZERO
     }
 }
 
@@ -390,4 +424,19 @@ fn system_random() -> Random {
         // Without randomness from the system no id is safe; there is nothing to fall back to.
         getrandom::u64().unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slow_commits_of_many_wait_for_others_and_not_for_long() {
+        let quick = Duration::from_micros(400);
+        let slow = Duration::from_millis(6);
+        assert_eq!(gathering_after(500, quick), Duration::ZERO);
+        assert_eq!(gathering_after(1, slow), Duration::ZERO);
+        assert_eq!(gathering_after(8, slow), slow / 8);
+        assert_eq!(gathering_after(500, Duration::from_secs(3)), GATHERING_MAX);
+    }
 }

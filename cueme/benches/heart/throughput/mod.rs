@@ -18,6 +18,7 @@ use bare::Bare;
 use load::{Manner, lives_per_second};
 
 pub(crate) use slow::{BARE_ENV, serve_bare};
+use slow::{Slow, SlowDisk};
 
 /// Clients, and how many lives each of them leads for each unit of scale.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ const MANY: Load = Load {
 };
 const SLOW: Load = Load {
     clients: 1000,
-    lives: 4,
+    lives: 12,
 };
 
 /// How often both sides are measured at most.
@@ -151,13 +152,17 @@ pub(crate) fn measure_synchronous(scale: usize) -> Vec<Row> {
 /// P7: a disk that takes longer.
 pub(crate) fn measure_slow_disk(scale: usize) -> Vec<Row> {
     raise_descriptor_limit();
-    if !slow::is_possible() {
-        eprintln!("not measured: a slow disk takes strace");
+    let Some(disk) = SlowDisk::build() else {
+        eprintln!("not measured: a slow disk takes a C compiler");
         return Vec::new();
+    };
+    let lives = SLOW.lives * scale.min(SCALE_MAX);
+    let (mut floors, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..scale.min(ROUNDS_MAX) {
+        floors.push(slow::floor(&disk, SLOW.clients, lives));
+        ours.push(slow::ours(&disk, SLOW.clients, lives));
     }
-    let lives = SLOW.lives * scale;
-    let floor = slow::floor(SLOW.clients, lives);
-    let ours = slow::ours(SLOW.clients, lives);
+    let (ours, floor) = (Slow::middle(&ours), Slow::middle(&floors));
     vec![
         Row {
             id: "P7",

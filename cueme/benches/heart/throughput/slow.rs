@@ -1,20 +1,29 @@
-//! The same lives on a disk that takes five milliseconds longer, made by `strace`: both sides are traced alike, and
-//! stopped at nothing but the calls that wait for the disk.
+//! The same lives on a disk that takes five milliseconds longer, made by a library that both sides load before libc.
+//!
+//! A tracer such as `strace` can delay these calls too, but where it was tried it slowed down the other threads of what
+//! it traced, and so took from us what it did not take from a loop of one thread.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use protocol_spec::id::AgentId;
 
 use super::bare::{self, socket_in};
 use super::load::{Manner, lives_per_second};
+use super::middle;
 use crate::home::{CUEME, Wire, stop_broker};
 
 /// Set in the process that is the floor: how many agents, and how many connections.
 pub(crate) const BARE_ENV: &str = "CUEME_BENCH_BARE";
-/// What is added to each wait, in microseconds.
-const DELAY_MICROS: u32 = 5000;
+/// The library's source.
+const SOURCE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/benches/heart/throughput/slow_disk.c"
+);
+/// Set for the library: the file that grows by a byte with each wait.
+const WAITS_ENV: &str = "CUEME_BENCH_WAITS";
 
 /// What was measured.
 pub(super) struct Slow {
@@ -23,22 +32,60 @@ pub(super) struct Slow {
     pub(super) rows_per_flush: f64,
 }
 
+impl Slow {
+    pub(super) fn middle(all: &[Self]) -> Self {
+        let middle_of = |figure: fn(&Self) -> f64| middle(all.iter().map(figure).collect());
+        Self {
+            lives_per_second: middle_of(|slow| slow.lives_per_second),
+            rows_per_flush: middle_of(|slow| slow.rows_per_flush),
+        }
+    }
+}
+
 /// The rows of a life: three when it is asked, three when it is decided, two when that is acknowledged.
 const ROWS_PER_LIFE: f64 = 8.0;
 
-/// Says whether calls can be slowed down here.
-pub(super) fn is_possible() -> bool {
-    let tried = slowed(Path::new("/dev/null")).arg("true").status();
-    tried.is_ok_and(|status| status.success())
+/// The library, as long as it is needed.
+pub(super) struct SlowDisk {
+    directory: tempfile::TempDir,
+}
+
+impl SlowDisk {
+    /// Builds it; there is none where no C compiler is.
+    pub(super) fn build() -> Option<Self> {
+        let disk = Self {
+            directory: tempfile::tempdir().expect("a directory"),
+        };
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"]);
+        let built = compiler
+            .arg(disk.library())
+            .args([SOURCE, "-ldl"])
+            .status()
+            .ok()?;
+        assert!(built.success(), "{SOURCE} does not compile");
+        Some(disk)
+    }
+
+    fn library(&self) -> PathBuf {
+        self.directory.path().join("slow_disk.so")
+    }
+
+    /// Prepares a program whose waits are longer and counted.
+    fn command(&self, program: impl AsRef<OsStr>, waits: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env("LD_PRELOAD", self.library()).env(WAITS_ENV, waits);
+        command
+    }
 }
 
 /// The broker.
-pub(super) fn ours(clients: usize, lives: usize) -> Slow {
+pub(super) fn ours(disk: &SlowDisk, clients: usize, lives: usize) -> Slow {
     let home = tempfile::tempdir().expect("a directory");
     let log = home.path().join("waits");
-    let mut command = slowed(&log);
+    let mut command = disk.command(CUEME, &log);
     command
-        .args([CUEME, "broker", "run"])
+        .args(["broker", "run"])
         .env("CUEME_HOME", home.path())
         .env("CUEME_LOG", "error");
     let (mut broker, ready) = started(&mut command);
@@ -52,18 +99,15 @@ pub(super) fn ours(clients: usize, lives: usize) -> Slow {
 }
 
 /// The bare loop.
-pub(super) fn floor(clients: usize, lives: usize) -> Slow {
+pub(super) fn floor(disk: &SlowDisk, clients: usize, lives: usize) -> Slow {
     let directory = tempfile::tempdir().expect("a directory");
     let log = directory.path().join("waits");
     let connections = Manner::Stay.connections(clients, lives);
-    let mut command = slowed(&log);
-    command
-        .arg(std::env::current_exe().expect("this program"))
-        .arg("--bench")
-        .env(
-            BARE_ENV,
-            format!("{clients} {connections} {}", directory.path().display()),
-        );
+    let mut command = disk.command(std::env::current_exe().expect("this program"), &log);
+    command.arg("--bench").env(
+        BARE_ENV,
+        format!("{clients} {connections} {}", directory.path().display()),
+    );
     let (mut server, agents) = started(&mut command);
     let agents = agents
         .split_whitespace()
@@ -83,16 +127,6 @@ pub(crate) fn serve_bare(said: &str) {
         word().parse().expect("a number"),
     );
     bare::serve(Path::new(word()), clients, connections);
-}
-
-fn slowed(log: &Path) -> Command {
-    let mut command = Command::new("strace");
-    command
-        .args(["--follow-forks", "--seccomp-bpf", "--quiet=all", "--signal=none"])
-        .args(["--trace=fsync,fdatasync", "--output"])
-        .arg(log)
-        .arg(format!("--inject=fsync,fdatasync:delay_exit={DELAY_MICROS}"));
-    command
 }
 
 fn started(command: &mut Command) -> (Child, String) {
@@ -120,7 +154,6 @@ fn measured(socket: &Path, agents: Vec<AgentId>, lives: usize, log: &Path) -> Sl
 }
 
 /// Returns how often the disk was waited for until now.
-fn waits(log: &Path) -> usize {
-    let log = std::fs::read_to_string(log).unwrap_or_default();
-    log.lines().filter(|line| line.contains("sync(")).count()
+fn waits(log: &Path) -> u64 {
+    std::fs::metadata(log).map_or(0, |log| log.len())
 }
