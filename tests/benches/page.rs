@@ -12,8 +12,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 
-#[path = "../tests/browser_support/mod.rs"]
-mod browser_support;
+#[path = "../tests/browser/driver.rs"]
+mod driver;
 #[path = "page/peers.rs"]
 mod peers;
 #[path = "../tests/support/mod.rs"]
@@ -23,7 +23,7 @@ mod table;
 
 use std::time::Duration;
 
-use browser_support::{Browser, DESKTOP, sign_in};
+use driver::{Browser, DESKTOP, sign_in};
 use peers::Peers;
 use serde_json::{Value, json};
 use support::Home;

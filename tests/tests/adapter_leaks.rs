@@ -2,12 +2,13 @@
 //!
 //! A test binary of its own with one test, because descriptors are counted for the whole process.
 
-mod adapter_support;
+#[path = "adapter/fake.rs"]
+mod fake;
 
 use std::time::Duration;
 
-use adapter_support::Fake;
 use cueme_tests::SCENARIOS;
+use fake::Fake;
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()

@@ -1,0 +1,284 @@
+//! `cueme agent` with the double of Cursor's CLI, the real `cueme` and the real broker.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::stage::{QUESTION, Stage, kinds, prompt_of};
+use crate::support::{Running, eventually};
+
+#[test]
+fn an_agent_that_obeys_asks_once_and_is_done() {
+    let stage = Stage::new("hap_ok");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "yes"]);
+    assert_eq!(
+        (&cue["prompt"], &cue["origin"]),
+        (&QUESTION.into(), &"agent".into())
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(
+        kinds(&ended).last().map(String::as_str),
+        Some("done"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!((stage.questions().len(), stage.turns().len()), (1, 1));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_that_forgets_or_lies_is_asked_for_once_and_the_answer_comes_back() {
+    for scenario in ["hap_missing", "hap_fake_claim"] {
+        let stage = Stage::new(scenario);
+        let running = stage.start(&["agent", "run", "do it"]);
+        let cue = stage.answer(&["answer", "also update the docs"]);
+        assert_eq!(cue["origin"], "adapter", "{scenario}");
+        assert!(
+            cue["prompt"].as_str().unwrap().contains("All done."),
+            "{scenario}"
+        );
+        stage.answer(&["decline", "enough"]);
+        let ended = running.finish().expect(0);
+        let terminals = kinds(&ended).iter().filter(|kind| *kind == "done").count();
+        assert_eq!(terminals, 1, "{scenario}: {}", ended.stdout);
+        let turns = stage.turns();
+        let told: Vec<usize> = (0..turns.len())
+            .filter(|number| prompt_of(&turns[*number]).contains("also update the docs"))
+            .collect();
+        assert_eq!(told, [4], "{scenario}: after three reminders, once");
+        assert!(turns[4]["resume"].is_string(), "{scenario}: in the same chat");
+        assert_eq!(
+            stage.questions().len(),
+            2,
+            "{scenario}: one for each thing it was told to do"
+        );
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
+fn an_agent_that_asks_in_the_background_is_waited_for_and_the_human_is_asked_once() {
+    let stage = Stage::new("hap_background");
+    let running = stage.start(&["agent", "run", "do it"]);
+    // Its own waits end with its turns; after the last of them the adapter takes the wait over.
+    eventually(|| (stage.turns().len() == 4).then_some(()));
+    stage.nothing_is_left();
+    let cue = stage.answer(&["answer", "also update the docs"]);
+    assert_eq!(cue["prompt"], QUESTION, "the question is the agent's own");
+    assert_eq!(stage.questions().len(), 1);
+    eventually(|| (stage.turns().len() == 8).then_some(()));
+    stage.nothing_is_left();
+    stage.answer(&["decline", "enough"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert!(
+        prompt_of(&turns[4]).contains("also update the docs"),
+        "{}",
+        turns[4]
+    );
+    assert_eq!(stage.questions().len(), 2, "one for each thing it was told to do");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn a_question_the_cli_skipped_reaches_the_human_with_its_options() {
+    let stage = Stage::new("hap_ask");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "--select", "B"]);
+    assert_eq!(cue["payload"]["options"], serde_json::json!(["A", "B"]));
+    stage.answer(&["decline"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert!(
+        prompt_of(&turns[1]).contains("The human answered:"),
+        "{}",
+        turns[1]
+    );
+    assert!(prompt_of(&turns[1]).contains('B'));
+}
+
+#[test]
+fn questions_of_several_skipped_calls_are_one_form_and_what_was_repeated_is_asked_once() {
+    let stage = Stage::new("hap_ask_twice");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let words = [
+        "answer",
+        "--field",
+        "Which database?=Postgres",
+        "--field",
+        "Which port?=8080",
+    ];
+    let cue = stage.answer(&words);
+    let labels: Vec<_> = cue["payload"]["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| &field["label"])
+        .collect();
+    assert_eq!(labels, ["Which database?", "Which port?"]);
+    stage.answer(&["decline"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    for words in [
+        "The human answered:",
+        "Which database?: Postgres",
+        "Which port?: 8080",
+    ] {
+        assert!(prompt_of(&turns[1]).contains(words), "{words}: {}", turns[1]);
+    }
+    assert_eq!(stage.questions().len(), 2, "one for each turn");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_without_tools_surfaces_its_exact_command_to_the_human() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "stop"]);
+    assert!(
+        cue["prompt"].as_str().unwrap().contains("cueme cue tidy-otter -"),
+        "{cue}"
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    assert_eq!(stage.turns().len(), 1, "the word `stop` ends the conversation");
+}
+
+#[test]
+fn a_cue_that_is_not_the_last_act_or_is_still_open_or_hides_its_exit_never_passes() {
+    for scenario in ["hap_not_last", "hap_failed", "hap_masked"] {
+        let stage = Stage::new(scenario);
+        let running = stage.start(&["agent", "run", "do it"]);
+        // An agent that asks too early is answered in each of its turns; the last word is the adapter's.
+        let asked_by_adapter = || {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let inbox = inbox.as_array().unwrap().clone();
+            inbox.iter().any(|cue| cue["origin"] == "adapter").then_some(())
+        };
+        eventually(|| {
+            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+            let early = |cue: &&Value| cue["origin"] == "agent" && cue["waiting"].as_u64() > Some(0);
+            if let Some(cue) = inbox.as_array().unwrap().iter().find(early) {
+                stage
+                    .home
+                    .run(&["answer", cue["cue_id"].as_str().unwrap(), "yes"]);
+            }
+            asked_by_adapter()
+        });
+        stage.answer_of("adapter", &["decline", "enough"]);
+        running.finish().expect(0);
+        assert_eq!(stage.turns().len(), 4, "{scenario}: one turn and three reminders");
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
+fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
+    let stage = Stage::new("simple");
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--model", "gpt-5", "do it"])
+        .expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    let turns = stage.turns();
+    assert_eq!((turns.len(), prompt_of(&turns[0])), (1, "do it"));
+    assert_eq!(turns[0]["model"], "gpt-5");
+    stage.home.run(&["broker", "status"]).expect(1);
+}
+
+#[test]
+fn a_failed_turn_is_an_error_event_and_exit_1() {
+    let stage = Stage::new("quota");
+    let ended = stage.run(&["agent", "run", "do it"]).expect(1);
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["data"]["code"], "QUOTA_EXCEEDED");
+}
+
+#[test]
+fn an_interrupt_ends_the_turn_and_leaves_no_process() {
+    let stage = Stage::new("hang_mid");
+    let running = stage.start(&["agent", "run", "--no-hap", "do it"]);
+    eventually(|| (!stage.turns().is_empty()).then_some(()));
+    interrupt(&running);
+    let ended = running.finish().expect(130);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("error"));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_interrupt_while_the_human_is_asked_ends_the_wait() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    eventually(|| {
+        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+        let waited = inbox
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|cue| cue["waiting"].as_u64() > Some(0));
+        waited.then_some(())
+    });
+    interrupt(&running);
+    running.finish().expect(130);
+    stage.nothing_is_left();
+}
+
+fn interrupt(running: &Running) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+}
+
+#[test]
+fn a_chat_that_is_continued_is_the_same_agent() {
+    let stage = Stage::new("quota");
+    for _ in 0..2 {
+        stage
+            .run(&["agent", "run", "--resume", "chat-1", "do it"])
+            .expect(1);
+    }
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agents = agents.as_array().unwrap();
+    assert_eq!((agents.len(), &agents[0]["agent_runtime"]), (1, &"cursor".into()));
+    assert_eq!(stage.turns()[0]["resume"], "chat-1");
+}
+
+#[test]
+fn a_latest_chat_that_does_not_exist_is_not_found() {
+    let stage = Stage::new("simple");
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--resume", "latest", "do it"])
+        .expect(1);
+    assert!(ended.stderr.contains("hint: "), "{}", ended.stderr);
+}
+
+#[test]
+fn models_and_new_chats_are_the_cli_s_own() {
+    let stage = Stage::new("simple");
+    let models = stage.run(&["agent", "models", "--json"]).expect(0).json();
+    assert!(models[1].as_str().unwrap().starts_with("gpt-5"), "{models}");
+    let chat = stage.run(&["agent", "new-chat"]).expect(0).stdout;
+    assert!(uuid::Uuid::parse_str(chat.trim()).is_ok(), "{chat}");
+}
+
+#[test]
+fn the_doctor_finds_a_cli_that_works_and_says_what_is_wrong_with_one_that_does_not() {
+    let stage = Stage::new("simple");
+    let well = stage.run(&["agent", "doctor", "--turn"]).expect(0).stdout;
+    for words in [
+        "user@example.com",
+        "Hello there.",
+        "stream-json",
+        "CURSOR_API_KEY is not set",
+        "0 of ",
+    ] {
+        assert!(well.contains(words), "{words}: {well}");
+    }
+    let stage = Stage::new("no_login");
+    let ill = stage.run(&["agent", "doctor"]).expect(1).stdout;
+    assert!(ill.contains("agent login"), "{ill}");
+    fs::remove_file(stage.bin().join("agent")).unwrap();
+    let mut command = stage.command(&["agent", "doctor"]);
+    let gone = command.env("PATH", stage.bin()).output().unwrap();
+    assert_eq!(gone.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&gone.stdout).contains("install the Cursor CLI"));
+}

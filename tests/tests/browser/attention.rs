@@ -1,0 +1,134 @@
+//! Attention: how the page calls a person, when it keeps still, and what it says about answers that no person gave.
+
+use serde_json::json;
+
+use crate::driver::{Browser, DESKTOP, key, sign_in};
+use crate::support::Home;
+
+/// Writes down what the page asks of the browser, which without a screen shows nothing.
+const SPY: &str = "
+    window.calls = []; window.revoked = []; window.notes = 0;
+    Object.defineProperty(Notification, 'permission', { get: () => 'granted' });
+    Notification.requestPermission = () => Promise.resolve('granted');
+    ServiceWorkerRegistration.prototype.showNotification = (title, options) => { calls.push([title, options.body]); return Promise.resolve(); };
+    ServiceWorkerRegistration.prototype.getNotifications = ({ tag }) => Promise.resolve([{ close: () => revoked.push(tag) }]);
+    const tone = AudioContext.prototype.createOscillator;
+    AudioContext.prototype.createOscillator = function () { notes += 1; return tone.call(this); };";
+
+fn watched(home: &Home) -> Browser {
+    let browser = sign_in(home, DESKTOP);
+    browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active !== null)");
+    browser.script(SPY);
+    browser
+}
+
+/// Switches something in the settings, by its label.
+fn switch(browser: &Browser, labels: &[&str]) {
+    browser.click("[aria-label=Settings]");
+    for label in labels {
+        let label = json!(label);
+        browser.until(&format!(
+            "const line = [...document.querySelectorAll('dialog label.line')].find((line) => line.innerText.trim() === {label}); line?.querySelector('input').click(); return Boolean(line)"
+        ));
+    }
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+}
+
+#[test]
+fn a_question_calls_by_title_notification_and_sound_and_lets_go_when_it_is_answered_elsewhere() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = watched(&home);
+    browser.until("return document.title === 'cueme'");
+    let (asking, cue) = home.ask(&agent, "Shall I deploy?", None);
+    browser.until("return document.title === '(1) cueme'");
+    browser.until("return calls.length === 1");
+    let calls = browser.script("return calls");
+    assert_eq!(
+        calls,
+        json!([[format!("{agent} is waiting for you"), "Shall I deploy?"]])
+    );
+    browser.until("return notes > 0");
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    asking.finish().expect(0);
+    browser.until("return document.title === 'cueme'");
+    browser.until(&format!("return revoked.includes({:?})", cue));
+}
+
+#[test]
+fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = watched(&home);
+    switch(&browser, &["Notifications of this browser", "Sound"]);
+    let (_first, _) = home.ask(&agent, "Nobody wanted to be called", None);
+    browser.until("return document.title === '(1) cueme'");
+    assert_eq!(browser.script("return [calls, notes]"), json!([[], 0]));
+    browser.script("Object.assign(window, { calls: [], notes: 0 })");
+    switch(
+        &browser,
+        &["Notifications of this browser", "Sound", "Quiet hours"],
+    );
+    browser.click("[aria-label=Settings]");
+    browser.sees("dialog h2", "Settings");
+    browser.script(
+        "for (const [label, value] of [['Quiet from', '00:00'], ['Quiet to', '23:59']]) {
+             const input = document.querySelector(`[aria-label='${label}']`);
+             input.value = value; input.dispatchEvent(new Event('change'));
+         }",
+    );
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    // Switching the sound on lets it be heard once.
+    browser.script("notes = 0");
+    let other = home.join();
+    let (_second, _) = home.ask(&other, "In the quiet hours", None);
+    browser.until("return document.title === '(2) cueme'");
+    assert_eq!(browser.script("return [calls, notes]"), json!([[], 0]));
+}
+
+#[test]
+fn an_answer_of_a_rule_says_so_and_the_rule_is_off_with_one_click() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path()).unwrap();
+    std::fs::write(
+        home.path().join("config.toml"),
+        "[[policy]]\nname = \"go on\"\npayload = \"none\"\nanswer = \"Continue.\"\n",
+    )
+    .unwrap();
+    let agent = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    let asked = home.run_with(&["cue", &agent, "-"], &crate::support::envelope("May I?", None));
+    assert!(asked.expect(0).stdout.starts_with("Continue.\n"));
+    browser.click_text(".row-name", &agent);
+    browser.sees(".timeline", "Answered by the rule go on");
+    browser.click_text(".timeline button", "Turn this rule off");
+    browser.sees(".timeline", "The rule is off");
+    let (_asking, _) = home.ask(&agent, "And now?", None);
+    browser.sees(".conversation", "And now?");
+}
+
+#[test]
+fn the_page_can_be_installed_and_its_worker_serves_no_state() {
+    let home = Home::new();
+    let browser = sign_in(&home, DESKTOP);
+    let manifest = browser.script(
+        "return fetch(document.querySelector('link[rel=manifest]').href).then((found) => found.json())",
+    );
+    assert_eq!(manifest["display"], "standalone");
+    for icon in manifest["icons"].as_array().unwrap() {
+        let src = icon["src"].as_str().unwrap();
+        let status = browser.script(&format!("return fetch({src:?}).then((found) => found.status)"));
+        assert_eq!(status, json!(200), "{icon}");
+    }
+    browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active !== null)");
+    let kept = browser.script(
+        "return caches.keys().then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys())))).then((all) => all.flat().map((one) => one.url).filter((url) => url.includes('/api/')))",
+    );
+    assert_eq!(
+        kept,
+        json!([]),
+        "what an agent asked is never served from a cache"
+    );
+}

@@ -1,0 +1,243 @@
+//! The inbox: who waits, finding things, and what a person does beside answering.
+
+use crate::driver::{Browser, DESKTOP, PHONE, key, link, sign_in};
+use crate::support::{Home, envelope};
+
+const TEXT: &str = ".composer-text";
+
+#[test]
+fn without_agents_the_page_teaches_how_to_connect_each_runtime() {
+    let home = Home::new();
+    for size in [DESKTOP, PHONE] {
+        let browser = sign_in(&home, size);
+        for runtime in [
+            "cursor",
+            "claude_code",
+            "codex",
+            "windsurf",
+            "vscode",
+            "kiro",
+            "opencode",
+        ] {
+            browser.sees(".guide", &format!("cueme init {runtime}"));
+        }
+    }
+}
+
+#[test]
+fn agents_are_grouped_by_what_they_need_and_times_run() {
+    let home = Home::new();
+    let waiting = home.join();
+    let detached = home.join();
+    let working = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees("[data-state=working] .row-name", &working);
+    let (_asking, _) = home.ask(&waiting, "Look **here**", None);
+    browser.sees("[data-state=waiting] .row-name", &waiting);
+    browser.sees(".inbox-summary", "1 agent is waiting for you");
+    let (gone, _) = home.ask(&detached, "Gone", None);
+    drop(gone);
+    browser.sees("[data-state=detached] .row-name", &detached);
+    let time = "[data-state=waiting] .row-time";
+    let before = browser.text(time);
+    browser.until(&format!(
+        "return document.querySelector({time:?}).innerText !== {before:?}"
+    ));
+}
+
+#[test]
+fn an_agent_is_pinned_renamed_and_archived_and_a_question_brings_it_back() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.click("[aria-label=Pin]");
+    browser.sees(".conversation-head [aria-label=Unpin]", "");
+    browser.until("return Boolean(document.querySelector('.row .icon-pin'))");
+    browser.click(".title-button");
+    browser.write("dialog input", "<i>Checkout</i>");
+    browser.click("dialog .primary");
+    browser.sees(".row-name", "<i>Checkout</i>");
+    browser.click("[aria-label=Archive]");
+    browser.misses(".row-name");
+    browser.click_text(".chip", "Archived1");
+    browser.sees(".row-name", "<i>Checkout</i>");
+    browser.click_text(".chip", "All");
+    browser.misses(".row-name");
+    let (_asking, _) = home.ask(&agent, "Still here", None);
+    browser.sees("[data-state=waiting] .row-name", "<i>Checkout</i>");
+}
+
+#[test]
+fn unread_questions_are_marked_until_they_were_seen() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    let (_asking, _) = home.ask(&agent, "New", None);
+    browser.until("return Boolean(document.querySelector('.row-item.unread'))");
+    browser.click_text(".row-name", &agent);
+    browser.until("return !document.querySelector('.row-item.unread')");
+    browser.reload();
+    browser.until("return document.querySelectorAll('.row-item').length === 1 && !document.querySelector('.row-item.unread')");
+}
+
+#[test]
+fn questions_and_answers_are_found_by_their_words_also_in_chinese() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "The zebra crossed the 数据库迁移", None);
+    home.run(&["answer", &cue, "feed the giraffe"]).expect(0);
+    asking.finish().expect(0);
+    let browser = sign_in(&home, PHONE);
+    for (words, found) in [("zebra", "zebra"), ("giraffe", "giraffe"), ("数据库", "数据库")] {
+        browser.click("#search");
+        browser.write("#search", words);
+        browser.sees(".hit mark", found);
+        browser.press(key::ESCAPE);
+        browser.misses(".hit");
+    }
+    browser.write("#search", "zebra");
+    browser.click(".hit");
+    browser.sees(".entry.found .prose", "The zebra crossed");
+}
+
+#[test]
+fn messages_are_left_reordered_deleted_and_delivered_with_the_next_question() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    for message in ["one", "two", "three"] {
+        browser.write(TEXT, message);
+        browser.press(key::ENTER);
+        browser.sees(".queue-text", message);
+    }
+    browser.click(".queue-item:nth-child(3) [aria-label=Earlier]");
+    browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'one,three,two'");
+    browser.click(".queue-item:nth-child(1) [aria-label='Delete the message']");
+    browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'three,two'");
+    let answer = home
+        .run_with(&["cue", &agent, "-"], &envelope("What next?", None))
+        .expect(0)
+        .stdout;
+    let (three, two) = (answer.find("three").unwrap(), answer.find("two").unwrap());
+    assert!(three < two && !answer.contains("one\n"), "{answer}");
+    browser.misses(".queue-item");
+}
+
+#[test]
+fn one_message_reaches_a_saved_group() {
+    let home = Home::new();
+    let agents = [home.join(), home.join(), home.join()];
+    let browser = sign_in(&home, DESKTOP);
+    browser.click("[aria-label='Message several agents']");
+    for agent in &agents[..2] {
+        browser.click_text(".pick bdi", agent);
+    }
+    browser.sees("dialog", "2 chosen");
+    browser.click_text("dialog .text-button", "Save selection as a group");
+    browser.write("dialog:last-of-type input[type=text]", "pair");
+    browser.press(key::ENTER);
+    browser.sees("dialog .chip", "pair");
+    browser.reload();
+    browser.click("[aria-label='Message several agents']");
+    browser.click_text("dialog .chip", "pair2");
+    browser.write("dialog textarea", "stop touching main");
+    browser.click("dialog .primary");
+    browser.sees(".toast", "Left for 2 agents");
+    for (agent, is_told) in agents.iter().zip([true, true, false]) {
+        let listed = home.run(&["agents", "--json"]).expect(0).json();
+        let entry = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|entry| entry["agent_id"] == agent.as_str())
+            .unwrap()
+            .clone();
+        assert_eq!(entry["queued"].as_u64().unwrap() == 1, is_told, "{entry}");
+    }
+}
+
+#[test]
+fn a_standing_instruction_goes_with_every_answer() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, _) = home.ask(&agent, "Begin?", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.click(".conversation-head [aria-label='Standing instruction']");
+    browser.write("dialog textarea", "analysis only, change nothing");
+    browser.click("dialog .primary");
+    browser.sees(".standing", "analysis only");
+    browser.write(TEXT, "yes");
+    browser.press(key::ENTER);
+    let stdout = asking.finish().expect(0).stdout;
+    assert!(
+        stdout.starts_with("yes\n") && stdout.contains("analysis only, change nothing"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn the_keyboard_alone_is_enough() {
+    let home = Home::new();
+    let (first, second) = (home.join(), home.join());
+    let (asking, _) = home.ask(&first, "Pick", Some(r#"{"type":"choice","options":["A","B"]}"#));
+    let (_other, _) = home.ask(&second, "Wait", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.press("?");
+    browser.sees("dialog .keys", "Go to the agent that waits longest");
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    browser.press("n");
+    browser.sees(".title-button", &first);
+    browser.until("return document.querySelectorAll('.option-input').length === 3");
+    browser.press("2");
+    browser.until("return document.querySelectorAll('.option-input')[1].checked");
+    browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
+    browser.sees(".toast", "Undo");
+    browser.until("document.activeElement.blur(); return true");
+    browser.press("u");
+    browser.until("return document.querySelectorAll('.option-input')[1]?.checked === true");
+    browser.press(key::ENTER);
+    assert!(asking.finish().expect(0).stdout.starts_with("B\n"));
+    browser.until("document.activeElement.blur(); return true");
+    browser.press("n");
+    browser.sees(".title-button", &second);
+    browser.press("d");
+    browser.sees("dialog", "Decline the question");
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    browser.press("/");
+    browser.until("return document.activeElement.id === 'search'");
+}
+
+#[test]
+fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "可以吗?", None);
+    let browser = Browser::start(DESKTOP, "zh-CN");
+    browser.goto(&link(&home));
+    browser.sees(".inbox-summary", "有 1 个智能体在等你");
+    browser.until("return document.documentElement.lang === 'zh-CN'");
+    browser.click("[aria-label=设置]");
+    browser.sees("dialog h2", "设置");
+    browser.script("const list = document.querySelectorAll('dialog select')[1]; list.value = 'en'; list.dispatchEvent(new Event('change'))");
+    browser.sees(".inbox-summary", "1 agent is waiting for you");
+    browser.until("return document.documentElement.lang === 'en'");
+}
+
+#[test]
+fn devices_are_listed_a_link_is_shown_as_a_code_and_a_revoked_device_is_out() {
+    let home = Home::new();
+    let laptop = sign_in(&home, DESKTOP);
+    let phone = sign_in(&home, PHONE);
+    laptop.click("[aria-label=Settings]");
+    laptop.until("return document.querySelectorAll('dialog .card bdi').length === 2");
+    laptop.click_text("dialog .button", "Add a phone or another browser");
+    laptop.until("return document.querySelector('.qr')?.naturalWidth > 0");
+    laptop.click_text("dialog .card .text-button", "Sign out");
+    phone.sees("body", "signed out");
+    laptop.until("return document.querySelectorAll('dialog .card bdi').length === 1");
+}

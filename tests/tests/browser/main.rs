@@ -1,0 +1,19 @@
+//! The page in a real browser, over the real binary.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[allow(dead_code, reason = "these tests need a part of what builds stores")]
+#[path = "../../../adapter-core/tests/chat_store/mod.rs"]
+mod chat_store;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod answering;
+mod attention;
+mod driver;
+mod hostile;
+mod inbox;
+mod load;
+mod page;
+mod resilience;
+mod runs;

@@ -1,0 +1,251 @@
+//! Runs on the page: in the cloud, on this machine, and the chats they leave behind.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use adapter_core::cursor::chats::project_id;
+use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::chat_store::{StoreBuilder, assistant, shell, user};
+use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
+use crate::support::{Home, PATIENCE, Running, binary};
+
+const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
+
+/// A home whose configuration leads to a stand-in for Cursor's cloud.
+fn cloud_home(runtime: &Runtime, script: Script) -> (Home, FakeCloud) {
+    let fake = runtime.block_on(FakeCloud::start(script));
+    let home = Home::new();
+    let key = home.path().join("api.key");
+    fs::write(&key, API_KEY).unwrap();
+    let config = format!(
+        "[cloud]\nrepository = \"https://github.com/acme/site\"\npublicUrl = \"https://broker.example\"\n\
+         pollIntervalSec = 1\ngraceSec = 2\nenableWebhooks = false\nbaseUrl = \"{}\"\n\
+         env.CURSOR_API_KEY = {{ type = \"secret_ref\", file = \"{}\" }}\n",
+        fake.base_url(),
+        key.display()
+    );
+    fs::write(home.path().join("config.toml"), config).unwrap();
+    (home, fake)
+}
+
+/// Opens the list of runs.
+fn open_runs(browser: &Browser) {
+    browser.click("[aria-label=Runs]");
+    browser.sees("dialog h2", "Runs");
+}
+
+/// Waits for a question, and declines it.
+#[track_caller]
+fn decline(home: &Home) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let inbox = home.run(&["inbox", "--json"]).expect(0).json();
+        let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
+        if let Some(cue) = inbox.as_array().unwrap().iter().find(waited) {
+            home.run(&["decline", cue["cue_id"].as_str().unwrap()]).expect(0);
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "nobody asked: {inbox} {:?}",
+            runs(home)
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns what became of each run, oldest first.
+fn runs(home: &Home) -> Vec<(String, String, Option<String>)> {
+    let database = rusqlite::Connection::open(home.path().join("cueme.db")).unwrap();
+    let mut statement = database
+        .prepare("SELECT title, status, error FROM runs ORDER BY seq")
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_run_in_the_cloud_is_started_by_the_form_and_shows_its_status_branch_and_pull_request() {
+    let runtime = Runtime::new().unwrap();
+    let (home, fake) = cloud_home(&runtime, Script::default());
+    let browser = sign_in(&home, DESKTOP);
+    open_runs(&browser);
+    browser.sees("dialog", "No run yet");
+    browser.click(".launch-button");
+    browser.sees("dialog h2", "Start an agent in the cloud");
+    assert_eq!(browser.value("[name=repository]"), "https://github.com/acme/site");
+    for field in [
+        "ref",
+        "model",
+        "auto_create_pr",
+        "branch_name",
+        "poll_interval_sec",
+        "timeout_sec",
+        "grace_sec",
+        "public_url",
+        "enable_webhooks",
+        "CURSOR_API_KEY",
+        "CURSOR_WEBHOOK_SECRET",
+    ] {
+        assert_eq!(browser.count(&format!(".launch [name={field}]")), 1, "{field}");
+    }
+    browser.write("[name=prompt]", "Fix the <b>carry</b>");
+    browser.write("[name=ref]", "dev");
+    browser.click("[name=auto_create_pr]");
+    browser.click(".launch .primary");
+    browser.sees(".run[data-state=running] .run-title", "Fix the <b>carry</b>");
+    decline(&home);
+    browser.sees(".run[data-state=succeeded] .run-place", "FINISHED");
+    browser.sees(".run-branch", "cursor/fake-branch");
+    browser.until("return document.querySelector('.run-pr')?.href === 'https://github.com/acme/site/pull/1'");
+    let launched = &fake.bodies("POST", "/v0/agents")[0];
+    assert_eq!(launched["source"]["ref"], "dev");
+    assert_eq!(launched["target"]["autoCreatePr"], true);
+    browser.click(".run-more summary");
+    browser.sees(".run-events", "FINISHED");
+    browser.until("return !document.querySelector('.run-title b')");
+}
+
+#[test]
+fn a_form_that_cannot_work_says_why_and_a_run_is_stopped_from_the_page() {
+    let runtime = Runtime::new().unwrap();
+    let (home, fake) = cloud_home(&runtime, Script::endless());
+    let browser = sign_in(&home, PHONE);
+    open_runs(&browser);
+    browser.click(".launch-button");
+    browser.write("[name=prompt]", "x");
+    browser.write("[name=repository]", "/nonsense here");
+    browser.script("document.querySelector('.launch').noValidate = true; return true");
+    browser.click(".launch .primary");
+    browser.sees(".field-error", "not the URL of a repository");
+    browser.script(
+        "document.querySelector('[name=repository]').value = 'https://github.com/acme/site'; return true",
+    );
+    browser.click(".launch .primary");
+    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    browser.click_text(".run .text-button", "Stop");
+    browser.sees(".run[data-state=cancelled]", "cancelled");
+    assert_eq!(fake.count("POST", "/stop"), 1);
+}
+
+/// A home in which `agent` is the double of Cursor's CLI, for the broker too.
+struct Stage {
+    home: Home,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let stage = Self { home: Home::new() };
+        fs::create_dir(stage.home.path().join("bin")).unwrap();
+        let bin = stage.home.path().join("bin");
+        symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), bin.join("agent")).unwrap();
+        symlink(binary(), bin.join("cueme")).unwrap();
+        fs::create_dir(stage.project()).unwrap();
+        // The broker finds programs where whoever started it does.
+        assert!(stage.command(&["agents"]).output().unwrap().status.success());
+        stage
+    }
+
+    fn project(&self) -> PathBuf {
+        self.home.path().join("project")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let bin = self.home.path().join("bin");
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let mut command = self.home.command(words);
+        command
+            .current_dir(self.project())
+            .env("PATH", path)
+            .env("HOME", self.home.path())
+            .env("CURSOR_CONFIG_DIR", self.home.path().join(".cursor"))
+            .env_remove("CURSOR_API_KEY")
+            .env("FAKE_CURSOR_SCENARIO", "tools")
+            .env("FAKE_CURSOR_HOME", self.home.path().join(".cursor"))
+            .env("FAKE_CURSOR_LOG", self.home.path().join("log"));
+        command
+    }
+
+    /// Starts a call.
+    fn start(&self, words: &[&str]) -> Running {
+        let mut command = self.command(words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::of(command.spawn().unwrap())
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_run_on_this_machine_shows_its_tools_and_is_resumed_from_the_page() {
+    let stage = Stage::new();
+    let running = stage.start(&["agent", "run", "--json", "fix the build"]);
+    decline(&stage.home);
+    running.finish().expect(0);
+    let browser = sign_in(&stage.home, DESKTOP);
+    open_runs(&browser);
+    browser.sees(".run[data-state=succeeded] .run-title", "fix the build");
+    browser.sees(".run-place", "this machine");
+    browser.click(".run-more summary");
+    browser.sees(".run-events [data-what=tool]", "Bash");
+    let before = stage.log().lines().count();
+    browser.click_text(".run .text-button", "Resume");
+    browser.write("dialog textarea.input", "now the docs");
+    browser.click_text("dialog .primary", "Continue");
+    browser.sees(".run .run-title", "now the docs");
+    decline(&stage.home);
+    browser.until("return document.querySelectorAll('.run[data-state=succeeded]').length === 2");
+    let resumed = stage.log().lines().nth(before).unwrap().to_owned();
+    assert!(resumed.contains("--resume"), "{resumed}");
+}
+
+#[test]
+fn an_agent_is_linked_to_its_chat_in_cursor_which_can_only_be_read() {
+    let stage = Stage::new();
+    let folder = stage
+        .home
+        .path()
+        .join(".cursor/chats")
+        .join(project_id(&stage.project()).unwrap())
+        .join(CHAT_ID);
+    fs::create_dir_all(&folder).unwrap();
+    let mut builder = StoreBuilder::new(CHAT_ID);
+    builder.turn(
+        user("make it <i>faster</i>", "m1"),
+        vec![shell("ls", "a.txt\n", 0), assistant("It is faster now.")],
+    );
+    drop(builder.write(&folder.join("store.db")));
+    let mut joining = stage.command(&["join", "cursor"]);
+    assert!(
+        joining
+            .env("CUEME_SESSION", CHAT_ID)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap();
+    let browser = sign_in(&stage.home, DESKTOP);
+    browser.click_text(".row-name", agent);
+    browser.click(".chat-button");
+    browser.sees("dialog h2", "Chat in Cursor");
+    browser.sees(".chat-message[data-role=user]", "make it <i>faster</i>");
+    browser.sees(".chat-message[data-role=assistant]", "It is faster now.");
+    browser.click(".chat-tool summary");
+    browser.sees(".chat-tool", "a.txt");
+    assert_eq!(
+        browser.count("dialog textarea, dialog input"),
+        0,
+        "nothing can be written"
+    );
+    browser.until("return !document.querySelector('.chat i')");
+}

@@ -1,0 +1,324 @@
+//! The human's side of the command, against the real binary.
+
+use crate::support::{Home, envelope};
+
+const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
+const FORM: &str = r#"{"type":"form","fields":[{"label":"Env","options":["prod","staging"]},{"label":"Replicas","kind":"number"},{"label":"Token","kind":"password"}]}"#;
+
+#[test]
+fn an_inbox_without_questions_is_an_empty_array_and_a_sentence() {
+    let home = Home::new();
+    assert_eq!(home.run(&["inbox", "--json"]).expect(0).stdout, "[]\n");
+    assert!(
+        home.run(&["inbox"])
+            .expect(0)
+            .stdout
+            .contains("no agent is waiting")
+    );
+}
+
+#[test]
+fn the_inbox_shows_what_was_asked_by_whom_and_who_waits() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "用哪个数据库?", Some(CHOICE));
+    let inbox = home.run(&["inbox", "--json"]).expect(0).json();
+    let entry = &inbox.as_array().unwrap()[0];
+    assert_eq!(entry["cue_id"], cue.as_str());
+    assert_eq!(entry["agent_id"], agent.as_str());
+    assert_eq!(
+        (&entry["kind"], &entry["outcome"], &entry["delivery"]),
+        (&"cue".into(), &"open".into(), &"none".into())
+    );
+    assert_eq!(entry["payload"]["options"][1], "PostgreSQL");
+    assert_eq!(entry["waiting"], 1);
+    assert!(entry["asked_at"].as_str().unwrap().ends_with('Z'));
+    let shown = home.run(&["inbox"]).expect(0).stdout;
+    for part in ["用哪个数据库?", "( ) SQLite", &agent, "waiting"] {
+        assert!(shown.contains(part), "{part} is missing in {shown}");
+    }
+    home.run(&["answer", &cue, "--select", "SQLite"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("SQLite\n"));
+    assert_eq!(home.run(&["inbox", "--json"]).expect(0).stdout, "[]\n");
+}
+
+#[test]
+fn text_an_agent_wrote_cannot_act_on_the_humans_terminal() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, cue) = home.ask(&agent, "a\u{1b}[2Jb\u{202e}c", None);
+    for words in [&["inbox"][..], &["show", &cue], &["history"]] {
+        let shown = home.run(words).expect(0).stdout;
+        assert!(
+            !shown.contains('\u{1b}') && !shown.contains('\u{202e}'),
+            "{shown:?}"
+        );
+        assert!(shown.contains("a␛[2Jb<U+202E>c"), "{shown}");
+    }
+}
+
+#[test]
+fn a_unique_prefix_of_an_id_is_enough_for_a_human() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    home.run(&["answer", &cue[..6], "yes", "of", "course"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("yes of course\n"));
+}
+
+#[test]
+fn an_option_that_was_not_offered_is_refused_with_the_nearest_one() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut asking, cue) = home.ask(&agent, "A?", Some(CHOICE));
+    let refused = home.run(&["answer", &cue, "--select", "sqlite"]).expect(2);
+    assert!(refused.stderr.contains("SQLite"), "{}", refused.stderr);
+    assert!(!asking.is_over());
+    home.run(&["answer", &cue, "--other", "a plain file"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("a plain file\n"));
+}
+
+#[test]
+fn a_form_is_filled_in_field_by_field_and_its_secret_is_not_shown_again() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "Deploy?", Some(FORM));
+    home.run(&[
+        "answer",
+        &cue,
+        "--field",
+        "Env=staging",
+        "--field",
+        "Replicas=many",
+    ])
+    .expect(2);
+    home.run(&["answer", &cue, "--field", "Env"]).expect(2);
+    let fields = [
+        "--field",
+        "Env=staging",
+        "--field",
+        "Replicas=3",
+        "--field",
+        "Token=hush-hush",
+    ];
+    let words: Vec<&str> = ["answer", &cue].into_iter().chain(fields).collect();
+    home.run(&words).expect(0);
+    let read = asking.finish().expect(0).stdout;
+    assert!(
+        read.starts_with("Env: staging\nReplicas: 3\nToken: hush-hush\n"),
+        "{read}"
+    );
+    for words in [
+        &["show", &cue][..],
+        &["last", &agent],
+        &["history", "--json"],
+        &["history", "--markdown"],
+    ] {
+        let shown = home.run(words).expect(0).stdout;
+        assert!(!shown.contains("hush-hush"), "{shown}");
+    }
+}
+
+#[test]
+fn a_confirm_is_pressed_and_words_beside_it_are_kept() {
+    let home = Home::new();
+    let agent = home.join();
+    let payload = r#"{"type":"confirm","text":"Go?","confirm_label":"Go","cancel_label":"Stay"}"#;
+    let (asking, cue) = home.ask(&agent, "A?", Some(payload));
+    home.run(&["answer", &cue, "--cancel", "tests are red"]).expect(0);
+    assert!(
+        asking
+            .finish()
+            .expect(0)
+            .stdout
+            .starts_with("Stay\n\ntests are red\n")
+    );
+}
+
+#[test]
+fn an_attachment_reaches_the_agent_as_an_absolute_path() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    let file = home.path().join("shot.png");
+    std::fs::write(&file, "png").unwrap();
+    home.run(&["answer", &cue, "--attach", "/no/such/file"]).expect(2);
+    home.run(&["answer", &cue, "see", "--attach", file.to_str().unwrap()])
+        .expect(0);
+    let absolute = std::fs::canonicalize(&file).unwrap();
+    let read = asking.finish().expect(0).stdout;
+    assert!(read.contains(absolute.to_str().unwrap()), "{read}");
+}
+
+#[test]
+fn an_answer_may_come_from_stdin() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    home.run_with(&["answer", &cue, "-"], "one\ntwo\n").expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("one\ntwo\n\n"));
+}
+
+#[test]
+fn a_second_answer_is_refused_and_says_what_the_first_was() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    home.run(&["answer", &cue, "first"]).expect(0);
+    asking.finish().expect(0);
+    let refused = home.run(&["answer", &cue, "second"]).expect(1);
+    assert!(refused.stderr.contains("first"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_human_is_told_whether_anyone_listens() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    let told = home.run(&["answer", &cue, "now"]).expect(0).stdout;
+    assert!(told.contains("handed to the waiting client"), "{told}");
+    asking.finish().expect(0);
+    let (asking, cue) = home.ask(&agent, "B?", None);
+    drop(asking);
+    crate::support::eventually(|| (home.open("B?")?["waiting"] == 0).then_some(()));
+    let shown = home.run(&["inbox"]).expect(0).stdout;
+    assert!(shown.contains("stopped listening"), "{shown}");
+    let told = home.run(&["answer", &cue, "late"]).expect(0).stdout;
+    assert!(told.contains("gets this when it asks again"), "{told}");
+    let shown = home.run(&["show", &cue]).expect(0).stdout;
+    assert!(shown.contains("not received yet"), "{shown}");
+    let read = home
+        .run_with(&["cue", &agent, "-"], &envelope("B?", None))
+        .expect(0)
+        .stdout;
+    assert!(read.starts_with("late\n"), "{read}");
+    let shown = home.run(&["show", &cue]).expect(0).stdout;
+    assert!(shown.contains("received by the agent"), "{shown}");
+}
+
+#[test]
+fn a_message_left_before_is_read_with_the_next_question() {
+    let home = Home::new();
+    let agent = home.join();
+    home.run(&["say", &agent, "use", "staging"]).expect(0);
+    let read = home
+        .run_with(&["cue", &agent, "-"], &envelope("A?", None))
+        .expect(0)
+        .stdout;
+    assert!(read.contains("use staging"), "{read}");
+    assert!(
+        home.run(&["last", &agent])
+            .expect(0)
+            .stdout
+            .contains("use staging")
+    );
+    home.run(&["say", &agent, "  "]).expect(2);
+    home.run(&["say", "nobody-here", "hello"]).expect(3);
+}
+
+#[test]
+fn agents_are_listed_with_what_they_do() {
+    let home = Home::new();
+    assert_eq!(home.run(&["agents", "--json"]).expect(0).stdout, "[]\n");
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "A?", None);
+    let agents = home.run(&["agents", "--json"]).expect(0).json();
+    assert_eq!(agents[0]["agent_id"], agent.as_str());
+    assert_eq!(
+        (&agents[0]["open_cues"], &agents[0]["waiting"]),
+        (&1.into(), &1.into())
+    );
+    assert!(home.run(&["agents"]).expect(0).stdout.contains("1 open, waiting"));
+}
+
+#[test]
+fn history_finds_two_character_chinese_words_and_keeps_to_its_limit() {
+    let home = Home::new();
+    let agent = home.join();
+    for (prompt, answer) in [
+        ("数据库迁移好了", "继续"),
+        ("Deploy?", "later"),
+        ("Rename?", "fine"),
+    ] {
+        let (asking, cue) = home.ask(&agent, prompt, None);
+        home.run(&["answer", &cue, answer]).expect(0);
+        asking.finish().expect(0);
+    }
+    let found = home
+        .run(&["history", "--search", "迁移", "--json"])
+        .expect(0)
+        .json();
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(found[0]["text"], "继续");
+    let limited = home
+        .run(&["history", "--limit", "1", "--agent", &agent, "--json"])
+        .expect(0);
+    assert_eq!(limited.json()[0]["prompt"], "Rename?");
+    assert!(limited.stderr.contains("--limit 2"), "{}", limited.stderr);
+    let markdown = home.run(&["history", "--markdown"]).expect(0).stdout;
+    assert!(
+        markdown.contains("> Deploy?") && markdown.contains("> later"),
+        "{markdown}"
+    );
+}
+
+#[test]
+fn wrong_calls_end_with_two_and_show_the_right_call() {
+    let home = Home::new();
+    for (words, shown) in [
+        (&["cue"][..], "cueme cue"),
+        (&["cue", "bako-nefi"], "cueme cue bako-nefi -"),
+        (&["anwser", "x"], "answer"),
+        (&["join"], "cueme join cursor"),
+        (&["join", "Claude Code"], "cueme join claude_code"),
+        (&["answer", "x", "--confirm", "--cancel"], "cueme answer"),
+        (&["purge", "--older-than", "soon"], "90s"),
+        (&["answer", "x"], "cueme answer <cue_id>"),
+    ] {
+        let refused = home.run(words).expect(2);
+        assert!(refused.stderr.contains(shown), "{words:?}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "", "{words:?}");
+    }
+    assert!(
+        !home.path().join("data/broker.lock").exists(),
+        "a wrong call started a broker"
+    );
+}
+
+#[test]
+fn help_shows_examples_of_every_verb() {
+    let home = Home::new();
+    let help = home.run(&["--help"]).expect(0).stdout;
+    for verb in [
+        "join", "recall", "cue", "pause", "inbox", "answer", "doctor", "demo",
+    ] {
+        assert!(help.contains(verb), "{verb}");
+        let own = home.run(&[verb, "--help"]).expect(0).stdout;
+        assert!(own.contains(&format!("cueme {verb}")), "{own}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_a_list_quietly() {
+    use std::process::Stdio;
+    let home = Home::new();
+    let mut listing = home
+        .command(&["--help"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(listing.stdout.take());
+    let output = listing.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let mut listing = home
+        .command(&["agents", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(listing.stdout.take());
+    let output = listing.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -1,0 +1,232 @@
+//! Looking after the broker, against the real binary.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{Home, envelope, eventually};
+
+#[test]
+fn status_and_stop_never_start_a_broker() {
+    let home = Home::new();
+    assert_eq!(
+        home.run(&["broker", "status", "--json"]).expect(1).stdout,
+        "{\"running\":false}\n"
+    );
+    home.run(&["broker", "stop"]).expect(1);
+    assert!(!home.path().join("data/broker.lock").exists());
+}
+
+#[test]
+fn a_running_broker_describes_itself_and_stops_when_asked() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, _) = home.ask(&agent, "A?", None);
+    let status = home.run(&["broker", "status", "--json"]).expect(0).json();
+    assert_eq!(
+        (&status["running"], &status["open_cues"], &status["waiting"]),
+        (&true.into(), &1.into(), &1.into())
+    );
+    assert_eq!(
+        status["database"],
+        home.path().join("data/cueme.db").to_str().unwrap()
+    );
+    assert!(status["pid"].is_u64() && status["version"].is_string() && status["socket"].is_string());
+    drop(asking);
+    home.run(&["broker", "stop"]).expect(0);
+    home.run(&["broker", "status"]).expect(1);
+}
+
+#[test]
+fn a_waiting_agent_outlasts_a_restart() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    let before = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
+    home.run(&["broker", "restart"]).expect(0);
+    assert_eq!(home.waited_for("A?"), cue);
+    let after = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
+    assert_ne!(before, after);
+    home.run(&["answer", &cue, "still here"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("still here\n"));
+}
+
+#[test]
+fn a_backup_restores_what_was_there_and_keeps_what_it_replaces() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "Before?", None);
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    asking.finish().expect(0);
+    let copy = home.path().join("copy.db");
+    let copy = copy.to_str().unwrap();
+    home.run(&["backup", copy]).expect(0);
+    home.run(&["backup", copy]).expect(2);
+    let (asking, cue) = home.ask(&agent, "After?", None);
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    asking.finish().expect(0);
+    let restored = home.run(&["restore", copy]).expect(0).stdout;
+    let history = home.run(&["history", "--json"]).expect(0).json();
+    assert_eq!(history.as_array().unwrap().len(), 1);
+    assert_eq!(history[0]["prompt"], "Before?");
+    let kept = restored
+        .lines()
+        .find_map(|line| line.split_once(" kept as "))
+        .unwrap()
+        .1;
+    assert!(std::fs::metadata(kept).unwrap().len() > 0);
+}
+
+#[test]
+fn a_file_that_is_no_backup_leaves_the_database_and_the_broker_alone() {
+    let home = Home::new();
+    home.join();
+    let pid = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
+    let junk = home.path().join("junk");
+    std::fs::write(&junk, "not a database, whatever its name may say").unwrap();
+    let refused = home.run(&["restore", junk.to_str().unwrap()]).expect(2);
+    assert!(
+        refused.stderr.contains("nothing was changed"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        home.run(&["broker", "status", "--json"]).expect(0).json()["pid"],
+        pid
+    );
+}
+
+#[test]
+fn purging_deletes_only_what_is_old_and_delivered() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "Old?", None);
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    asking.finish().expect(0);
+    let (_open, _) = home.ask(&agent, "Open?", None);
+    let count = |words: &[&str]| home.run(words).expect(0).stdout;
+    assert!(count(&["purge", "--older-than", "1h"]).starts_with("deleted 0 "));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert!(count(&["purge", "--older-than", "0s", "--dry-run"]).starts_with("would delete 1 "));
+    assert!(count(&["purge", "--older-than", "0s"]).starts_with("deleted 1 "));
+    assert!(home.open("Open?").is_some());
+}
+
+#[test]
+fn the_doctor_finds_nothing_and_then_the_open_door() {
+    let home = Home::new();
+    let healthy = home.run(&["doctor"]).expect(0).stdout;
+    for part in ["ok    database", "ok    question", "ok    socket"] {
+        assert!(healthy.contains(part), "{healthy}");
+    }
+    let database = home.path().join("data/cueme.db");
+    std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let sick = home.run(&["doctor", "--quick"]).expect(1).stdout;
+    assert!(
+        sick.contains("fail  database file") && sick.contains("chmod 600"),
+        "{sick}"
+    );
+}
+
+#[test]
+fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
+    let home = Home::new();
+    let shown = home.run(&["demo"]).expect(0).stdout;
+    for part in ["agent_id=", "SQLite", "Leave it", "Replicas: 3", "Continue"] {
+        assert!(shown.contains(part), "{part} is missing in {shown}");
+    }
+    assert!(!home.path().join("data/cueme.db").exists());
+}
+
+#[test]
+fn completions_know_the_verbs() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            home.run(&["completions", shell])
+                .expect(0)
+                .stdout
+                .contains("inbox"),
+            "{shell}"
+        );
+    }
+    home.run(&["completions", "tcsh"]).expect(2);
+}
+
+#[test]
+fn a_service_is_written_and_removed_again() {
+    let home = Home::new();
+    let install = |more: &[&str]| {
+        let words: Vec<&str> = ["broker", "install"].iter().chain(more).copied().collect();
+        let output = home
+            .command(&words)
+            .env("HOME", home.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let (code, shown) = install(&["--dry-run"]);
+    assert!(code == Some(0) && shown.contains("broker run"), "{shown}");
+    let file = shown
+        .lines()
+        .next()
+        .unwrap()
+        .strip_prefix("# would write ")
+        .unwrap()
+        .to_owned();
+    assert!(!std::path::Path::new(&file).exists());
+    assert_eq!(install(&[]).0, Some(0));
+    assert!(
+        std::fs::read_to_string(&file)
+            .unwrap()
+            .contains(home.path().to_str().unwrap())
+    );
+    assert_eq!(install(&["--remove"]).0, Some(0));
+    assert!(!std::path::Path::new(&file).exists());
+    assert_eq!(install(&["--remove"]).0, Some(1));
+}
+
+#[test]
+fn a_broker_that_cannot_start_says_why() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path().join("data")).unwrap();
+    std::fs::write(
+        home.path().join("data/cueme.db"),
+        "this is not a database, and nobody should overwrite it",
+    )
+    .unwrap();
+    let refused = home.run(&["join", "cursor"]).expect(69);
+    assert!(
+        refused.stderr.contains("could not start") && refused.stderr.contains("hint:"),
+        "{}",
+        refused.stderr
+    );
+    let kept = std::fs::read_to_string(home.path().join("data/cueme.db")).unwrap();
+    assert!(kept.starts_with("this is not"), "{kept}");
+}
+
+#[test]
+fn the_inbox_can_be_watched() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let home = Home::new();
+    let agent = home.join();
+    let mut watching = home
+        .command(&["inbox", "--watch", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "[]");
+    let asking = home.start_with(&["cue", &agent, "-"], &envelope("A?", None));
+    let seen = eventually(|| lines.next()?.ok().filter(|line| line.contains("A?")));
+    let cues: serde_json::Value = serde_json::from_str(&seen).unwrap();
+    home.run(&["answer", cues[0]["cue_id"].as_str().unwrap(), "yes"])
+        .expect(0);
+    asking.finish().expect(0);
+    eventually(|| lines.next()?.ok().filter(|line| line == "[]"));
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}

@@ -1,0 +1,204 @@
+//! What a waiting client does when its runtime, its broker or its caller ends first.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use protocol_spec::message::{Asked, Reply, Request, Welcome, decode_request, encode_reply};
+
+use crate::support::{Home, envelope, eventually, start_piped};
+
+#[test]
+fn a_wait_that_reaches_its_budget_says_to_run_it_again_and_the_question_stays() {
+    let home = Home::new();
+    let agent = home.join();
+    let started = Instant::now();
+    let ended = home.ask_for("400ms", &agent, "A?", None).expect(75);
+    assert!(started.elapsed() >= Duration::from_millis(400));
+    assert!(ended.stdout.contains("same command again"), "{}", ended.stdout);
+    let cue = home.open("A?").unwrap()["cue_id"].as_str().unwrap().to_owned();
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    assert!(
+        home.ask_for("20s", &agent, "A?", None)
+            .expect(0)
+            .stdout
+            .starts_with("yes\n")
+    );
+}
+
+#[test]
+fn a_budget_comes_from_the_configuration_when_the_environment_sets_none() {
+    let home = Home::new();
+    std::fs::write(
+        home.path().join("config.toml"),
+        "[runtime.terminal]\nwait = \"300ms\"\n",
+    )
+    .unwrap();
+    let agent = home.join();
+    home.run_with(&["cue", &agent, "-"], &envelope("A?", None))
+        .expect(75);
+    home.ask_for("nonsense", &agent, "A?", None).expect(2);
+}
+
+#[test]
+fn after_many_waits_in_vain_the_agent_is_told_to_end_its_turn() {
+    let home = Home::new();
+    let agent = home.join();
+    let told = (0..40).find(|_| {
+        let ended = home.ask_for("5ms", &agent, "A?", None).expect(75);
+        ended.stdout.contains("End your turn")
+    });
+    assert!(told.is_some(), "the agent was never told to stop asking");
+}
+
+#[test]
+fn signals_leave_the_question_open_and_say_so() {
+    let home = Home::new();
+    let agent = home.join();
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let (asking, cue) = home.ask(&agent, "A?", None);
+        let kill = std::process::Command::new("kill")
+            .args([&format!("-{signal}"), &asking.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let ended = asking.finish().expect(code);
+        assert!(
+            ended.stderr.contains(&cue) && ended.stderr.contains("stays open"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.stdout, "");
+        eventually(|| (home.open("A?")?["waiting"] == 0).then_some(()));
+    }
+}
+
+#[test]
+fn an_outcome_that_could_not_be_written_is_handed_over_again() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut child = start_piped(&mut home.command(&["cue", &agent, "-"]), &envelope("A?", None));
+    let cue = home.waited_for("A?");
+    drop(child.stdout.take());
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(74),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let again = home
+        .run_with(&["cue", &agent, "-"], &envelope("A?", None))
+        .expect(0)
+        .stdout;
+    let (header, text) = again.split_once('\n').unwrap();
+    assert!(
+        header.starts_with("[repeat: ") && header.contains("\"A?\""),
+        "{header}"
+    );
+    assert!(text.starts_with("yes\n"), "{text}");
+}
+
+#[test]
+fn a_killed_broker_is_replaced_by_its_waiting_clients_and_only_once() {
+    let home = Home::new();
+    let agent = home.join();
+    let waiting: Vec<_> = (0..8).map(|n| home.ask(&agent, &format!("Q{n}"), None)).collect();
+    let pid = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"]
+        .as_u64()
+        .unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    for (n, (running, cue)) in waiting.into_iter().enumerate() {
+        assert_eq!(home.waited_for(&format!("Q{n}")), cue);
+        home.run(&["answer", &cue, &format!("A{n}")]).expect(0);
+        assert!(running.finish().expect(0).stdout.starts_with(&format!("A{n}\n")));
+    }
+    let log = std::fs::read_to_string(home.path().join("logs/broker.log")).unwrap();
+    assert_eq!(log.matches("the broker is ready").count(), 2, "{log}");
+}
+
+/// Serves one connection as a broker of version 0.0.1 that knows an agent would: names the question, then retires.
+fn serve_as_older_broker(listener: &UnixListener) -> Vec<String> {
+    let (stream, _) = listener.accept().unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let mut said = Vec::new();
+    for line in BufReader::new(stream).split(b'\n') {
+        let (id, request) = decode_request(&line.unwrap()).unwrap();
+        said.push(request.name().to_owned());
+        let reply = match request {
+            Request::Hello(_) => Reply::Welcome(Welcome {
+                version: "0.0.1".into(),
+                protocol: 1,
+                pid: 1,
+            }),
+            Request::Ask(_) => Reply::Asked(Asked {
+                cue_id: protocol_spec::id::CueId::from_random(5),
+                agent_runtime: "terminal".parse().unwrap(),
+                again: false,
+            }),
+            Request::Retire(_) => return said,
+            other => panic!("unexpected {}", other.name()),
+        };
+        writer.write_all(&encode_reply(id, &reply).unwrap()).unwrap();
+    }
+    said
+}
+
+#[test]
+fn an_older_broker_is_asked_to_retire_and_the_newer_one_takes_over() {
+    let home = Home::new();
+    let socket = home.path().join("broker.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let asking = home.start_with(&["cue", "bako-nefi", "-"], &envelope("A?", None));
+    let said = serve_as_older_broker(&listener);
+    assert_eq!(said, ["hello", "ask", "retire"]);
+    std::fs::remove_file(&socket).unwrap();
+    drop(listener);
+    // The stand-in had no database, so its question is unknown to the successor: the agent is told to ask anew.
+    let ended = asking.finish().expect(75);
+    assert!(ended.stderr.contains("ask it anew"), "{}", ended.stderr);
+    let status = home.run(&["broker", "status", "--json"]).expect(0).json();
+    assert_eq!(status["version"], protocol_spec::version::PROGRAM);
+}
+
+#[test]
+fn a_waiting_client_does_nothing_and_needs_little() {
+    let home = Home::new();
+    let agent = home.join();
+    let prompt = "x".repeat(4 << 20);
+    let (asking, _) = home.ask(&agent, &prompt, None);
+    let proc = format!("/proc/{}", asking.id());
+    let Ok(before) = std::fs::read_to_string(format!("{proc}/stat")) else {
+        return;
+    };
+    let ticks = |stat: &str| -> Vec<u64> {
+        let rest = stat.rsplit_once(')').unwrap().1;
+        rest.split_whitespace()
+            .skip(11)
+            .take(2)
+            .map(|ticks| ticks.parse().unwrap())
+            .collect()
+    };
+    std::thread::sleep(Duration::from_secs(1));
+    let after = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
+    assert_eq!(
+        ticks(&before),
+        ticks(&after),
+        "a waiting client used the processor"
+    );
+    let rollup = std::fs::read_to_string(format!("{proc}/smaps_rollup")).unwrap();
+    // A debug build relocates about a megabyte of tables when it starts; a release build far less.
+    const KIB_MAX: u64 = if cfg!(debug_assertions) { 3072 } else { 1536 };
+    let dirty: u64 = rollup
+        .lines()
+        .filter_map(|line| line.strip_prefix("Private_Dirty:"))
+        .map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap())
+        .sum();
+    assert!(
+        dirty < KIB_MAX,
+        "a waiting client keeps {dirty} KiB of its own, with a prompt of 4 MiB"
+    );
+}

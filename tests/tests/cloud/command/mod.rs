@@ -1,0 +1,8 @@
+//! `cueme cloud`, run as people and programs run it: the real binary, the real broker, and a stand-in for Cursor's cloud.
+
+mod cloud;
+
+mod human;
+mod runs;
+mod security;
+mod verbs;

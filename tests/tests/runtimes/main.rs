@@ -1,0 +1,13 @@
+//! Runtimes joining: set up by `cueme init`, through hooks and through MCP.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod hook;
+mod hosts;
+mod init;
+mod mcp;
+mod mcp_python;
+mod mcp_typescript;
