@@ -51,13 +51,12 @@ impl Ballast {
     /// Says whether the disk is large enough for it, when it is not full.
     pub(crate) fn fits(&self) -> bool {
         self.disk()
-            .is_some_and(|disk| disk.f_blocks.saturating_mul(disk.f_frsize) >= DISK_BYTES_MIN)
+            .is_some_and(|disk| is_large_enough(disk.f_blocks.saturating_mul(disk.f_frsize)))
     }
 
     fn has_room(&self) -> bool {
-        self.disk().is_some_and(|disk| {
-            disk.f_bavail.saturating_mul(disk.f_frsize) >= BALLAST_BYTES.saturating_add(HEADROOM_BYTES)
-        })
+        self.disk()
+            .is_some_and(|disk| is_room_enough(disk.f_bavail.saturating_mul(disk.f_frsize)))
     }
 
     fn disk(&self) -> Option<rustix::fs::StatVfs> {
@@ -77,6 +76,14 @@ impl Ballast {
             let _ = fs::remove_file(&self.path);
         })
     }
+}
+
+fn is_large_enough(disk_bytes: u64) -> bool {
+    disk_bytes >= DISK_BYTES_MIN
+}
+
+fn is_room_enough(free_bytes: u64) -> bool {
+    free_bytes >= BALLAST_BYTES + HEADROOM_BYTES
 }
 
 /// Fills a file with bytes that really take space, as a hole would not.
@@ -109,5 +116,23 @@ mod tests {
     #[test]
     fn there_is_no_ballast_where_nothing_can_be_written() {
         assert!(!Ballast::of(Path::new("/nonexistent/cueme.db")).lay());
+    }
+
+    #[test]
+    fn ballast_is_kept_on_a_disk_of_three_times_its_size_with_room_for_half_of_it_more() {
+        const MIB: u64 = 1024 * 1024;
+        assert!(is_large_enough(3 * MIB) && !is_large_enough(3 * MIB - 1));
+        assert!(is_room_enough(MIB + MIB / 2) && !is_room_enough(MIB + MIB / 2 - 1));
+        assert!(Ballast::of(Path::new("/tmp/cueme.db")).fits());
+        assert!(!Ballast::of(Path::new("/proc/cueme.db")).fits());
+    }
+
+    #[test]
+    fn ballast_of_another_size_is_written_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let ballast = Ballast::of(&directory.path().join("cueme.db"));
+        fs::write(&ballast.path, "little").unwrap();
+        assert!(ballast.lay());
+        assert_eq!(fs::metadata(&ballast.path).unwrap().len(), BALLAST_BYTES);
     }
 }

@@ -104,8 +104,11 @@ pub(super) fn log_pages(database: &Path) -> u64 {
     let free = database
         .parent()
         .and_then(|directory| rustix::fs::statvfs(directory).ok());
-    let free = free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-    (free / DISK_SHARE / PAGE_BYTES).clamp(PAGES_MAX_WHEN_FULL, PAGES_MAX)
+    pages_for(free.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize)))
+}
+
+fn pages_for(free_bytes: u64) -> u64 {
+    (free_bytes / DISK_SHARE / PAGE_BYTES).clamp(PAGES_MAX_WHEN_FULL, PAGES_MAX)
 }
 
 #[cfg(test)]
@@ -160,5 +163,15 @@ mod tests {
         assert_eq!(agents_after_a_crash(directory.path()), 2);
         join(&store, 3);
         assert_eq!(agents_after_a_crash(directory.path()), 3);
+    }
+
+    #[test]
+    fn the_log_takes_an_eighth_of_what_is_free_within_its_bounds() {
+        let pages = 8 * 4096;
+        assert_eq!(pages_for(0), 50);
+        assert_eq!(pages_for(50 * pages), 50);
+        assert_eq!(pages_for(700 * pages), 700);
+        assert_eq!(pages_for(701 * pages - 1), 700);
+        assert_eq!(pages_for(u64::MAX), 1000);
     }
 }

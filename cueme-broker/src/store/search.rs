@@ -349,6 +349,7 @@ fn is_unspaced(letter: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -368,5 +369,34 @@ mod tests {
         );
         assert_eq!(query("数据库").unwrap(), "\"数  据  库\"");
         assert_eq!(query(" - "), None);
+    }
+
+    #[test]
+    fn a_snippet_shows_the_first_of_the_words_and_says_where_it_was_cut() {
+        assert_eq!(snippet("short\ttext", "TEXT"), "short text");
+        assert_eq!(snippet("nothing of it", "kettle"), "nothing of it");
+        let far = format!("{}kettle{}", "a".repeat(41), "b".repeat(114));
+        assert_eq!(snippet(&far, "kettle"), format!("…{}", &far[1..]));
+        let longer = format!("{far}bb");
+        assert_eq!(snippet(&longer, "b kettle"), format!("…{}…", &longer[1..161]));
+        let near = format!("{}kettle", "a".repeat(40));
+        assert_eq!(snippet(&near, "kettle"), near);
+    }
+
+    #[test]
+    fn rare_words_weigh_more_and_several_weigh_together() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE VIRTUAL TABLE search USING fts5 (body);
+                 INSERT INTO search (rowid, body) VALUES (2, 'rare common'), (4, 'common'), (12, 'rare')",
+            )
+            .unwrap();
+        let scores = score_rows(&connection, "rare, common").unwrap();
+        // Two places each: ten apart, and two apart.
+        let (rare, common) = (1.0 + 6.0_f64.ln(), 1.0 + 2.0_f64.ln());
+        assert_eq!(scores[&2], rare + common);
+        assert_eq!(scores[&4], common);
+        assert_eq!(scores[&12], rare);
     }
 }

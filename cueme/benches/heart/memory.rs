@@ -43,6 +43,9 @@ const OF_A_CLIENT: [Part; 4] = [
     ("everything else", &[]),
 ];
 
+/// In the stack of what heaptrack brings along: the C++ library it is loaded with keeps 71 KiB for exceptions.
+const OF_THE_PROFILER: &str = "_dl_init";
+
 pub(crate) fn measure(_: usize) -> Vec<Row> {
     let is_possible = Command::new("heaptrack")
         .arg("--version")
@@ -141,6 +144,7 @@ fn stacks(profile: &Path) -> Vec<(String, u64)> {
     assert!(printed.is_ok_and(|status| status.success()));
     let text = std::fs::read_to_string(&folded).expect("stacks");
     text.lines()
+        .filter(|line| !line.contains(OF_THE_PROFILER))
         .filter_map(|line| {
             let (stack, bytes) = line.rsplit_once(' ')?;
             Some((stack.to_owned(), bytes.parse().ok()?))

@@ -7,14 +7,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long anything may take before a test gives up on it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) use cueme_tests::{PATIENCE, cueme as binary};
 
 /// What hosts set for their hooks.
 const HOSTS_VARIABLES: [&str; 7] = [
@@ -233,15 +230,8 @@ pub(crate) fn envelope(prompt: &str, payload: Option<&str>) -> String {
 
 /// Waits until `look` finds something.
 #[track_caller]
-pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "waited in vain");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+pub(crate) fn eventually<T>(look: impl FnMut() -> Option<T>) -> T {
+    cueme_tests::eventually("what this test waits for", look)
 }
 
 /// Starts a command that reads this and whose output can be read.
@@ -263,26 +253,4 @@ fn ended(output: &Output) -> Ended {
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         code: output.status.code(),
     }
-}
-
-/// Returns the binary under test, built from what is checked out unless `CUEME_BIN` names one.
-pub(crate) fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        if let Some(path) = std::env::var_os("CUEME_BIN") {
-            return path.into();
-        }
-        // This test runs from <target>/<profile>/deps.
-        let test = std::env::current_exe().unwrap();
-        let profile = test.ancestors().nth(2).unwrap().to_owned();
-        let mut build = Command::new(env!("CARGO"));
-        build
-            .args(["build", "--quiet", "--package", "cueme"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "the binary does not build");
-        profile.join("cueme")
-    })
 }

@@ -2,11 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod automatic;
+mod opening;
+mod search;
+mod upkeep;
+
 use std::path::Path;
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
-use cueme_broker::store::{POLICY_PREFIX, Reader, StoreError, Synchronous};
+use cueme_broker::store::{StoreError, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply};
@@ -49,9 +54,13 @@ impl Little {
     }
 
     fn join(&mut self) -> AgentId {
+        self.join_in("/p")
+    }
+
+    fn join_in(&mut self, project_dir: &str) -> AgentId {
         let work = Work::Join {
             runtime: "terminal".parse().unwrap(),
-            project_dir: "/p".into(),
+            project_dir: project_dir.into(),
             terminal: "sh".into(),
             session: None,
         };
@@ -71,6 +80,21 @@ impl Little {
             Reply::Asked(asked) => asked.cue_id,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Says for the agent that it has the answer.
+    fn acknowledge(&mut self, cue: CueId) {
+        let acked = self.say(Work::Ack {
+            cues: vec![cue],
+            nonce: None,
+        });
+        assert!(matches!(*acked[0].1, Reply::Acked(_)), "{acked:?}");
+    }
+
+    fn pass(&mut self, milliseconds: u64) {
+        self.now.steady += milliseconds;
+        let wall = self.now.wall.as_millis() + i64::try_from(milliseconds).unwrap();
+        self.now.wall = Timestamp::from_millis(wall);
     }
 
     fn answer(&mut self, cue: CueId, text: &str, hold_ms: u64) {
@@ -188,53 +212,6 @@ fn where_no_ballast_can_be_written_questions_are_still_taken() {
     let mut little = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
     let agent = little.join();
     little.ask(&agent);
-}
-
-#[test]
-fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_enough() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let (plain, special) = (broker.join(), broker.join());
-    broker.ask_this(&special, "Shall the zeppelin land in the table?");
-    for number in 0..40 {
-        broker.ask_this(&plain, &format!("Shall I change the table in step {number}?"));
-    }
-    while broker.core.index_some() {}
-    let reader = Reader::new(&database);
-    let first = |hints: &str| reader.recall(hints, None).unwrap()[0].agent.agent_id.clone();
-    assert_eq!(first("table"), plain);
-    assert_eq!(first("table zeppelin"), special);
-    assert_eq!(first("zepp"), special);
-    assert_eq!(reader.recall("submarine", None).unwrap().len(), 0);
-}
-
-#[test]
-fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let agent = broker.join();
-    let reader = Reader::new(&database);
-    let rule = format!("{POLICY_PREFIX}tests");
-    let unread = || reader.agent_rows(Some(&agent)).unwrap()[0].unread;
-    let [first, second, third] =
-        ["first?", "second?", "third?"].map(|prompt| broker.ask_this(&agent, prompt));
-    assert_eq!(unread(), 3);
-    broker.answer(first, "by a human", 0);
-    assert_eq!(unread(), 2);
-    broker.answer_by(second, "by a rule", 5000, Some(rule.clone()));
-    assert_eq!(unread(), 2);
-    broker.say(Work::Undo(second));
-    broker.answer(second, "by a human", 0);
-    assert_eq!(unread(), 1);
-    broker.answer_by(third, "by a rule", 0, Some(rule.clone()));
-    assert_eq!(unread(), 1);
-    broker
-        .core
-        .write(broker.now, |store| store.mark_read(&agent, i64::MAX))
-        .unwrap();
-    assert_eq!(unread(), 0);
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! What the broker did by itself is known, and counted.
+
+use cueme_broker::engine::Work;
+use cueme_broker::store::{Notified, POLICY_PREFIX, Reader};
+use protocol_spec::id::CueId;
+use protocol_spec::time::Timestamp;
+
+use crate::{Little, WALL_MS};
+
+#[test]
+fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let reader = Reader::new(&database);
+    let rule = format!("{POLICY_PREFIX}tests");
+    let unread = || reader.agent_rows(Some(&agent)).unwrap()[0].unread;
+    let [first, second, third] =
+        ["first?", "second?", "third?"].map(|prompt| broker.ask_this(&agent, prompt));
+    assert_eq!(unread(), 3);
+    broker.answer(first, "by a human", 0);
+    assert_eq!(unread(), 2);
+    broker.answer_by(second, "by a rule", 5000, Some(rule.clone()));
+    assert_eq!(unread(), 2);
+    broker.say(Work::Undo(second));
+    broker.answer(second, "by a human", 0);
+    assert_eq!(unread(), 1);
+    broker.answer_by(third, "by a rule", 0, Some(rule.clone()));
+    assert_eq!(unread(), 1);
+    broker
+        .core
+        .write(broker.now, |store| store.mark_read(&agent, i64::MAX))
+        .unwrap();
+    assert_eq!(unread(), 0);
+}
+
+#[test]
+fn a_rule_tries_a_question_once_and_its_uses_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let [first, second] = ["first?", "second?"].map(|prompt| broker.ask_this(&agent, prompt));
+    let reader = Reader::new(&database);
+    let mut claim = |cue: CueId, at: i64| {
+        let claimed = broker.core.write(broker.now, |store| {
+            store.claim_for_policy(cue, "tests", Timestamp::from_millis(at))
+        });
+        claimed.unwrap()
+    };
+    assert_eq!(reader.policy_use("tests").unwrap(), (0, None));
+    assert!(!reader.is_claimed(first).unwrap());
+    assert!(claim(first, 7));
+    assert!(!claim(first, 8));
+    assert!(claim(second, 9));
+    assert!(reader.is_claimed(first).unwrap());
+    assert_eq!(
+        reader.policy_use("tests").unwrap(),
+        (2, Some(Timestamp::from_millis(9)))
+    );
+    assert_eq!(reader.policy_use("others").unwrap(), (0, None));
+}
+
+#[test]
+fn answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (agent, other) = (broker.join(), broker.join());
+    let reader = Reader::new(&database);
+    let in_a_row = || reader.automatic_in_a_row(&agent).unwrap();
+    let rule = || Some(format!("{POLICY_PREFIX}tests"));
+    for (by, expected) in [(rule(), 1), (rule(), 2), (None, 0), (rule(), 1)] {
+        let cue = broker.ask(&agent);
+        broker.answer_by(cue, "yes", 0, by);
+        broker.acknowledge(cue);
+        assert_eq!(in_a_row(), expected);
+    }
+    let cue = broker.ask(&other);
+    broker.answer_by(cue, "yes", 0, rule());
+    assert_eq!(in_a_row(), 1);
+}
+
+#[test]
+fn what_was_sent_is_known_until_it_is_taken_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let reader = Reader::new(&database);
+    let mut sent = Notified {
+        cue,
+        channel: "phone".into(),
+        reference: None,
+    };
+    for reference in [None, Some("17".to_owned())] {
+        sent.reference = reference;
+        broker
+            .core
+            .write(broker.now, |store| {
+                store.note_sent(&sent, Timestamp::from_millis(1))
+            })
+            .unwrap();
+        assert_eq!(reader.notified().unwrap(), [sent.clone()]);
+    }
+    broker
+        .core
+        .write(broker.now, |store| store.forget_sent(cue))
+        .unwrap();
+    assert_eq!(reader.notified().unwrap(), []);
+}

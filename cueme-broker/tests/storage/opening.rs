@@ -1,0 +1,70 @@
+//! A database is opened by its owner alone, and only by a broker that knows it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use cueme_broker::store::{SCHEMA, StoreError};
+use rusqlite::Connection;
+
+use crate::{Little, WALL_MS};
+
+fn with_schema(database: &Path, number: u32) -> Vec<u8> {
+    drop(Little::open(database, WALL_MS).unwrap());
+    let connection = Connection::open(database).unwrap();
+    connection.pragma_update(None, "journal_mode", "delete").unwrap();
+    connection.pragma_update(None, "user_version", number).unwrap();
+    drop(connection);
+    std::fs::read(database).unwrap()
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let written = with_schema(&database, SCHEMA + 1);
+    let Err(StoreError::Newer { found, known, .. }) = Little::open(&database, WALL_MS) else {
+        panic!("it was opened");
+    };
+    assert_eq!((found, known), (SCHEMA + 1, SCHEMA));
+    assert!(std::fs::read(&database).unwrap() == written);
+    // With a log beside it, the number in the file may not be the last word.
+    std::fs::write(directory.path().join("cueme.db-wal"), "").unwrap();
+    assert!(matches!(
+        Little::open(&database, WALL_MS),
+        Err(StoreError::Newer { .. })
+    ));
+    assert!(std::fs::read(&database).unwrap() == written);
+}
+
+#[test]
+fn our_own_schema_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    with_schema(&database, SCHEMA);
+    Little::open(&database, WALL_MS).unwrap().join();
+}
+
+#[test]
+fn nobody_else_can_read_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+    broker.join();
+    for name in ["cueme.db", "cueme.db-wal", "ballast"] {
+        let mode = std::fs::metadata(directory.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_database_is_said_to_be_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    std::fs::write(&database, "certainly no database ".repeat(100)).unwrap();
+    let Err(error) = Little::open(&database, WALL_MS).map(drop) else {
+        panic!("it was opened");
+    };
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}

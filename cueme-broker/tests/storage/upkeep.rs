@@ -1,0 +1,104 @@
+//! The database is checked, copied, and rid of what is old.
+
+use cueme_broker::store::{CheckReport, Reader, StoreError};
+use protocol_spec::time::Timestamp;
+
+use crate::{Little, WALL_MS};
+
+#[test]
+fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let open = broker.ask_this(&agent, "open kettle");
+    let answered = broker.ask_this(&agent, "answered kettle");
+    broker.answer(answered, "yes", 0);
+    for _ in 0..501 {
+        let old = broker.ask_this(&agent, "old kettle");
+        broker.answer(old, "yes", 0);
+        broker.acknowledge(old);
+    }
+    while broker.core.index_some() {}
+    broker.pass(1000);
+    let recent = broker.ask_this(&agent, "recent kettle");
+    broker.answer(recent, "yes", 0);
+    broker.acknowledge(recent);
+    let reader = Reader::new(&database);
+    let before = Timestamp::from_millis(WALL_MS + 1000);
+    let events_before = reader.events_after(0, 10_000).unwrap().len();
+    let mut purge = || {
+        let purged = broker.core.write(broker.now, |store| {
+            let count = store.count_purgeable(before)?;
+            store.purge_some(before).map(|purged| (count, purged))
+        });
+        purged.unwrap()
+    };
+    assert_eq!(purge(), (501, (500, true)));
+    assert_eq!(reader.events_after(0, 10_000).unwrap().len(), events_before);
+    assert_eq!(purge(), (1, (1, false)));
+    assert_eq!(purge(), (0, (0, false)));
+    for cue in [open, answered, recent] {
+        assert!(reader.cue(cue).unwrap().is_some());
+    }
+    let report = reader.check().unwrap();
+    assert_eq!((report.cues, report.problems.len()), (3, 0));
+    assert_eq!(reader.search_cues("old", None, None, 10).unwrap().len(), 0);
+    let events = reader.events_after(0, 10_000).unwrap();
+    assert!(events.iter().all(|event| event.at >= before), "{events:?}");
+    assert_eq!(events.last().unwrap().id, Some(reader.newest_event().unwrap()));
+}
+
+#[test]
+fn a_copy_is_whole_stands_alone_and_overwrites_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let reader = Reader::new(&database);
+    let copy = directory.path().join("copy.db");
+    let report = reader.back_up(&copy).unwrap();
+    assert_eq!((report.cues, report.problems.len()), (1, 0));
+    assert_eq!(report.bytes, std::fs::metadata(&copy).unwrap().len());
+    assert_eq!(CheckReport::of_file(&copy).unwrap(), report);
+    assert_eq!(
+        Reader::new(&copy).cue(cue).unwrap().unwrap().prompt,
+        "Which port?"
+    );
+    assert!(matches!(reader.back_up(&copy), Err(StoreError::Io { .. })));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    broker.ask(&agent);
+    drop(broker);
+    let other = rusqlite::Connection::open(&database).unwrap();
+    other
+        .execute_batch("PRAGMA foreign_keys = off; DELETE FROM agents;")
+        .unwrap();
+    let problems = CheckReport::of_file(&database).unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].contains("refer to rows that do not exist"),
+        "{problems:?}"
+    );
+    other.pragma_update(None, "user_version", 1000).unwrap();
+    assert!(matches!(
+        CheckReport::of_file(&database),
+        Err(StoreError::Newer { found: 1000, .. })
+    ));
+    let foreign = directory.path().join("foreign.db");
+    rusqlite::Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (x)")
+        .unwrap();
+    assert!(matches!(
+        CheckReport::of_file(&foreign),
+        Err(StoreError::Damaged { .. })
+    ));
+}
