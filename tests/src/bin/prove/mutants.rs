@@ -31,14 +31,14 @@ pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
         .arg(format!("--shard={shard}/{shards}"))
         .arg("--sharding=round-robin")
         .args(["--timeout", PATIENCE_SEC])
-        // What does not concern the rules or the store cannot notice anything; what starts the program is not rebuilt.
+        // What starts the program would have to build it for each change.
         .args([
-            "--test-package=cueme-broker",
-            "--test-package=cueme-tests",
             "--",
             "--lib",
+            "--test=storage",
+            "--test=web_api",
+            "--test=simulation",
         ])
-        .args(["--test=storage", "--test=web_api", "--test=simulation"])
         .env_remove("CUEME_BIN")
         .env("CUEME_SIM_STEPS", "5000")
         .current_dir(sources)

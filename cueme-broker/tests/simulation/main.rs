@@ -6,19 +6,22 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod model;
+#[allow(dead_code, unreachable_pub, reason = "others draw more from it")]
+#[path = "../../../tests/src/random.rs"]
+mod random;
 
 use std::collections::HashMap;
 
 use cueme_broker::engine::{Core, Order, Spoken, Work};
 use cueme_broker::machine::{Now, Ticket};
 use cueme_broker::store::Synchronous;
-use cueme_tests::Random;
 use model::{Call, Expected, Model};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
+use random::Random;
 use uuid::Uuid;
 
 const STEPS_DEFAULT: u64 = 100_000;
