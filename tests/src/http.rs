@@ -109,7 +109,8 @@ pub fn head(method: &str, target: &str, headers: &[(&str, &str)], length: Option
 }
 
 impl Answer {
-    /// Reads an answer to its end; `None` when the connection ended before one was complete.
+    /// Reads an answer to its end, a stream of events only to its beginning: it has no end. `None` when the connection
+    /// ended before one was complete.
     pub fn read(reader: &mut impl BufRead) -> Option<Self> {
         let status = read_line(reader)?.split(' ').nth(1)?.parse().ok()?;
         let mut headers = Vec::new();
@@ -121,14 +122,16 @@ impl Answer {
             let (name, value) = line.split_once(':')?;
             headers.push((name.to_lowercase(), value.trim().to_owned()));
         }
-        let mut body = Vec::new();
-        // A reset after the answer is as good as an end.
-        let _ = reader.read_to_end(&mut body);
-        Some(Self {
+        let mut answer = Self {
             status,
             headers,
-            body,
-        })
+            body: Vec::new(),
+        };
+        if answer.header("content-type") != Some("text/event-stream") {
+            // A reset after the answer is as good as an end.
+            let _ = reader.read_to_end(&mut answer.body);
+        }
+        Some(answer)
     }
 
     /// Returns a header.

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cueme_tests::{Client, Home, PATIENCE, Random, Run, Wire, eventually};
+use cueme_tests::{Client, Home, PATIENCE, Random, Run, Wire, envelope, eventually};
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{CueView, ErrorCode, Nothing, Reply, Request};
+use protocol_spec::message::{Ask, CueView, ErrorCode, Nothing, Reply, Request};
+use protocol_spec::outcome::{Kind, Origin};
 
 use crate::ledger::Ledger;
 use crate::talk::answer;
@@ -59,6 +60,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         kills
     });
     let took = started.elapsed();
+    killed_with_the_answer_in_hand(trial);
     home.kill_brokers(&home.brokers());
     trial.violations(ledger.judge(&home.database()));
     let totals = ledger.totals();
@@ -80,6 +82,39 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         format!("nothing happened: {totals:?}")
     });
     Ok(())
+}
+
+/// The moment that chance seldom meets: the answer is with the agent's process, which has not printed it yet.
+fn killed_with_the_answer_in_hand(trial: &mut Trial) {
+    const PROMPT: &str = "Whose answer is it?";
+    let home = Home::new();
+    home.configure("reminder = false\nlisten = \"off\"\n");
+    let agent = home.join();
+    let mut process = home.wire();
+    let asked = process.call(&Request::Ask(Ask {
+        agent_id: agent.parse().unwrap_or_else(|error| panic!("{error}")),
+        kind: Kind::Cue,
+        prompt: PROMPT.into(),
+        payload: None,
+        origin: Origin::Agent,
+        nonce: None,
+    }));
+    let Some(Reply::Asked(asked)) = asked else {
+        return trial.violation(format!("not asked: {asked:?}"));
+    };
+    home.ok(&["answer", asked.cue_id.as_str(), "mine"]);
+    let told = process.hear();
+    trial.check(matches!(told, Some(Reply::Outcome(_))), || {
+        format!("not told: {told:?}")
+    });
+    home.kill_broker();
+    drop(process);
+    let mut again = home.command(&["cue", &agent, "-"]);
+    again.env("CUEME_WAIT", "10s");
+    let run = Client::start(&mut again, envelope(PROMPT, None).as_bytes()).finish();
+    trial.check(run.stdout.ends_with("mine\n"), || {
+        format!("what was in the hands of a killed process is lost: {run:?}")
+    });
 }
 
 /// What everybody shares.

@@ -10,6 +10,9 @@ use crate::trial::{NotRun, Trial};
 /// The bugs.
 const BUGS: &str = include_str!("../../../prove/bugs.toml");
 
+/// How long the tests may take, in seconds.
+const PATIENCE_SEC: &str = "900";
+
 /// A bug: one piece of code that is replaced.
 #[derive(Debug, Clone, Deserialize)]
 struct Bug {
@@ -115,7 +118,7 @@ impl Copy {
     }
 
     fn build(&self) -> bool {
-        let built = Command::new(env!("CARGO"))
+        let built = Command::new("cargo")
             .args([
                 "build",
                 "--quiet",
@@ -135,10 +138,12 @@ impl Copy {
         built.is_ok_and(|status| status.success())
     }
 
-    /// Runs tests of the copy; returns whether all passed.
+    /// Runs tests of the copy; returns whether all passed. One that hangs did not.
     fn prove(&self, tests: &[&str]) -> bool {
         let built = self.directory.join("target/debug");
-        let ended = Command::new(built.join("prove"))
+        let ended = Command::new("timeout")
+            .arg(PATIENCE_SEC)
+            .arg(built.join("prove"))
             .args(tests)
             .args(["--tier", "ci"])
             .env("CUEME_BIN", built.join("cueme"))
