@@ -18,7 +18,7 @@ const WAITERS_PER_AGENT: usize = 200;
 /// Something that takes memory, and the functions by which it is known in a stack; the first that is there counts.
 type Part = (&'static str, &'static [&'static str]);
 
-const OF_A_BROKER: [Part; 6] = [
+const OF_A_BROKER: [Part; 8] = [
     (
         "SQLite: caches, statements and schemas, whoever waits",
         &["sqlite3", "rusqlite"],
@@ -30,6 +30,8 @@ const OF_A_BROKER: [Part; 6] = [
         &["machine::", "engine::"],
     ),
     ("the end of the line that was read last", &["frame::Splitter"]),
+    ("the runtime's own record of its socket", &["registration_set"]),
+    ("the list of what it waits for", &["dispatch::wait"]),
     ("everything else", &[]),
 ];
 
