@@ -11,7 +11,7 @@ use crate::trial::{NotRun, Trial};
 const BUGS: &str = include_str!("../../../prove/bugs.toml");
 
 /// How long the tests may take, in seconds.
-const PATIENCE_SEC: &str = "900";
+const PATIENCE_SEC: &str = "400";
 
 /// A bug: one piece of code that is replaced.
 #[derive(Debug, Clone, Deserialize)]
