@@ -634,6 +634,37 @@ fn collecting_closes_what_was_left_behind_and_leaves_what_is_waited_for() {
     assert!(matches!(world.machine.cues[&waited].state, State::Open));
 }
 
+#[test]
+fn nobody_is_woken_for_a_question_that_was_left_but_not_left_behind() {
+    let mut world = World::new();
+    let (gone, replies) = world.ask("left");
+    let left = asked(&replies);
+    world.leave(gone);
+    assert_eq!(world.machine.next_due(), None);
+    world.ask("asked since");
+    assert_eq!(world.machine.next_due(), Some(SUPERSEDED_AFTER_MS));
+    world.pass(SUPERSEDED_AFTER_MS);
+    assert!(matches!(world.machine.cues[&left].state, State::Superseded));
+}
+
+#[test]
+fn only_questions_without_a_payload_are_plain() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("plain");
+    let plain = asked(&replies);
+    let request = world.request();
+    let (_, replies) = world.ask_as(
+        request,
+        Kind::Cue,
+        "with",
+        Some(r#"{"type":"confirm","text":"?"}"#),
+    );
+    let with_payload = asked(&replies);
+    let unknown = CueId::from_random(world.draw());
+    let is_plain = |cue| world.machine.plain_question(cue).is_some();
+    assert!(is_plain(plain) && !is_plain(with_payload) && !is_plain(unknown));
+}
+
 fn past(world: &mut World, agent: &AgentId, end: PastEnd) -> PastCue {
     PastCue {
         request: world.request(),

@@ -137,3 +137,61 @@ fn hint_for(error: &rusqlite::Error, path: Option<&PathBuf>) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    fn sqlite(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn whoever_can_do_something_about_it_is_told_what() {
+        let path = PathBuf::from("/data/cueme.db");
+        let at_path = |code| StoreError::Sqlite {
+            doing: "open",
+            path: path.clone(),
+            source: sqlite(code),
+        };
+        let newer = StoreError::Newer {
+            path: path.clone(),
+            found: 9,
+            known: 5,
+        };
+        let gone = StoreError::Gone { path: path.clone() };
+        for (error, word) in [
+            (newer, "update cueme"),
+            (
+                StoreError::of_file("open", &path, sqlite(ffi::SQLITE_CORRUPT)),
+                "keep a copy of /data/cueme.db",
+            ),
+            (
+                StoreError::of_file("open", &path, sqlite(ffi::SQLITE_NOTADB)),
+                "cueme restore",
+            ),
+            (at_path(ffi::SQLITE_READONLY), "/data/cueme.db can be written"),
+            (
+                StoreError::Statement(sqlite(ffi::SQLITE_CANTOPEN)),
+                "the data directory can be written",
+            ),
+            (StoreError::Statement(sqlite(ffi::SQLITE_CORRUPT)), "cueme doctor"),
+            (StoreError::Statement(sqlite(ffi::SQLITE_FULL)), "free some space"),
+            (StoreError::NoSpace { path: path.clone() }, "free some space"),
+            (gone, "starts a new broker"),
+        ] {
+            let hint = error.hint().unwrap_or_default();
+            assert!(hint.contains(word), "{error}: {hint}");
+        }
+        assert_eq!(at_path(ffi::SQLITE_BUSY).hint(), None);
+    }
+
+    #[test]
+    fn only_a_full_disk_is_full() {
+        assert!(StoreError::Statement(sqlite(ffi::SQLITE_FULL)).is_full());
+        assert!(StoreError::NoSpace { path: PathBuf::new() }.is_full());
+        assert!(!StoreError::Statement(sqlite(ffi::SQLITE_IOERR)).is_full());
+        assert!(!StoreError::Gone { path: PathBuf::new() }.is_full());
+    }
+}
