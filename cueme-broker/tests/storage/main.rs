@@ -4,6 +4,7 @@
 
 mod automatic;
 mod opening;
+mod reading;
 mod search;
 mod upkeep;
 

@@ -1,0 +1,124 @@
+//! What stands in the database is read as it was written.
+
+use cueme_broker::engine::Work;
+use cueme_broker::store::Reader;
+use protocol_spec::id::CueId;
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+
+use crate::{Little, WALL_MS};
+
+#[test]
+fn lists_are_visited_in_order_until_enough_was_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (one, other) = (broker.join(), broker.join());
+    let asked = [(&one, "A?"), (&other, "B?"), (&one, "C?"), (&one, "D?")]
+        .map(|(agent, prompt)| broker.ask_this(agent, prompt));
+    broker.answer(asked[2], "yes", 0);
+    let reader = Reader::new(&database);
+    let inbox = |enough: usize| {
+        let mut seen: Vec<CueId> = Vec::new();
+        let visited = reader.inbox(|cue| {
+            seen.push(cue.cue_id);
+            seen.len() < enough
+        });
+        visited.map(|()| seen).unwrap()
+    };
+    assert_eq!(inbox(9), [asked[0], asked[1], asked[3]]);
+    assert_eq!(inbox(2), asked[..2]);
+    let agents = |enough: usize| {
+        let mut seen = 0;
+        let visited = reader.agents(|_| {
+            seen += 1;
+            seen < enough
+        });
+        visited.map(|()| seen).unwrap()
+    };
+    assert_eq!((agents(9), agents(1)), (2, 1));
+}
+
+#[test]
+fn ids_are_found_by_their_beginning_and_never_more_than_two() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agents = [(); 3].map(|()| broker.join());
+    let cues = ["A?", "B?", "C?"].map(|prompt| broker.ask_this(&agents[0], prompt));
+    let reader = Reader::new(&database);
+    assert_eq!(reader.cues_with_prefix(cues[1].as_str()).unwrap(), [cues[1]]);
+    assert_eq!(
+        reader.cues_with_prefix(&cues[1].as_str()[..11]).unwrap(),
+        [cues[1]]
+    );
+    assert_eq!(reader.cues_with_prefix("").unwrap().len(), 2);
+    assert_eq!(
+        reader.agents_with_prefix(agents[2].as_str()).unwrap(),
+        [agents[2].clone()]
+    );
+    assert_eq!(reader.agents_with_prefix("").unwrap().len(), 2);
+    assert!(reader.agents_with_prefix("#").unwrap().is_empty());
+}
+
+#[test]
+fn a_question_its_payload_its_answer_and_its_receipt_are_read_back() {
+    const PAYLOAD: &str = r#"{"type":"confirm","text":"Sure?"}"#;
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (agent, silent) = (broker.join(), broker.join());
+    let plain = broker.ask_this(&agent, "Plain?");
+    let work = Work::ask(
+        agent.clone(),
+        Kind::Cue,
+        "Sure?".into(),
+        Some(PAYLOAD.into()),
+        Origin::Agent,
+    );
+    broker.say(work);
+    let reader = Reader::new(&database);
+    let mut asked = Vec::new();
+    reader
+        .inbox(|cue| {
+            asked.push(cue.cue_id);
+            true
+        })
+        .unwrap();
+    assert_eq!(asked[0], plain);
+    assert_eq!(reader.payload(plain).unwrap(), Some(None));
+    assert_eq!(reader.payload(asked[1]).unwrap(), Some(Some(PAYLOAD.to_owned())));
+    assert_eq!(reader.payload("000000000000".parse().unwrap()).unwrap(), None);
+    assert!(reader.last_answered(&agent).unwrap().is_none());
+    broker.answer(plain, "8080", 0);
+    assert_eq!(reader.last_answered(&agent).unwrap().unwrap().cue_id, plain);
+    assert!(reader.last_answered(&silent).unwrap().is_none());
+    assert!(reader.receipts("turn").unwrap().is_empty());
+    broker.say(Work::Ack {
+        cues: vec![plain],
+        nonce: Some("turn".into()),
+    });
+    let receipts = reader.receipts("turn").unwrap();
+    assert_eq!(receipts.len(), 1);
+    assert_eq!(
+        (receipts[0].cue_id, &receipts[0].agent_id, receipts[0].outcome),
+        (plain, &agent, Outcome::Answered)
+    );
+    assert_eq!(reader.agent_of_cue(plain).unwrap(), Some(agent));
+}
+
+#[test]
+fn events_are_read_from_a_place_on_and_at_most_so_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let reader = Reader::new(&database);
+    assert_eq!(reader.newest_event().unwrap(), 0);
+    let agent = broker.join();
+    broker.ask(&agent);
+    let all = reader.events_after(0, 100).unwrap();
+    let ids: Vec<i64> = all.iter().filter_map(|event| event.id).collect();
+    assert!(ids.len() >= 2 && ids.is_sorted(), "{all:?}");
+    assert_eq!(reader.newest_event().unwrap(), ids[ids.len() - 1]);
+    assert_eq!(reader.events_after(ids[0], 1).unwrap()[0].id, Some(ids[1]));
+    assert_eq!(reader.events_after(0, 1).unwrap().len(), 1);
+}
