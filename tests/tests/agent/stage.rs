@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Home, Running, binary, eventually};
+use crate::support::{Ended, Home, Running, eventually};
 
 /// What the double asks when its scenario lets it ask.
 pub(crate) const QUESTION: &str = "Done?";
@@ -30,7 +30,7 @@ impl Stage {
         };
         fs::create_dir(stage.bin()).unwrap();
         symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), stage.bin().join("agent")).unwrap();
-        symlink(binary(), stage.bin().join("cueme")).unwrap();
+        symlink(cueme_tests::cueme(), stage.bin().join("cueme")).unwrap();
         fs::create_dir(stage.project()).unwrap();
         // The agent knows its id from its prompt; the double's command finds it with the broker.
         let cue = format!(

@@ -7,13 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use adapter_core::cursor::chats::project_id;
+use cueme_tests::PATIENCE;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
 use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
-use crate::support::{Home, PATIENCE, Running, binary};
+use crate::support::{Home, Running};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
@@ -145,7 +146,7 @@ impl Stage {
         fs::create_dir(stage.home.path().join("bin")).unwrap();
         let bin = stage.home.path().join("bin");
         symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), bin.join("agent")).unwrap();
-        symlink(binary(), bin.join("cueme")).unwrap();
+        symlink(cueme_tests::cueme(), bin.join("cueme")).unwrap();
         fs::create_dir(stage.project()).unwrap();
         // The broker finds programs where whoever started it does.
         assert!(stage.command(&["agents"]).output().unwrap().status.success());

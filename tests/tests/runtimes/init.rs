@@ -258,7 +258,7 @@ fn an_update_keeps_the_language_and_the_extras_that_were_chosen() {
     // As an older version had left it: another path of the program, other words in the rule.
     for (path, bytes) in &chosen {
         let text = String::from_utf8(bytes.clone()).unwrap();
-        let binary = crate::support::binary().to_str().unwrap();
+        let binary = cueme_tests::cueme().to_str().unwrap();
         let old = text
             .replace(binary, "/old/bin/cueme")
             .replace("TOOLS_UNAVAILABLE", "NO_TOOLS");

@@ -5,9 +5,10 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use cueme_tests::PATIENCE;
 use serde_json::{Value, json};
 
-use crate::support::{Home, PATIENCE, eventually};
+use crate::support::{Home, eventually};
 
 /// A client that speaks JSON-RPC over the server's stdin and stdout.
 struct Client {

@@ -8,10 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use cueme_tests::cueme;
 use serde_json::Value;
 use tempfile::TempDir;
-
-pub(crate) use cueme_tests::{PATIENCE, cueme as binary};
 
 /// What hosts set for their hooks.
 const HOSTS_VARIABLES: [&str; 7] = [
@@ -72,7 +71,7 @@ impl Home {
 
     /// Prepares a call.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(cueme());
         command
             .args(words)
             .env("CUEME_HOME", self.path())
@@ -107,7 +106,7 @@ impl Home {
     #[track_caller]
     pub(crate) fn run_mcp_client(&self, client: &mut Command) {
         let output = client
-            .arg(binary())
+            .arg(cueme())
             .env("CUEME_HOME", self.path())
             .env("NO_COLOR", "1")
             .env_remove("CUEME_WAIT")
