@@ -1,7 +1,7 @@
 //! The same lives on a disk that takes five milliseconds longer, made by a library that both sides load before libc.
 //!
-//! A tracer such as `strace` can delay these calls too, but where it was tried it slowed down the other threads of what
-//! it traced, and so took from us what it did not take from a loop of one thread.
+//! A tracer such as `strace` can delay these calls too, but where it was tried hardly any requests reached the engine's
+//! thread while it was held up, so that few shared a commit; held up like this, many do.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
