@@ -297,11 +297,6 @@ impl Machine {
         self.agents.contains_key(agent)
     }
 
-    /// Returns all agent ids.
-    pub fn agent_ids(&self) -> impl Iterator<Item = &AgentId> {
-        self.agents.keys()
-    }
-
     /// Returns who listens for the outcome of a live question.
     pub fn waiting(&self, cue: CueId) -> Option<Waiting> {
         let cue = self.cues.get(&cue)?;

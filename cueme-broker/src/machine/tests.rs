@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Collected, ErrorCode, Failure, Mailbox, PastAgent, Reply, Told};
+use protocol_spec::message::{Collected, ErrorCode, Failure, Mailbox, PastAgent, RefusedCue, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
 
 use super::*;
+
+mod humans;
+mod time;
 
 /// A machine with one agent, and a clock that is set by hand.
 struct World {
@@ -66,6 +69,17 @@ impl World {
         prompt: &str,
         payload: Option<&str>,
     ) -> (Ticket, Vec<Reply>) {
+        self.ask_from(Origin::Agent, request, kind, prompt, payload)
+    }
+
+    fn ask_from(
+        &mut self,
+        origin: Origin,
+        request: RequestId,
+        kind: Kind,
+        prompt: &str,
+        payload: Option<&str>,
+    ) -> (Ticket, Vec<Reply>) {
         let ticket = Ticket(self.draw());
         let mut content = [0; 32];
         for (slot, byte) in content
@@ -83,7 +97,7 @@ impl World {
             prompt: prompt.into(),
             payload: payload.map(Arc::from),
             content: ContentKey(content),
-            origin: Origin::Agent,
+            origin,
         };
         let effects = self.handle(Input::Ask(ask));
         (ticket, replies_to(ticket, &effects))
@@ -120,8 +134,15 @@ impl World {
         self.decide(cue, answer(text), 0)
     }
 
-    fn say(&mut self, text: &str) {
-        let (ticket, request) = (Ticket(self.draw()), self.request());
+    fn say(&mut self, text: &str) -> RequestId {
+        let request = self.request();
+        let replies = self.say_as(request, text);
+        assert!(matches!(replies[..], [Reply::Said(_)]), "{replies:?}");
+        request
+    }
+
+    fn say_as(&mut self, request: RequestId, text: &str) -> Vec<Reply> {
+        let ticket = Ticket(self.draw());
         let say = Say {
             ticket,
             request,
@@ -130,7 +151,17 @@ impl World {
             by: None,
         };
         let effects = self.handle(Input::Say(say));
-        assert!(matches!(replies_to(ticket, &effects)[..], [Reply::Said(_)]));
+        replies_to(ticket, &effects)
+    }
+
+    /// Ends a wait; returns how many have ended since the last sign of a human, and whether to give up.
+    fn rest(&mut self, cue: CueId) -> (u32, bool) {
+        let ticket = Ticket(self.draw());
+        let effects = self.handle(Input::Rest { ticket, cue });
+        match &replies_to(ticket, &effects)[..] {
+            [Reply::Rested(rested)] => (rested.rounds, rested.give_up),
+            other => panic!("{other:?}"),
+        }
     }
 
     fn ack(&mut self, cue: CueId) -> Vec<Reply> {
@@ -276,8 +307,10 @@ fn a_retry_of_a_call_means_the_question_of_that_call_even_when_it_is_open_twice_
 fn two_clients_on_one_question_both_hear_the_answer_and_one_acknowledgement_counts() {
     let mut world = World::new();
     let (one, replies) = world.ask("q");
-    let (two, _) = world.ask("q");
+    let (two, again) = world.ask("q");
     let cue = asked(&replies);
+    let is_again = |replies: &[Reply]| matches!(replies, [Reply::Asked(asked)] if asked.again);
+    assert!(!is_again(&replies) && is_again(&again));
     let (effects, _) = world.answer(cue, "yes");
     for client in [one, two] {
         assert_eq!(told(&replies_to(client, &effects)).repeat_of, None);
@@ -391,6 +424,8 @@ fn a_message_answers_the_next_plain_question_and_is_labelled() {
     assert!(
         text.contains("before this question") && text.contains("carefully\n") && text.ends_with("tell me")
     );
+    let answer = told(&replies).answer.as_ref().unwrap();
+    assert!(answer.text.as_ref().unwrap().contains("carefully"), "{answer:?}");
     let (_, replies) = world.ask("next");
     assert_eq!(replies.len(), 1, "a message is delivered once");
 }
@@ -517,22 +552,14 @@ fn a_question_that_somebody_waits_for_is_never_superseded() {
 #[test]
 fn rounds_without_a_human_end_in_advice_to_give_up_and_a_sign_of_one_starts_anew() {
     let mut world = World::new();
-    let rest = |world: &mut World, cue| {
-        let ticket = Ticket(world.draw());
-        let effects = world.handle(Input::Rest { ticket, cue });
-        match &replies_to(ticket, &effects)[..] {
-            [Reply::Rested(rested)] => rested.give_up,
-            other => panic!("{other:?}"),
-        }
-    };
     let (_, replies) = world.ask("q");
     let cue = asked(&replies);
-    for _ in 1..ROUNDS_MAX {
-        assert!(!rest(&mut world, cue));
+    for rounds in 1..ROUNDS_MAX {
+        assert_eq!(world.rest(cue), (rounds, false));
     }
-    assert!(rest(&mut world, cue));
+    assert_eq!(world.rest(cue), (ROUNDS_MAX, true));
     world.handle(Input::HumanSeen);
-    assert!(!rest(&mut world, cue));
+    assert_eq!(world.rest(cue), (1, false));
 }
 
 #[test]
@@ -711,14 +738,17 @@ fn imported_questions_are_never_live_and_their_agents_are_known() {
         ticket,
         agents: vec![described.clone(), described],
         cues,
-        refused: Vec::new(),
+        refused: vec![RefusedCue {
+            key: RequestId(Uuid::nil()),
+            why: "its prompt is too long".into(),
+        }],
     }));
     let replies = replies_to(ticket, &effects);
     let [Reply::Imported(imported)] = &replies[..] else {
         panic!("{replies:?}")
     };
     let counts = (imported.agents, imported.cues, imported.ended, imported.known);
-    assert_eq!((counts, imported.refused.len()), ((1, 1, 1, 2), 1));
+    assert_eq!((counts, imported.refused.len()), ((1, 1, 1, 2), 2));
     assert!(world.machine.has_agent(&agent));
     assert_eq!(
         world.machine.counts().open + world.machine.counts().undelivered,

@@ -12,12 +12,9 @@ pub fn beginning_of(prompt: &str) -> String {
         .map(str::trim)
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    let mut short: String = line
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .take(BEGINNING_CHARS_MAX)
-        .collect();
-    if short.len() < line.len() {
+    let mut letters = line.chars().filter(|letter| !letter.is_control());
+    let mut short: String = letters.by_ref().take(BEGINNING_CHARS_MAX).collect();
+    if letters.next().is_some() {
         short.push('…');
     }
     short

@@ -399,4 +399,55 @@ mod tests {
         assert_eq!(scores[&4], common);
         assert_eq!(scores[&12], rare);
     }
+
+    #[test]
+    fn a_whole_word_is_preferred_to_the_beginning_of_one() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE VIRTUAL TABLE search USING fts5 (body);
+                 INSERT INTO search (rowid, body) VALUES (1, 'rare'), (2, 'rarely'), (3, 'rare 数  据')",
+            )
+            .unwrap();
+        let places = |word| newest_places(&connection, word).unwrap();
+        assert_eq!(places("rare"), [3, 1]);
+        assert_eq!(places("rarel"), [2]);
+        assert_eq!(places("数据"), [3]);
+        assert!(places("据数").is_empty());
+    }
+
+    #[test]
+    fn what_an_agent_is_adds_to_what_it_said_and_the_last_seen_come_first() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE agents (agent_id, runtime, project_dir, name, seen_at);
+                 INSERT INTO agents VALUES ('tavilron', 'cursor', '/work/kettle', 'Kettle mender', 3),
+                     ('belmora', 'codex', '/work/other', NULL, 2), ('sandrik', 'codex', '/work/other', NULL, 1)",
+            )
+            .unwrap();
+        let id = |agent: &str| -> AgentId { agent.parse().unwrap() };
+        let mut found = Vec::new();
+        credit(&mut found, id("belmora"), 4.0, "asked".into());
+        credit(&mut found, id("belmora"), 2.0, "was told".into());
+        credit(&mut found, id("sandrik"), 2.0, "asked".into());
+        what_they_are(&connection, "KETTLE work mender", Some("/work/other"), &mut found).unwrap();
+        let scores: Vec<(&str, f64)> = found
+            .iter()
+            .map(|recalled| (recalled.agent.as_str(), recalled.score))
+            .collect();
+        // One word in each project is two points; the same project is half as much again and three.
+        assert_eq!(
+            scores,
+            [
+                ("belmora", (6.0 + 2.0) * 1.5 + 3.0 + 1.0 / 2.0),
+                ("sandrik", (2.0 + 2.0) * 1.5 + 3.0 + 1.0 / 3.0),
+                ("tavilron", 4.0 + 4.0 + 1.0),
+            ]
+        );
+        assert_eq!(
+            found[2].why,
+            ["its project is /work/kettle", "its name is kettle mender"]
+        );
+    }
 }

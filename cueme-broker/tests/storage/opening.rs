@@ -68,3 +68,30 @@ fn what_is_no_database_is_said_to_be_damaged() {
     };
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
+
+#[test]
+fn a_damaged_page_is_noticed_after_a_broker_that_did_not_stop_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    broker.ask(&agent);
+    drop(broker);
+    let connection = Connection::open(&database).unwrap();
+    let page: u64 = connection
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'events'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(&database).unwrap();
+    let start = usize::try_from((page - 1) * 4096).unwrap();
+    bytes[start..start + 64].fill(0xff);
+    std::fs::write(&database, bytes).unwrap();
+    match Little::open(&database, WALL_MS) {
+        Err(StoreError::Damaged { .. }) => {}
+        other => panic!("not noticed: {:?}", other.map(|broker| broker.tickets)),
+    }
+}

@@ -71,3 +71,100 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use protocol_spec::answer::Answer;
+    use protocol_spec::id::RequestId;
+    use protocol_spec::message::{ErrorCode, Reply};
+    use protocol_spec::outcome::{Kind, Origin};
+    use protocol_spec::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::machine::{Now, Ticket};
+    use crate::store::{Ballast, Synchronous};
+
+    fn say(core: &mut Core, request: u128, work: Work) -> Vec<Reply> {
+        let now = Now {
+            wall: Timestamp::from_millis(1),
+            steady: 0,
+        };
+        let order = Order {
+            ticket: Ticket(u64::try_from(request).unwrap()),
+            request: RequestId(Uuid::from_u128(request)),
+            work,
+        };
+        let spoken = core.carry_out(now, &[order]);
+        spoken.replies.into_iter().map(|(_, reply)| *reply).collect()
+    }
+
+    #[test]
+    fn on_a_full_disk_only_what_was_asked_before_goes_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cueme.db");
+        let now = Now {
+            wall: Timestamp::from_millis(1),
+            steady: 0,
+        };
+        let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
+        let mut core = Core::open(path, Synchronous::Full, false, now, random).unwrap();
+        let join = || Work::Join {
+            runtime: "terminal".parse().unwrap(),
+            project_dir: "/p".into(),
+            terminal: "sh".into(),
+            session: None,
+        };
+        let [Reply::Joined(joined)] = &say(&mut core, 1, join())[..] else {
+            panic!("not joined")
+        };
+        let ask = |prompt: &str| {
+            Work::ask(
+                joined.agent_id.clone(),
+                Kind::Cue,
+                prompt.into(),
+                None,
+                Origin::Agent,
+            )
+        };
+        let [Reply::Asked(asked)] = &say(&mut core, 2, ask("Which port?"))[..] else {
+            panic!("not asked")
+        };
+        let cue = asked.cue_id;
+        // Where nothing can be seen of a disk, there is no space on it either.
+        let nowhere = Ballast::of(&directory.path().join("none/cueme.db"));
+        let kept = std::mem::replace(&mut core.ballast, nowhere);
+        core.is_full = true;
+        let is_refused = |replies: &[Reply]| matches!(replies, [Reply::Error(failure)] if failure.code == ErrorCode::Storage);
+        assert!(is_refused(&say(&mut core, 3, join())));
+        assert!(is_refused(&say(&mut core, 4, ask("Another?"))));
+        // The same call, and another with the same words, mean the question that is there.
+        for call in [2, 5] {
+            let replies = say(&mut core, call, ask("Which port?"));
+            assert!(
+                matches!(&replies[..], [Reply::Asked(asked)] if asked.cue_id == cue),
+                "{replies:?}"
+            );
+        }
+        let answer = Work::Answer {
+            cue,
+            answer: Answer {
+                text: Some("8080".into()),
+                ..Answer::default()
+            },
+            by: None,
+            hold_ms: 0,
+        };
+        let replies = say(&mut core, 6, answer);
+        assert!(
+            replies.iter().any(|reply| matches!(reply, Reply::Decided(_))),
+            "{replies:?}"
+        );
+        assert!(core.is_stumbling() && !core.index_some());
+        core.ballast = kept;
+        let replies = say(&mut core, 7, ask("Another?"));
+        assert!(matches!(&replies[..], [Reply::Asked(_)]), "{replies:?}");
+        assert!(!core.is_full);
+    }
+}

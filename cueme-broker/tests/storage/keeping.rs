@@ -1,0 +1,270 @@
+//! Drafts, files, settings, devices and tokens are kept as they were given.
+
+use cueme_broker::engine::Work;
+use cueme_broker::store::{Device, Draft, DraftPlace, Reader, Store, StoreError, Token, Upload};
+use protocol_spec::answer::{Answer, Attachment};
+use protocol_spec::id::CueId;
+use protocol_spec::message::TokenScope;
+use protocol_spec::time::Timestamp;
+
+use crate::{Little, WALL_MS};
+
+fn write<T>(broker: &mut Little, with: impl FnOnce(&Store) -> Result<T, StoreError>) -> T {
+    let now = broker.now;
+    broker.core.write(now, with).unwrap()
+}
+
+const fn at(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millis(milliseconds)
+}
+
+#[test]
+fn a_draft_is_not_overwritten_by_who_has_not_seen_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let place = DraftPlace::cue(cue);
+    let reader = Reader::new(&database);
+    let draft = |rev, body: &str, by: Option<&str>, millis| Draft {
+        rev,
+        body: body.into(),
+        by: by.map(str::to_owned),
+        at: at(millis),
+    };
+    assert_eq!(reader.draft(&place).unwrap(), None);
+    let mut keep = |base, body: &str, millis| {
+        write(&mut broker, |store| {
+            store.keep_draft(&place, base, body, Some("phone"), at(millis))
+        })
+    };
+    let first = draft(1, "a", Some("phone"), 1);
+    assert_eq!(keep(0, "a", 1), Ok(first.clone()));
+    assert_eq!(keep(0, "b", 2), Err(first.clone()));
+    assert_eq!(reader.draft(&place).unwrap(), Some(first));
+    let second = draft(2, "b", Some("phone"), 3);
+    assert_eq!(keep(1, "b", 3), Ok(second.clone()));
+    assert_eq!(reader.draft(&place).unwrap(), Some(second));
+    // What is sent becomes the draft whatever stood there.
+    let sent = write(&mut broker, |store| store.keep_sent(&place, "c", None, at(4)));
+    assert_eq!(sent, draft(3, "c", None, 4));
+    assert_eq!(reader.draft(&DraftPlace::agent(&agent)).unwrap(), None);
+    write(&mut broker, |store| store.drop_draft(&place));
+    assert_eq!(reader.draft(&place).unwrap(), None);
+}
+
+#[test]
+fn drafts_of_settled_questions_are_thrown_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let [open, settled] = ["Open?", "Settled?"].map(|prompt| broker.ask_this(&agent, prompt));
+    broker.answer(settled, "yes", 0);
+    broker.acknowledge(settled);
+    let places = [
+        DraftPlace::cue(open),
+        DraftPlace::cue(settled),
+        DraftPlace::agent(&agent),
+    ];
+    write(&mut broker, |store| {
+        for place in &places {
+            store.keep_sent(place, "begun", None, at(1))?;
+        }
+        store.drop_settled_drafts()
+    });
+    let reader = Reader::new(&database);
+    let is_kept = places.map(|place| reader.draft(&place).unwrap().is_some());
+    assert_eq!(is_kept, [true, false, true]);
+}
+
+fn upload(name: &str, bytes: u64) -> Upload {
+    Upload {
+        upload_id: name.into(),
+        path: format!("/files/{name}"),
+        name: format!("{name}.png"),
+        media_type: "image/png".into(),
+        bytes,
+        cue_id: None,
+    }
+}
+
+fn answer_with_file(broker: &mut Little, cue: CueId, path: &str) {
+    let answer = Answer {
+        attachments: vec![Attachment {
+            path: path.into(),
+            name: None,
+            media_type: None,
+        }],
+        ..Answer::default()
+    };
+    broker.say(Work::Answer {
+        cue,
+        answer,
+        by: None,
+        hold_ms: 5000,
+    });
+}
+
+#[test]
+fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let reader = Reader::new(&database);
+    assert_eq!(reader.upload_bytes().unwrap(), 0);
+    let file = upload("one", 7);
+    write(&mut broker, |store| store.add_upload(&file, at(1)));
+    // Noted once more it stays what it was.
+    let other = Upload {
+        bytes: 9,
+        ..file.clone()
+    };
+    write(&mut broker, |store| {
+        store.note_uploads(&[other, upload("two", 5)], at(1))
+    });
+    assert_eq!(reader.upload("one").unwrap(), Some(file.clone()));
+    assert_eq!(reader.upload_at("/files/one").unwrap(), Some(file.clone()));
+    assert_eq!(reader.upload("/files/one").unwrap(), None);
+    assert_eq!(reader.upload_bytes().unwrap(), 12);
+    answer_with_file(&mut broker, cue, &file.path);
+    let carried = Upload {
+        cue_id: Some(cue.to_string()),
+        ..file.clone()
+    };
+    assert_eq!(reader.upload("one").unwrap(), Some(carried));
+    assert!(!write(&mut broker, |store| store.drop_upload("one")));
+    broker.say(Work::Undo(cue));
+    assert_eq!(reader.upload("one").unwrap(), Some(file));
+    assert!(write(&mut broker, |store| store.drop_upload("one")));
+    assert!(!write(&mut broker, |store| store.drop_upload("one")));
+    assert_eq!(reader.upload_bytes().unwrap(), 5);
+}
+
+#[test]
+fn files_that_nothing_carries_go_after_a_while() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    write(&mut broker, |store| {
+        store.add_upload(&upload("carried", 1), at(1))?;
+        store.add_upload(&upload("stray", 1), at(1))?;
+        store.add_upload(&upload("recent", 1), at(2))
+    });
+    answer_with_file(&mut broker, cue, "/files/carried");
+    let drop_stray = |broker: &mut Little| write(broker, |store| store.drop_stray_uploads(at(2)));
+    assert_eq!(drop_stray(&mut broker), ["/files/stray"]);
+    assert!(drop_stray(&mut broker).is_empty());
+    broker.pass(5000);
+    broker.say(Work::Tick);
+    broker.acknowledge(cue);
+    let later = Timestamp::from_millis(WALL_MS + 6000);
+    write(&mut broker, |store| store.purge_some(later));
+    assert_eq!(drop_stray(&mut broker), ["/files/carried"]);
+}
+
+#[test]
+fn what_humans_chose_is_kept_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let reader = Reader::new(&database);
+    assert_eq!(reader.setting("theme").unwrap(), None);
+    for value in ["\"dark\"", "\"light\""] {
+        write(&mut broker, |store| store.set("theme", value));
+        assert_eq!(reader.setting("theme").unwrap().as_deref(), Some(value));
+    }
+}
+
+#[test]
+fn browsers_come_in_until_they_are_locked_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut phone = Device {
+        device_id: "d1".into(),
+        hash: [1; 32],
+        name: "phone".into(),
+        created_at: at(1),
+        seen_at: at(2),
+    };
+    let desk = Device {
+        device_id: "d2".into(),
+        hash: [2; 32],
+        name: "desk".into(),
+        created_at: at(3),
+        seen_at: at(3),
+    };
+    let reader = Reader::new(&database);
+    write(&mut broker, |store| {
+        store.add_device(&phone)?;
+        store.add_device(&desk)
+    });
+    assert_eq!(reader.devices().unwrap(), [phone.clone(), desk.clone()]);
+    (phone.name, phone.seen_at) = ("pocket".into(), at(9));
+    write(&mut broker, |store| {
+        store.rename_device("d1", "pocket")?;
+        store.touch_device("d1", at(9))
+    });
+    assert_eq!(reader.devices().unwrap(), [phone, desk.clone()]);
+    write(&mut broker, |store| store.drop_device("d1"));
+    assert_eq!(reader.devices().unwrap(), [desk]);
+}
+
+#[test]
+fn a_link_works_once_and_until_it_expires() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+    write(&mut broker, |store| {
+        store.add_link(&[1; 32], Some("phone"), at(10))?;
+        store.add_link(&[2; 32], None, at(11))
+    });
+    let mut used = |number, now| write(&mut broker, |store| store.use_link(&[number; 32], at(now)));
+    assert_eq!(used(1, 10), None);
+    assert_eq!(used(3, 10), None);
+    assert_eq!(used(2, 10), Some(None));
+    assert_eq!(used(2, 10), None);
+}
+
+#[test]
+fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let tokens = [
+        Token {
+            token_id: "t1".into(),
+            hash: [1; 32],
+            scope: TokenScope::Agent,
+            agent: Some(agent.clone()),
+            name: Some("cloud".into()),
+            created_at: at(1),
+        },
+        Token {
+            token_id: "t2".into(),
+            hash: [2; 32],
+            scope: TokenScope::Join,
+            agent: None,
+            name: None,
+            created_at: at(2),
+        },
+    ];
+    let reader = Reader::new(&database);
+    write(&mut broker, |store| {
+        tokens.iter().try_for_each(|token| store.add_token(token))
+    });
+    assert_eq!(reader.tokens().unwrap(), tokens);
+    assert_eq!(reader.token_of_agent(&agent).unwrap(), None);
+    for token in ["t2", "t1"] {
+        write(&mut broker, |store| store.note_joined_with(&agent, token));
+        assert_eq!(reader.token_of_agent(&agent).unwrap().as_deref(), Some("t2"));
+    }
+    write(&mut broker, |store| store.drop_token("t1"));
+    assert_eq!(reader.tokens().unwrap(), tokens[1..]);
+}

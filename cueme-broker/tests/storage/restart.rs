@@ -1,0 +1,291 @@
+//! What was live before a restart is live after it.
+
+use cueme_broker::engine::Work;
+use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
+use cueme_broker::store::{Reader, StoreError};
+use protocol_spec::answer::{self, Answer, FieldAnswer};
+use protocol_spec::id::{AgentId, RequestId};
+use protocol_spec::message::{Reply, Told};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use uuid::Uuid;
+
+use crate::{Little, WALL_MS};
+
+impl Little {
+    /// Leaves a message, and returns its key.
+    fn leave(&mut self, agent: &AgentId, text: &str) -> RequestId {
+        let key = RequestId(Uuid::new_v4());
+        let work = Work::Say {
+            agent: agent.clone(),
+            text: text.into(),
+            by: Some("phone".into()),
+        };
+        self.say_as(key, work);
+        key
+    }
+
+    /// Carries out what ends with an outcome, and returns that.
+    fn told(&mut self, work: Work) -> Told {
+        self.told_as(RequestId(Uuid::new_v4()), work)
+    }
+
+    fn told_as(&mut self, request: RequestId, work: Work) -> Told {
+        let replies = self.say_as(request, work);
+        let outcome = replies.iter().find_map(|(_, reply)| match &**reply {
+            Reply::Outcome(told) => Some(told.clone()),
+            _ => None,
+        });
+        outcome.unwrap_or_else(|| panic!("{replies:?}"))
+    }
+}
+
+fn plain(agent: &AgentId, prompt: &str) -> Work {
+    Work::ask(agent.clone(), Kind::Cue, prompt.into(), None, Origin::Agent)
+}
+
+#[test]
+fn messages_wait_in_their_order_and_as_they_were_reworded() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let [one, two, three] = ["one", "two", "three"].map(|text| broker.leave(&agent, text));
+    for edit in [
+        QueueEdit::Reorder(vec![three, one, two]),
+        QueueEdit::Reword(one, "first".into()),
+        QueueEdit::Delete(two),
+    ] {
+        let agent = agent.clone();
+        broker.say(Work::EditQueue { agent, edit });
+    }
+    broker.leave(&agent, "four");
+    let waiting = || {
+        let rows = Reader::new(&database).messages(&agent).unwrap();
+        rows.into_iter()
+            .map(|row| (row.request, row.text, row.by, row.at))
+            .collect::<Vec<_>>()
+    };
+    let before = waiting();
+    let texts: Vec<&str> = before.iter().map(|(_, text, ..)| text.as_str()).collect();
+    assert_eq!(texts, ["three", "first", "four"]);
+    let told = (
+        three,
+        "three".to_owned(),
+        Some("phone".to_owned()),
+        Timestamp::from_millis(WALL_MS),
+    );
+    assert_eq!(before[0], told);
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let text = broker.told(plain(&agent, "Which port?")).text;
+    let places: Vec<_> = texts.iter().map(|message| text.find(message)).collect();
+    assert!(places.iter().all(Option::is_some), "{text}");
+    assert!(places.is_sorted(), "{text}");
+    assert!(!text.contains("two"), "{text}");
+    assert_eq!(waiting(), []);
+}
+
+#[test]
+fn an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    broker.leave(&agent, "mind the gap");
+    broker.answer(cue, "8080", 5000);
+    let waiting = || Reader::new(&database).messages(&agent).unwrap().len();
+    assert_eq!(waiting(), 0);
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    broker.say(Work::Undo(cue));
+    assert_eq!(waiting(), 1);
+    broker.answer(cue, "8081", 0);
+    let text = broker.told(Work::Attach(cue)).text;
+    assert!(text.contains("mind the gap") && text.contains("8081"), "{text}");
+}
+
+#[test]
+fn what_a_human_wants_of_an_agent_is_remembered() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let amendment = Amendment {
+        name: Some(Some("Otter".into())),
+        pinned: Some(true),
+        archived: Some(true),
+        standing: Some(Some("be brief".into())),
+    };
+    let work = Work::Amend {
+        agent: agent.clone(),
+        amendment,
+    };
+    broker.say(work);
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let reader = Reader::new(&database);
+    let wishes = || {
+        let row = reader.agent_rows(Some(&agent)).unwrap().swap_remove(0);
+        (row.name, row.pinned, row.archived, row.standing)
+    };
+    let (name, standing) = (Some("Otter".to_owned()), Some("be brief".to_owned()));
+    assert_eq!(wishes(), (name.clone(), true, true, standing.clone()));
+    // It is in sight again as soon as it asks.
+    let cue = broker.ask(&agent);
+    assert_eq!(wishes(), (name, true, false, standing));
+    broker.answer(cue, "8080", 0);
+    let text = broker.told(Work::Attach(cue)).text;
+    assert!(text.contains("be brief"), "{text}");
+}
+
+#[test]
+fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let call = RequestId(Uuid::new_v4());
+    let asked = |replies: Vec<(_, Box<Reply>)>| match *replies.into_iter().next().unwrap().1 {
+        Reply::Asked(asked) => asked.cue_id,
+        other => panic!("{other:?}"),
+    };
+    let cue = asked(broker.say_as(call, plain(&agent, "Which port?")));
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    assert_eq!(asked(broker.say_as(call, plain(&agent, "Which port?"))), cue);
+    broker.answer(cue, "8080", 0);
+    drop(broker);
+    // It was handed over and nobody said that it arrived.
+    let mut broker = Little::open(&database, WALL_MS + 1).unwrap();
+    let told = broker.told(plain(&agent, "Which port?"));
+    assert_eq!(
+        (told.cue_id, told.outcome, told.repeat_of, told.decided_at),
+        (
+            cue,
+            Outcome::Answered,
+            Some(Timestamp::from_millis(WALL_MS)),
+            Timestamp::from_millis(WALL_MS)
+        )
+    );
+    broker.acknowledge(cue);
+    drop(broker);
+    // Once it has arrived, only the same call still means it.
+    let mut broker = Little::open(&database, WALL_MS + 2).unwrap();
+    assert_ne!(broker.ask(&agent), cue);
+    assert_eq!(broker.told_as(call, plain(&agent, "Which port?")).cue_id, cue);
+}
+
+#[test]
+fn a_conversation_finds_its_agent_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let join = |broker: &mut Little, session: &str| {
+        let work = Work::Join {
+            runtime: "cursor".parse().unwrap(),
+            project_dir: "/p".into(),
+            terminal: "sh".into(),
+            session: Some(session.into()),
+        };
+        match &*broker.say(work)[0].1 {
+            Reply::Joined(joined) => joined.agent_id.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let [one, two] = ["chat-1", "chat-2"].map(|session| join(&mut broker, session));
+    assert_ne!(one, two);
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    assert_eq!(join(&mut broker, "chat-1"), one);
+    let bind = Work::Bind {
+        agent: two.clone(),
+        session: "chat-1".into(),
+    };
+    broker.say(bind);
+    assert_eq!(join(&mut broker, "chat-1"), two);
+    let reader = Reader::new(&database);
+    assert_eq!(reader.session_of_agent(&two).unwrap().as_deref(), Some("chat-1"));
+    assert_eq!(reader.session_of_agent(&one).unwrap(), None);
+}
+
+#[test]
+fn whoever_waited_when_the_storage_failed_is_told_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let client = Ticket(broker.tickets);
+    let failed: Result<(), StoreError> = broker.core.write(broker.now, |_| {
+        Err(StoreError::NoSpace {
+            path: database.clone(),
+        })
+    });
+    assert!(failed.is_err());
+    assert_eq!(broker.core.machine().counts().waiting, 1);
+    let answer = Answer {
+        text: Some("8080".into()),
+        ..Answer::default()
+    };
+    let replies = broker.say(Work::Answer {
+        cue,
+        answer,
+        by: None,
+        hold_ms: 0,
+    });
+    let is_told =
+        |(ticket, reply): &(Ticket, Box<Reply>)| *ticket == client && matches!(**reply, Reply::Outcome(_));
+    assert!(replies.iter().any(is_told), "{replies:?}");
+}
+
+#[test]
+fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
+    const SECRET: &str = "correct-horse-battery";
+    const PAYLOAD: &str = r#"{"type":"form","fields":[{"label":"Key","kind":"password"}]}"#;
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let work = Work::ask(
+        agent,
+        Kind::Cue,
+        "Key?".into(),
+        Some(PAYLOAD.into()),
+        Origin::Agent,
+    );
+    let Reply::Asked(asked) = &*broker.say(work)[0].1 else {
+        panic!("not asked")
+    };
+    let field = FieldAnswer {
+        label: "Key".into(),
+        values: vec![SECRET.into()],
+        other: None,
+    };
+    let answer = Answer {
+        reply: Some(answer::Reply::Form { fields: vec![field] }),
+        ..Answer::default()
+    };
+    let (cue, by, hold_ms) = (asked.cue_id, None, 0);
+    broker.say(Work::Answer {
+        cue,
+        answer,
+        by,
+        hold_ms,
+    });
+    let is_on_disk = || {
+        let files = std::fs::read_dir(directory.path()).unwrap();
+        files
+            .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+            .any(|bytes| {
+                bytes
+                    .windows(SECRET.len())
+                    .any(|window| window == SECRET.as_bytes())
+            })
+    };
+    assert!(broker.told(Work::Attach(cue)).text.contains(SECRET));
+    assert!(is_on_disk(), "until then it must not be lost");
+    broker.acknowledge(cue);
+    assert!(!is_on_disk());
+}
