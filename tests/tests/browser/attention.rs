@@ -15,6 +15,22 @@ const SPY: &str = "
     const tone = AudioContext.prototype.createOscillator;
     AudioContext.prototype.createOscillator = function () { notes += 1; return tone.call(this); };";
 
+/// Draws an icon, and says how large it is and how it looks at its edge, on the ring, within it, and where its light is.
+const DRAWN: &str = "
+    const drawn = async (src) => {
+        const image = new Image();
+        image.src = src;
+        await image.decode();
+        const canvas = Object.assign(document.createElement('canvas'), { width: 100, height: 100 });
+        const context = canvas.getContext('2d');
+        context.drawImage(image, 0, 0, 100, 100);
+        const look = (x) => {
+            const [red, green, blue] = context.getImageData(x, 50, 1, 1).data;
+            return red > 230 && blue > 230 ? 'light' : red < 60 ? 'dark' : red > blue ? 'dot' : 'other';
+        };
+        return { size: `${image.naturalWidth}x${image.naturalHeight}`, looks: [5, 22, 50, 72].map(look) };
+    };";
+
 fn watched(home: &Home) -> Browser {
     let browser = sign_in(home, DESKTOP);
     browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active !== null)");
@@ -117,10 +133,16 @@ fn the_page_can_be_installed_and_its_worker_serves_no_state() {
         "return fetch(document.querySelector('link[rel=manifest]').href).then((found) => found.json())",
     );
     assert_eq!(manifest["display"], "standalone");
-    for icon in manifest["icons"].as_array().unwrap() {
-        let src = icon["src"].as_str().unwrap();
-        let status = browser.script(&format!("return fetch({src:?}).then((found) => found.status)"));
-        assert_eq!(status, json!(200), "{icon}");
+    let icons = manifest["icons"].as_array().unwrap().iter();
+    let declared = icons.map(|icon| (icon["src"].as_str().unwrap(), icon["sizes"].as_str().unwrap()));
+    let favicons = [
+        ("icons/icon-calm.png", "64x64"),
+        ("icons/icon-waiting.png", "64x64"),
+    ];
+    for (src, sizes) in declared.chain(favicons) {
+        let drawn = browser.script(&format!("{DRAWN} return drawn({src:?})"));
+        assert_eq!(drawn["looks"], json!(["dark", "light", "dark", "dot"]), "{src}");
+        assert!(sizes == "any" || drawn["size"] == json!(sizes), "{src}: {drawn}");
     }
     browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active !== null)");
     let kept = browser.script(
