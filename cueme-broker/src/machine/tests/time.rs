@@ -13,6 +13,7 @@ fn a_question_is_left_behind_ten_minutes_after_the_last_client_left() {
     world.leave(one);
     world.ask("new");
     let waiting = |world: &World| world.machine.waiting(old).unwrap();
+    assert!(!world.machine.is_waiting(one) && world.machine.is_waiting(two));
     assert_eq!((waiting(&world).clients, waiting(&world).detached_at), (1, None));
     world.pass(1000);
     world.leave(two);
