@@ -41,13 +41,16 @@ const WATCH: &str = "
         performance.mark('rows');
         requestAnimationFrame(() => { const frame = new MessageChannel(); frame.port1.onmessage = () => performance.mark('frame'); frame.port2.postMessage(0); });
     }).observe(document, { childList: true, subtree: true });";
-/// Returns the first render and the ready mark, or nothing while either is to come.
+/// Returns the first render and the ready mark, and on the way there when the document had come, when everything it needs
+/// had, and when all rows were in it; or nothing while any of it is to come.
 const TIMES: &str = "
     const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
     const [painted, rows, frame, ready] = ['first-contentful-paint', 'rows', 'frame', 'ready'].map(at);
     if (painted === undefined || ready === undefined || frame === undefined) return null;
-    return [rows <= painted ? painted : frame, ready];";
-const PAINTED: &str = "const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime; return painted === undefined ? null : [painted, painted];";
+    const files = performance.getEntriesByType('resource').filter((entry) => /[.](js|css)$|state$|rows[.]json$/.test(entry.name));
+    const document = performance.getEntriesByType('navigation')[0].responseEnd;
+    return [rows <= painted ? painted : frame, ready, document, Math.max(...files.map((entry) => entry.responseEnd)), rows];";
+const PAINTED: &str = "const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime; return painted === undefined ? null : [painted, painted, 0, 0, 0];";
 
 /// Whether the browser keeps what earlier visits brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,11 +64,30 @@ enum Visit {
 struct Times {
     render: Vec<Duration>,
     ready: Vec<Duration>,
+    document: Vec<Duration>,
+    files: Vec<Duration>,
+    rows: Vec<Duration>,
+}
+
+/// When a page usually was there.
+#[derive(Debug, Clone, Copy)]
+struct Medians {
+    render: Duration,
+    ready: Duration,
+    document: Duration,
+    files: Duration,
+    rows: Duration,
 }
 
 impl Times {
-    fn medians(mut self) -> (Duration, Duration) {
-        (median(&mut self.render), median(&mut self.ready))
+    fn medians(mut self) -> Medians {
+        Medians {
+            render: median(&mut self.render),
+            ready: median(&mut self.ready),
+            document: median(&mut self.document),
+            files: median(&mut self.files),
+            rows: median(&mut self.rows),
+        }
     }
 }
 
@@ -121,8 +143,11 @@ impl Bench {
             self.visit(visit, &self.origin, TIMES, &mut ours);
             self.visit(visit, &self.peers.application(), TIMES, &mut application);
         }
-        let ((blank, _), (render, ready), (application, _)) =
-            (blank.medians(), ours.medians(), application.medians());
+        let (ours, blank, application) = (
+            ours.medians(),
+            blank.medians().render,
+            application.medians().render,
+        );
         // A later visit of an application costs what its first one compiled; it is told, but says nothing about weight.
         let lighter = match visit {
             Visit::First => Goal::AtLeast(4.0),
@@ -149,11 +174,29 @@ impl Bench {
             goal: Goal::Told,
             aim,
         };
-        vec![
+        let render = ours.render;
+        let mut rows = vec![
             row(page, render, blank, ratio(render, blank), Goal::AtMost(2.5)),
             row(peer, render, application, ratio(application, render), lighter),
-            row(usable, ready, blank, ratio(ready, blank), Goal::Told),
-        ]
+            row(usable, ours.ready, blank, ratio(ours.ready, blank), Goal::Told),
+        ];
+        if visit == Visit::First {
+            rows.extend(
+                [
+                    (
+                        "on the way there: the document has come ÷ a blank page is seen",
+                        ours.document,
+                    ),
+                    ("… script, styles and state have", ours.files),
+                    (
+                        "… all rows are in the document; its first frame follows",
+                        ours.rows,
+                    ),
+                ]
+                .map(|(what, at)| row(what, at, blank, ratio(at, blank), Goal::Told)),
+            );
+        }
+        rows
     }
 
     /// Opens a page and notes its times.
@@ -170,8 +213,18 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(5));
         };
         let at = |index: usize| Duration::from_secs_f64(found[index].as_f64().unwrap() / 1e3);
-        times.render.push(at(0));
-        times.ready.push(at(1));
+        for (index, times) in [
+            &mut times.render,
+            &mut times.ready,
+            &mut times.document,
+            &mut times.files,
+            &mut times.rows,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            times.push(at(index));
+        }
     }
 
     /// Lets the browser forget all but who is signed in. It forgets from a page that holds nothing.

@@ -91,7 +91,7 @@ fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
     let mut first = question(1, id, "First kettle?", 2000);
     first.ended = answered("boiled", 6000);
     // Two were asked in the same moment: the one that is imported first comes first.
-    let cues = vec![first, question(2, id, "Second?", 5000), closed];
+    let cues = vec![question(2, id, "Second?", 5000), closed, first];
     let imported = import(&mut broker, vec![past.clone()], cues.clone());
     assert_eq!((imported.agents, imported.cues), (1, 3));
     let reader = Reader::new(&database);
@@ -197,8 +197,8 @@ fn times_beyond_all_calendars_keep_a_place() {
     let id = past.agent_id.clone();
     let cues = vec![
         question(1, &id, "Never?", i64::MAX),
-        question(2, &id, "Always?", i64::MIN),
-        question(3, &id, "Now?", WALL_MS),
+        question(2, &id, "Now?", WALL_MS),
+        question(3, &id, "Always?", i64::MIN),
     ];
     assert_eq!(import(&mut broker, vec![past], cues).cues, 3);
     let all = newest_first(&Reader::new(&database));

@@ -289,3 +289,43 @@ fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
     broker.acknowledge(cue);
     assert!(!is_on_disk());
 }
+
+#[test]
+fn what_was_left_behind_before_a_restart_is_superseded_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let [old, new] = ["Old?", "New?"].map(|prompt| broker.ask_this(&agent, prompt));
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let reader = Reader::new(&database);
+    let outcomes = || [old, new].map(|cue| reader.cue(cue).unwrap().unwrap().outcome);
+    broker.pass(599_999);
+    broker.say(Work::Tick);
+    assert_eq!(outcomes(), [Outcome::Open, Outcome::Open]);
+    broker.pass(1);
+    broker.say(Work::Tick);
+    assert_eq!(outcomes(), [Outcome::Superseded, Outcome::Open]);
+}
+
+#[test]
+fn a_message_that_was_delivered_is_not_left_again_by_the_same_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (agent, other) = (broker.join(), broker.join());
+    let key = broker.leave(&agent, "mind the gap");
+    let told = broker.told(plain(&agent, "Which port?"));
+    broker.acknowledge(told.cue_id);
+    for (agent, is_said) in [(&agent, true), (&other, false)] {
+        let work = Work::Say {
+            agent: agent.clone(),
+            text: "mind the gap".into(),
+            by: None,
+        };
+        let replies = broker.say_as(key, work);
+        assert_eq!(matches!(*replies[0].1, Reply::Said(_)), is_said, "{replies:?}");
+        assert!(Reader::new(&database).messages(agent).unwrap().is_empty());
+    }
+}
