@@ -13,7 +13,8 @@ impl World {
 
 #[test]
 fn whatever_a_human_does_starts_the_rounds_anew() {
-    let acts: [(&str, fn(&mut World)); 4] = [
+    type Act = fn(&mut World);
+    let acts: [(&str, Act); 4] = [
         ("say", |world| {
             world.say("soon");
         }),
