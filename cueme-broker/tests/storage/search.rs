@@ -155,3 +155,24 @@ fn the_same_project_and_what_an_agent_is_make_it_likelier() {
     // Two words of its project weigh more than one of another's.
     assert_eq!(first("far work", None).0, far);
 }
+
+#[test]
+fn a_recall_names_five_agents_at_most_and_only_those_that_are_wanted() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agents = [(); 6].map(|()| broker.join());
+    for agent in &agents {
+        broker.ask_this(agent, "Is the kettle on?");
+    }
+    while broker.core.index_some() {}
+    let reader = Reader::new(&database);
+    assert_eq!(reader.recall("kettle", None).unwrap().len(), 5);
+    let wanted = reader.recall_among("kettle", None, |agent| Ok(*agent == agents[3]));
+    let ids: Vec<_> = wanted
+        .unwrap()
+        .into_iter()
+        .map(|found| found.agent.agent_id)
+        .collect();
+    assert_eq!(ids, agents[3..4]);
+}
