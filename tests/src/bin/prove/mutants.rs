@@ -15,7 +15,7 @@ const PATIENCE_SEC: &str = "100";
 
 /// Tries one change in so many, and counts what was noticed.
 pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
-    let shards = trial.size(1, 8, 1);
+    let shards = trial.size(1, 16, 1);
     let shard = trial.random.below(shards);
     let mut command = Command::new("cargo");
     command
