@@ -18,6 +18,7 @@ mod write;
 mod maintain;
 mod read;
 mod search;
+mod words;
 
 mod automatic;
 mod bootstraps;

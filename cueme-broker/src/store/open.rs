@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0003_seal.sql"),
     include_str!("../../migrations/0004_runs.sql"),
     include_str!("../../migrations/0005_unseen.sql"),
+    include_str!("../../migrations/0006_words.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.

@@ -1,8 +1,4 @@
-//! Full-text search, for English and for scripts written without spaces.
-//!
-//! SQLite's tokeniser takes a run of Chinese characters for one word. Here every such character becomes a word of its
-//! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
-//! one or two characters of it.
+//! Full-text search in what was asked and told; how texts become words is in [`words`](super::words).
 //!
 //! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
 
@@ -12,14 +8,13 @@ use protocol_spec::id::AgentId;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::load::parse;
+use super::words::{QUERY_WORDS_MAX, beginning, query, segment, whole, words};
 use super::{Store, StoreError};
 
 /// How many rows are indexed in one transaction.
 pub(super) const INDEX_BATCH: u32 = 200;
 /// How much of a text is indexed, in characters.
 const INDEXED_CHARS_MAX: u32 = 100_000;
-/// How many words of a query are used.
-const QUERY_WORDS_MAX: usize = 32;
 /// How many of the newest places of a word are ranked.
 const RANKED_HITS_MAX: u32 = 250;
 
@@ -99,7 +94,7 @@ pub(super) fn find_all(
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
-    let Some(query) = query(text) else {
+    let Some(query) = query(connection, text)? else {
         return Ok(Vec::new());
     };
     // A question and its answer are two rows; together at most twice as many rows as questions are wanted.
@@ -231,11 +226,9 @@ fn newest_places(connection: &Connection, word: &str) -> Result<Vec<i64>, StoreE
             .query_map(params![phrase, RANKED_HITS_MAX], |row| row.get(0))?
             .collect()
     };
-    let beginning = phrase(word);
-    let whole = beginning.trim_end_matches('*');
-    let found = places(whole)?;
-    if found.is_empty() && whole != beginning {
-        return Ok(places(&beginning)?);
+    let found = places(&whole(word))?;
+    if found.is_empty() {
+        return Ok(places(&beginning(connection, word)?)?);
     }
     Ok(found)
 }
@@ -300,76 +293,10 @@ fn credit(found: &mut Vec<Recalled>, agent: AgentId, score: f64, why: String) {
     }
 }
 
-/// Builds a query for texts in which all words occur.
-fn query(text: &str) -> Option<String> {
-    let words: Vec<String> = words(text).take(QUERY_WORDS_MAX).map(phrase).collect();
-    (!words.is_empty()).then(|| words.join(" AND "))
-}
-
-/// Quotes a word, so that no character of it means anything to SQLite.
-fn phrase(word: &str) -> String {
-    let phrase = segment(word).trim().replace('"', "");
-    // A word may be the beginning of a longer one; a single character is matched as it is.
-    if phrase.contains(' ') || phrase.chars().nth(1).is_none() {
-        format!("\"{phrase}\"")
-    } else {
-        format!("\"{phrase}\"*")
-    }
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-}
-
-/// Sets every character of a script without spaces apart, so that each becomes a word.
-fn segment(text: &str) -> String {
-    let mut segmented = String::with_capacity(text.len() + text.len() / 2);
-    for letter in text.chars() {
-        if is_unspaced(letter) {
-            segmented.push(' ');
-            segmented.push(letter);
-            segmented.push(' ');
-        } else {
-            segmented.push(letter);
-        }
-    }
-    segmented
-}
-
-fn is_unspaced(letter: char) -> bool {
-    matches!(letter,
-        '\u{3040}'..='\u{30ff}'      // Hiragana, Katakana
-        | '\u{3400}'..='\u{4dbf}'    // CJK extension A
-        | '\u{4e00}'..='\u{9fff}'    // CJK
-        | '\u{ac00}'..='\u{d7af}'    // Hangul
-        | '\u{f900}'..='\u{faff}'    // CJK compatibility
-        | '\u{0e00}'..='\u{0eff}'    // Thai, Lao
-        | '\u{20000}'..='\u{323af}') // CJK extensions B to H
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chinese_characters_become_words_of_their_own() {
-        assert_eq!(
-            segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(),
-            ["用", "SQLite", "数", "据"]
-        );
-    }
-
-    #[test]
-    fn nothing_in_a_query_is_syntax() {
-        assert_eq!(
-            query("a\"b* OR NOT (x").unwrap(),
-            "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\""
-        );
-        assert_eq!(query("数据库").unwrap(), "\"数  据  库\"");
-        assert_eq!(query(" - "), None);
-    }
 
     #[test]
     fn a_snippet_shows_the_first_of_the_words_and_says_where_it_was_cut() {
@@ -406,6 +333,7 @@ mod tests {
         connection
             .execute_batch(
                 "CREATE VIRTUAL TABLE search USING fts5 (body);
+                 CREATE VIRTUAL TABLE words USING fts5vocab (search, instance);
                  INSERT INTO search (rowid, body) VALUES (1, 'rare'), (2, 'rarely'), (3, 'rare 数  据')",
             )
             .unwrap();
