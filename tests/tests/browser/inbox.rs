@@ -199,6 +199,8 @@ fn the_keyboard_alone_is_enough() {
     browser.until("document.activeElement.blur(); return true");
     browser.press("u");
     browser.until("return document.querySelectorAll('.option-input')[1]?.checked === true");
+    // Its draft is there before the cursor is; a key in between would only bring the cursor.
+    browser.until("return document.activeElement.tagName === 'TEXTAREA'");
     browser.press(key::ENTER);
     assert!(asking.finish().expect(0).stdout.starts_with("B\n"));
     browser.until("document.activeElement.blur(); return true");

@@ -191,9 +191,17 @@ impl Running {
         self.child.as_ref().unwrap().id()
     }
 
-    /// Waits for the end of the call.
+    /// Waits for the end of the call, but not for ever.
     pub(crate) fn finish(mut self) -> Ended {
-        ended(&self.child.take().unwrap().wait_with_output().unwrap())
+        let child = self.child.take().unwrap();
+        let call = rustix::process::Pid::from_child(&child);
+        let (end, ends) = std::sync::mpsc::channel();
+        std::thread::spawn(move || end.send(child.wait_with_output()));
+        let Ok(output) = ends.recv_timeout(cueme_tests::PATIENCE) else {
+            let _ = rustix::process::kill_process(call, rustix::process::Signal::KILL);
+            panic!("the call did not end");
+        };
+        ended(&output.unwrap())
     }
 
     pub(crate) fn is_over(&mut self) -> bool {
