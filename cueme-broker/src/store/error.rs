@@ -47,6 +47,16 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// What was written last is not what was written.
+    #[error("the database {} is damaged: {what}", path.display())]
+    LogDamaged {
+        /// The database.
+        path: PathBuf,
+        /// Its write-ahead log.
+        log: PathBuf,
+        /// What was found.
+        what: String,
+    },
     /// There is no space left.
     #[error("the disk of {} is full; answers are still taken, new questions are not", path.display())]
     NoSpace {
@@ -96,11 +106,36 @@ impl StoreError {
                 "stop the broker, keep a copy of {}, then `cueme restore <a backup>`",
                 path.display()
             )),
+            Self::LogDamaged { path, log, .. } => Some(format!(
+                "keep a copy of {} and {}, then `cueme restore <a backup>`; without one, remove {} to go on with what was \
+                 there before the damage",
+                path.display(),
+                log.display(),
+                log.display()
+            )),
             Self::Sqlite { source, path, .. } => hint_for(source, Some(path)),
             Self::Statement(source) => hint_for(source, None),
             Self::NoSpace { .. } => Some(FULL_HINT.into()),
             Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
             Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+
+    /// Says whether the file may not be what it was: everything but a statement that SQLite refused in good order.
+    pub(crate) fn is_alarming(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, TooBig};
+        match self {
+            Self::Sqlite { source, .. } | Self::Statement(source) => !matches!(
+                source.sqlite_error_code(),
+                Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | TooBig)
+            ),
+            Self::NoSpace { .. } => false,
+            Self::Io { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::LogDamaged { .. }
+            | Self::Gone { .. }
+            | Self::Meaning { .. } => true,
         }
     }
 
@@ -114,6 +149,7 @@ impl StoreError {
             Self::Io { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
+            | Self::LogDamaged { .. }
             | Self::Gone { .. }
             | Self::Meaning { .. } => false,
         }
@@ -185,6 +221,17 @@ mod tests {
             assert!(hint.contains(word), "{error}: {hint}");
         }
         assert_eq!(at_path(ffi::SQLITE_BUSY).hint(), None);
+    }
+
+    #[test]
+    fn a_statement_that_was_refused_in_good_order_is_no_alarm() {
+        for code in [ffi::SQLITE_CONSTRAINT, ffi::SQLITE_FULL, ffi::SQLITE_BUSY] {
+            assert!(!StoreError::Statement(sqlite(code)).is_alarming(), "{code}");
+        }
+        for code in [ffi::SQLITE_IOERR, ffi::SQLITE_CORRUPT, ffi::SQLITE_CANTOPEN] {
+            assert!(StoreError::Statement(sqlite(code)).is_alarming(), "{code}");
+        }
+        assert!(StoreError::Gone { path: PathBuf::new() }.is_alarming());
     }
 
     #[test]

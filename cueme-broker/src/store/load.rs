@@ -29,10 +29,17 @@ pub struct Remembered {
 }
 
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
-    substr(q.prompt, 1, ?2), q.payload IS NOT NULL, c.asked_at,
+    substr(q.prompt, 1, ?1), q.payload IS NOT NULL, c.asked_at,
     d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at,
     c.origin, d.seal
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
+
+/// Returns what finds everything that is live.
+fn live() -> String {
+    // Written out, because the index of what is live serves no number that is bound later.
+    let settled = Delivery::Acknowledged.number();
+    format!("SELECT {COLUMNS} WHERE c.delivery < {settled} ORDER BY c.seq")
+}
 
 impl Store {
     /// Fills a machine with everything that is live.
@@ -40,10 +47,8 @@ impl Store {
         let mut machine = Machine::default();
         self.load_agents(&mut machine)?;
         self.load_messages(&mut machine)?;
-        let mut statement = self
-            .connection
-            .prepare_cached(&format!("SELECT {COLUMNS} WHERE c.delivery < ?1 ORDER BY c.seq"))?;
-        let mut rows = statement.query(params![Delivery::Acknowledged.number(), BEGINNING_READ_CHARS])?;
+        let mut statement = self.connection.prepare_cached(&live())?;
+        let mut rows = statement.query(params![BEGINNING_READ_CHARS])?;
         while let Some(row) = rows.next()? {
             let remembered = self.remembered(now, row)?;
             machine.remember(now, remembered.id, remembered.cue);
@@ -55,14 +60,14 @@ impl Store {
     pub fn cue_of_request(&self, now: Now, request: RequestId) -> Result<Option<Remembered>, StoreError> {
         self.find(
             now,
-            "WHERE c.seq = (SELECT seq FROM requests WHERE request_id = ?1)",
+            "WHERE c.seq = (SELECT seq FROM requests WHERE request_id = ?2)",
             request.0.as_bytes().as_slice(),
         )
     }
 
     /// Finds a question by its id.
     pub fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError> {
-        self.find(now, "WHERE c.cue_id = ?1", cue.as_str())
+        self.find(now, "WHERE c.cue_id = ?2", cue.as_str())
     }
 
     /// Runs `with` on the question as an answer has to be checked against it.
@@ -169,7 +174,7 @@ impl Store {
         let mut statement = self
             .connection
             .prepare_cached(&format!("SELECT {COLUMNS} {condition}"))?;
-        let mut rows = statement.query(params![key, BEGINNING_READ_CHARS])?;
+        let mut rows = statement.query(params![BEGINNING_READ_CHARS, key])?;
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
 
@@ -291,4 +296,28 @@ pub(super) fn parse<T: std::str::FromStr>(text: String) -> Result<T, StoreError>
         what: "an id",
         value: text,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::store::Synchronous;
+
+    #[test]
+    fn a_start_reads_what_is_live_and_not_the_past() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cueme.db");
+        let store = Store::open(&path, Synchronous::Full, true).unwrap();
+        let mut statement = store
+            .connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {}", live()))
+            .unwrap();
+        let plan: Vec<String> = statement
+            .query_map(params![BEGINNING_READ_CHARS], |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert!(plan[0].contains("cues_live"), "{plan:?}");
+    }
 }

@@ -1,11 +1,12 @@
 //! The write-ahead log: how long it may become, and the room it has before it needs it.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::log_damage::damage_in;
 use super::open::BUSY_TIMEOUT;
 use super::{Store, StoreError};
 
@@ -86,6 +87,27 @@ impl Store {
 /// Says whether a log stands beside a database that nobody has open.
 pub(crate) fn has_log(database: &Path) -> bool {
     log_path(database).exists()
+}
+
+/// Refuses a log that was changed after it was written: SQLite would leave out whatever follows the change, and say nothing.
+pub(super) fn refuse_damaged(database: &Path) -> Result<(), StoreError> {
+    let path = log_path(database);
+    let log = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(|source| StoreError::Io {
+            doing: "read the log of the database",
+            path: path.clone(),
+            source,
+        })?,
+    };
+    match damage_in(&log) {
+        Some(what) => Err(StoreError::LogDamaged {
+            path: database.to_owned(),
+            log: path,
+            what,
+        }),
+        None => Ok(()),
+    }
 }
 
 fn log_path(database: &Path) -> PathBuf {

@@ -8,6 +8,7 @@ mod ballast;
 mod code;
 mod error;
 mod log;
+mod log_damage;
 mod open;
 mod seal;
 
@@ -39,6 +40,7 @@ pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
 pub(crate) use log::has_log;
+pub use log_damage::damage_in;
 pub use maintain::CheckReport;
 pub(crate) use open::FileId;
 pub use open::{SCHEMA, Store, Synchronous};

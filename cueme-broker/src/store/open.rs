@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
-use super::log::{beside, has_log, log_pages};
+use super::log::{beside, has_log, log_pages, refuse_damaged};
 
 /// The newest schema this program knows: the number of migrations.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_runs.sql"),
     include_str!("../../migrations/0005_unseen.sql"),
     include_str!("../../migrations/0006_words.sql"),
+    include_str!("../../migrations/0007_receipts.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.
@@ -56,6 +57,9 @@ impl Store {
     pub fn open(path: &Path, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
         create_private(path)?;
         let failed = |doing| move |source| StoreError::of_file(doing, path, source);
+        if synchronous == Synchronous::Full {
+            refuse_damaged(path)?;
+        }
         refuse_newer(path)?;
         let mut connection = Connection::open_with_flags(
             path,

@@ -95,3 +95,39 @@ fn a_damaged_page_is_noticed_after_a_broker_that_did_not_stop_in_order() {
         other => panic!("not noticed: {:?}", other.map(|broker| broker.tickets)),
     }
 }
+
+#[test]
+fn a_log_that_was_changed_is_refused_and_one_that_was_torn_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let asked = [1, 2, 3].map(|number| broker.ask_this(&agent, &format!("Question {number}?")));
+    // As the files are after a crash.
+    let files = ["cueme.db", "cueme.db-wal"];
+    let [file, log] = files.map(|name| std::fs::read(directory.path().join(name)).unwrap());
+    let after_crash = |log: &[u8]| {
+        let copy = tempfile::tempdir().unwrap();
+        let database = copy.path().join("cueme.db");
+        std::fs::write(&database, &file).unwrap();
+        std::fs::write(copy.path().join("cueme.db-wal"), log).unwrap();
+        Little::open(&database, WALL_MS).map(|broker| {
+            let waiting = asked.map(|cue| broker.core.machine().knows(cue));
+            waiting.into_iter().filter(|known| *known).count()
+        })
+    };
+    assert_eq!(after_crash(&log).unwrap(), 3);
+    let mut flipped = log.clone();
+    flipped[log.len() / 2] ^= 4;
+    let Err(error) = after_crash(&flipped) else {
+        panic!("it was opened");
+    };
+    assert!(matches!(error, StoreError::LogDamaged { .. }), "{error:?}");
+    let hint = error.hint().unwrap();
+    assert!(
+        hint.contains("cueme restore") && hint.contains("cueme.db-wal"),
+        "{hint}"
+    );
+    // What was written last is torn.
+    assert_eq!(after_crash(&log[..log.len() - 100]).unwrap(), 2);
+}

@@ -1,5 +1,6 @@
 //! The database is checked, copied, and rid of what is old.
 
+use cueme_broker::engine::Worth;
 use cueme_broker::store::{CheckReport, Reader, StoreError};
 use protocol_spec::time::Timestamp;
 
@@ -28,7 +29,7 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
     let before = Timestamp::from_millis(WALL_MS + 1000);
     let events_before = reader.events_after(0, 10_000).unwrap().len();
     let mut purge = || {
-        let purged = broker.core.write(broker.now, |store| {
+        let purged = broker.core.write(broker.now, Worth::Room, |store| {
             let count = store.count_purgeable(before)?;
             store.purge_some(before).map(|purged| (count, purged))
         });
@@ -101,4 +102,20 @@ fn what_is_wrong_with_a_file_is_said() {
         CheckReport::of_file(&foreign),
         Err(StoreError::Damaged { .. })
     ));
+}
+
+#[test]
+fn deleting_a_question_looks_for_its_receipts_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let _broker = Little::open(&database, WALL_MS).unwrap();
+    let plan: String = rusqlite::Connection::open(&database)
+        .unwrap()
+        .query_row(
+            "EXPLAIN QUERY PLAN DELETE FROM receipts WHERE cue_id = (SELECT cue_id FROM cues WHERE seq = 1)",
+            [],
+            |row| row.get(3),
+        )
+        .unwrap();
+    assert!(plan.contains("receipts_of_cue"), "{plan}");
 }

@@ -1,0 +1,208 @@
+//! Whether a write-ahead log was changed after it was written.
+//!
+//! SQLite reads a log up to the first page that does not add up and takes that for its end: right after a power loss,
+//! which can only tear what was written last. A bit that flips anywhere else takes every later commit with it, and nobody
+//! is told. Here the rest of the log is looked at: a commit with something behind it had been waited for, so nothing
+//! before it can be torn.
+//!
+//! The format is the one that <https://www.sqlite.org/fileformat2.html#walformat> describes.
+
+/// The log's head, in bytes.
+const HEAD_BYTES: usize = 32;
+/// What stands before each page, in bytes.
+const FRAME_HEAD_BYTES: usize = 24;
+/// How the log begins; the last bit says in which order the bytes of a word are summed up.
+const MAGIC: u32 = 0x377f_0682;
+
+/// Says what is wrong with a log that was not torn, but changed.
+pub fn damage_in(log: &[u8]) -> Option<String> {
+    let head = log.get(..HEAD_BYTES)?;
+    if head.iter().all(|byte| *byte == 0) {
+        // Made, and never written to.
+        return None;
+    }
+    let Some(log) = Log::read(log) else {
+        return Some("the head of its log was changed after it was written".into());
+    };
+    let end = log.end();
+    // What was written last may be torn. Whatever stands behind a commit was written after the commit was safe.
+    let is_followed = |number: &usize| log.is_commit(*number) && log.adds_up_behind(*number);
+    let has_more = (end..log.count()).any(|number| is_followed(&number));
+    has_more.then(|| format!("page {} of its log was changed after it was written", end + 1))
+}
+
+/// A log whose head is sound.
+struct Log<'a> {
+    frames: &'a [u8],
+    frame_bytes: usize,
+    salt: &'a [u8],
+    sum: Sum,
+    read_word: fn([u8; 4]) -> u32,
+}
+
+impl<'a> Log<'a> {
+    fn read(log: &'a [u8]) -> Option<Self> {
+        let (head, frames) = log.split_at_checked(HEAD_BYTES)?;
+        let read_word = match word(head, 0) {
+            MAGIC => u32::from_le_bytes,
+            magic if magic == MAGIC | 1 => u32::from_be_bytes,
+            _ => return None,
+        };
+        let page_bytes = word(head, 8) as usize;
+        let sum = Sum::at(head, 24);
+        let is_sound = page_bytes.is_power_of_two()
+            && (512..=65_536).contains(&page_bytes)
+            && Sum::default().add(&head[..24], read_word) == sum;
+        is_sound.then(|| Self {
+            frames,
+            frame_bytes: FRAME_HEAD_BYTES + page_bytes,
+            salt: &head[16..24],
+            sum,
+            read_word,
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.frames.len() / self.frame_bytes
+    }
+
+    fn frame(&self, number: usize) -> &[u8] {
+        &self.frames[number * self.frame_bytes..][..self.frame_bytes]
+    }
+
+    /// Returns how many frames SQLite would read.
+    fn end(&self) -> usize {
+        let mut before = self.sum;
+        let follows = |number: &usize| {
+            let adds_up = self.adds_up(*number, before);
+            before = Sum::at(self.frame(*number), 16);
+            adds_up
+        };
+        (0..self.count()).take_while(follows).count()
+    }
+
+    /// Says whether a frame is of this log and follows one with that sum.
+    fn adds_up(&self, number: usize, before: Sum) -> bool {
+        let frame = self.frame(number);
+        let sum = || {
+            before
+                .add(&frame[..8], self.read_word)
+                .add(&frame[FRAME_HEAD_BYTES..], self.read_word)
+        };
+        frame[8..16] == *self.salt && sum() == Sum::at(frame, 16)
+    }
+
+    fn adds_up_behind(&self, number: usize) -> bool {
+        number + 1 < self.count() && self.adds_up(number + 1, Sum::at(self.frame(number), 16))
+    }
+
+    fn is_commit(&self, number: usize) -> bool {
+        let frame = self.frame(number);
+        word(frame, 4) != 0 && frame[8..16] == *self.salt
+    }
+}
+
+/// SQLite's checksum of everything up to somewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sum(u32, u32);
+
+impl Sum {
+    fn at(bytes: &[u8], place: usize) -> Self {
+        Self(word(bytes, place), word(bytes, place + 4))
+    }
+
+    fn add(mut self, bytes: &[u8], read_word: fn([u8; 4]) -> u32) -> Self {
+        let mut words = bytes.as_chunks().0.iter().map(|word| read_word(*word));
+        while let (Some(first), Some(second)) = (words.next(), words.next()) {
+            self.0 = self.0.wrapping_add(first).wrapping_add(self.1);
+            self.1 = self.1.wrapping_add(second).wrapping_add(self.0);
+        }
+        self
+    }
+}
+
+fn word(bytes: &[u8], place: usize) -> u32 {
+    bytes[place..]
+        .first_chunk()
+        .map_or(0, |word| u32::from_be_bytes(*word))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    /// A log of so many commits, as SQLite writes it, and where each commit ends in it.
+    fn log_of(commits: usize) -> (Vec<u8>, Vec<usize>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("some.db");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)")
+            .unwrap();
+        let log = || std::fs::read(directory.path().join("some.db-wal")).unwrap();
+        let mut ends = vec![log().len()];
+        for number in 1..commits {
+            let text = number.to_string().repeat(1500);
+            connection.execute("INSERT INTO t VALUES (?1)", [text]).unwrap();
+            ends.push(log().len());
+        }
+        (log(), ends)
+    }
+
+    #[test]
+    fn a_log_as_it_was_written_is_sound_wherever_it_ends() {
+        let (log, _) = log_of(6);
+        for end in (0..log.len()).step_by(512).chain([log.len()]) {
+            assert_eq!(damage_in(&log[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn whatever_a_power_loss_tears_of_the_last_commit_is_no_damage() {
+        let (log, ends) = log_of(6);
+        let last = ends[4];
+        for place in (last..log.len()).step_by(512) {
+            let mut torn = log.clone();
+            let end = (place + 512).min(torn.len());
+            torn[place..end].fill(0);
+            assert_eq!(damage_in(&torn), None, "{place}");
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_power_loss_left_behind_the_end_is_no_damage() {
+        let (log, ends) = log_of(6);
+        // Of two commits that were lost together only the later one reached the disk; others were written over the first.
+        let mut overwritten = log.clone();
+        overwritten[ends[3]..ends[4]].fill(0x5a);
+        let page = 4096 + FRAME_HEAD_BYTES;
+        let (from, to) = (ends[2] - page, ends[3]);
+        overwritten.copy_within(from..from + page, to);
+        assert_eq!(damage_in(&overwritten), None);
+    }
+
+    #[test]
+    fn a_bit_that_flipped_before_the_last_commit_is_noticed() {
+        let (log, ends) = log_of(6);
+        // Without the mark of the commit before it, the last one could be a part of that.
+        let mark = ends[4] - 4096 - FRAME_HEAD_BYTES;
+        let has_mark = |place: &usize| !(mark..mark + FRAME_HEAD_BYTES).contains(place);
+        for place in (0..ends[4]).step_by(61).filter(has_mark) {
+            let mut flipped = log.clone();
+            flipped[place] ^= 1 << (place % 8);
+            assert!(damage_in(&flipped).is_some(), "byte {place}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_log_is_told_from_one_that_has_nothing_in_it() {
+        assert_eq!(damage_in(b""), None);
+        assert_eq!(damage_in(&[0; 40_000]), None);
+        let (log, _) = log_of(2);
+        assert_eq!(damage_in(&[&log[..32], &[0; 9000]].concat()), None);
+        assert!(damage_in(&[7; 40]).is_some());
+    }
+}
