@@ -17,6 +17,15 @@ use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 /// A source of random bits, passed in so that a simulation can be repeated.
 pub type Random = Box<dyn FnMut() -> u64 + Send>;
 
+/// What space a write may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worth {
+    /// Some of what is free; on a full disk it is refused.
+    Room,
+    /// Some of what is kept for answers, too: nobody could answer without it, and it is little.
+    Ballast,
+}
+
 /// What may be said now that it is on disk.
 #[derive(Debug, Default)]
 pub struct Spoken {
@@ -38,6 +47,8 @@ pub struct Core {
     reminder: Option<Arc<str>>,
     /// Who waited when the storage failed, for as long as it fails.
     stranded: Vec<(Ticket, CueId)>,
+    /// Whether the storage failed in a way after which the file is to be checked.
+    is_suspect: bool,
     /// Whether something was written that is not indexed yet.
     is_behind: bool,
     /// Whether the store's log may still hold secrets that were erased from the database.
@@ -82,6 +93,7 @@ impl Core {
             random,
             reminder: None,
             stranded: Vec::new(),
+            is_suspect: false,
             is_behind: true,
             has_erased,
         })
@@ -121,11 +133,11 @@ impl Core {
             Err(error) => {
                 tracing::error!(%error, orders = orders.len(), "a transaction failed and was undone");
                 let has_made_room = error.is_full() && self.make_room();
-                self.recover(now, orders);
+                self.recover(now, orders, &error);
                 if has_made_room {
                     match self.attempt(now, orders) {
                         Ok(spoken) => return spoken,
-                        Err(_) => self.recover(now, orders),
+                        Err(error) => self.recover(now, orders, &error),
                     }
                 }
                 self.one_by_one(now, orders, &error)
@@ -162,25 +174,36 @@ impl Core {
     }
 
     /// Writes what the rules do not concern, in a transaction of its own; when it fails nothing was changed.
+    ///
+    /// On a full disk only what is worth the space that is kept for answers is written.
     pub fn write<T>(
         &mut self,
         now: Now,
-        write: impl FnOnce(&Store) -> Result<T, StoreError>,
+        worth: Worth,
+        write: impl Fn(&Store) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.reopen_if_failing(now)?;
-        let store = self.opened()?;
-        let written = store
-            .begin()
-            .and_then(|()| write(store))
-            .and_then(|done| store.commit().map(|()| done));
-        if let Err(error) = &written {
-            tracing::error!(%error, "a transaction failed and was undone");
-            if error.is_full() {
-                self.make_room();
-            }
-            self.recover(now, &[]);
+        if !self.regain_room() && worth == Worth::Room {
+            return Err(self.no_space());
         }
-        written
+        let written = self.write_once(&write);
+        let Err(error) = written else { return written };
+        tracing::error!(%error, "a transaction failed and was undone");
+        let has_made_room = error.is_full() && self.make_room();
+        self.recover(now, &[], &error);
+        if has_made_room && worth == Worth::Ballast {
+            return self
+                .write_once(&write)
+                .inspect_err(|error| self.recover(now, &[], error));
+        }
+        Err(error)
+    }
+
+    fn write_once<T>(&self, write: &impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let store = self.opened()?;
+        store.begin()?;
+        let done = write(store)?;
+        store.commit().map(|()| done)
     }
 
     fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
@@ -293,12 +316,13 @@ impl Core {
         if self.store.is_some() {
             return Ok(());
         }
-        let store = Store::open(&self.path, self.synchronous, false)?;
+        let store = Store::open(&self.path, self.synchronous, !self.is_suspect)?;
         if self.is_full {
             store.be_frugal(true)?;
         }
         self.machine = store.load(now)?;
         self.store = Some(store);
+        self.is_suspect = false;
         for (ticket, cue) in std::mem::take(&mut self.stranded) {
             self.machine.restore_waiter(ticket, cue);
         }
@@ -307,15 +331,14 @@ impl Core {
     }
 
     /// Goes back to what is on disk, with everyone who waited before still waiting.
-    fn recover(&mut self, now: Now, orders: &[Order]) {
-        let newcomers: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
+    fn recover(&mut self, now: Now, orders: &[Order], error: &StoreError) {
         if self.store.is_some() {
-            self.stranded = self
-                .machine
-                .waiters()
-                .filter(|(ticket, _)| !newcomers.contains(ticket))
-                .collect();
+            self.stranded = self.machine.waiters().collect();
         }
+        // Whoever came with these orders is told that they failed; whoever left with them waits no more.
+        let concerned: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
+        self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
+        self.is_suspect |= error.is_alarming();
         // After a failed write or sync nothing about the old connection can be trusted.
         self.store = None;
         if let Err(error) = self.reopen_if_failing(now) {
@@ -339,7 +362,7 @@ impl Core {
             let mut done = match self.attempt(now, one) {
                 Ok(done) => done,
                 Err(error) => {
-                    self.recover(now, one);
+                    self.recover(now, one, &error);
                     self.one_by_one(now, one, &error)
                 }
             };

@@ -9,6 +9,6 @@ mod past;
 mod thread;
 
 pub(crate) use self::core::storage_failure;
-pub use self::core::{Core, Random, Spoken};
+pub use self::core::{Core, Random, Spoken, Worth};
 pub use order::{Closing, Line, Order, PastQuestion, Work};
 pub use thread::{Engine, EngineError, EngineHandle, Events};

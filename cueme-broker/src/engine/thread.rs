@@ -15,7 +15,7 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc as caller, oneshot};
 use uuid::Uuid;
 
-use super::core::{Core, Random, Spoken};
+use super::core::{Core, Random, Spoken, Worth};
 use super::order::{Line, Order, Work};
 use crate::machine::{Now, Ticket};
 use crate::store::{Store, StoreError, Synchronous};
@@ -179,14 +179,30 @@ impl EngineHandle {
         self.visit(move |core, _| look(core)).await
     }
 
-    /// Writes what the rules do not concern, in a transaction of its own.
+    /// Writes what the rules do not concern, in a transaction of its own, unless the disk is full.
     ///
     /// When it fails nothing was changed.
     pub async fn write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
-        self.visit(move |core, now| core.write(now, |store| write(store, now.wall)))
+        self.write_worth(Worth::Room, write).await
+    }
+
+    /// The same for the little that it takes to let somebody answer: on a full disk as well.
+    pub async fn write_even_if_full<T: Send + 'static>(
+        &self,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<Result<T, StoreError>, EngineError> {
+        self.write_worth(Worth::Ballast, write).await
+    }
+
+    async fn write_worth<T: Send + 'static>(
+        &self,
+        worth: Worth,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<Result<T, StoreError>, EngineError> {
+        self.visit(move |core, now| core.write(now, worth, |store| write(store, now.wall)))
             .await
     }
 

@@ -94,7 +94,7 @@ async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: &[Policy]) -> Re
     // Claimed first: after a crash in between, the question is a human's.
     let claimed = broker
         .engine()
-        .write(move |store, now| store.claim_for_policy(cue, &name, now))
+        .write_even_if_full(move |store, now| store.claim_for_policy(cue, &name, now))
         .await;
     if !matches!(claimed, Ok(Ok(true))) {
         return Ok(());

@@ -37,6 +37,7 @@ impl Broker {
     pub(crate) async fn note_run(&self, run: RunId, what: &'static str, text: String) -> Result<(), Failure> {
         self.keep(move |store, at| {
             let what = what.to_owned();
+            let text = text.clone();
             store.note_run_event(run, &RunEvent { at, what, text })
         })
         .await?;
@@ -71,7 +72,7 @@ impl Broker {
     /// Writes about runs, in one transaction.
     pub(super) async fn keep<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
         self.engine()
             .write(write)

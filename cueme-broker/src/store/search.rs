@@ -11,9 +11,11 @@ use super::load::parse;
 use super::words::{QUERY_WORDS_MAX, beginning, query, segment, whole, words};
 use super::{Store, StoreError};
 
-/// How many rows are indexed in one transaction.
+/// How many rows are indexed in one transaction …
 pub(super) const INDEX_BATCH: u32 = 200;
-/// How much of a text is indexed, in characters.
+/// … and after how many bytes it ends early, because whoever asks or answers waits for it.
+const INDEX_BATCH_BYTES: usize = 256 * 1024;
+/// How much of a text is indexed, in characters; of a payload as well.
 const INDEXED_CHARS_MAX: u32 = 100_000;
 /// How many of the newest places of a word are ranked.
 const RANKED_HITS_MAX: u32 = 250;
@@ -34,7 +36,7 @@ impl Store {
     pub fn index_some(&self) -> Result<bool, StoreError> {
         let questions = self.index_rows(
             "questions_indexed",
-            "SELECT seq, 2 * seq, substr(prompt, 1, ?3) || ' ' || ifnull(payload, '') FROM questions
+            "SELECT seq, 2 * seq, substr(prompt, 1, ?3) || ' ' || substr(ifnull(payload, ''), 1, ?3) FROM questions
              WHERE seq > ?1 ORDER BY seq LIMIT ?2",
         )?;
         let decisions = self.index_rows(
@@ -53,11 +55,11 @@ impl Store {
         payload: Option<&str>,
     ) -> Result<(), StoreError> {
         let chars = INDEXED_CHARS_MAX as usize;
-        let beginning: String = prompt.chars().take(chars).collect();
-        let body = segment(&format!("{beginning} {}", payload.unwrap_or_default()));
+        let beginning = |text: &str| text.chars().take(chars).collect::<String>();
+        let body = format!("{} {}", beginning(prompt), beginning(payload.unwrap_or_default()));
         self.run(
             "INSERT OR REPLACE INTO search (rowid, body) VALUES (?1, ?2)",
-            params![2 * seq, body],
+            params![2 * seq, segment(&body)],
         )
     }
 
@@ -67,7 +69,7 @@ impl Store {
             .prepare_cached("SELECT value FROM marks WHERE name = ?1")?
             .query_row(params![mark], |row| row.get(0))?;
         let mut last = from;
-        let mut count = 0;
+        let (mut count, mut bytes) = (0, 0);
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut insert = self
             .connection
@@ -78,11 +80,15 @@ impl Store {
             count += 1;
             let body: String = row.get(2)?;
             insert.execute(params![row.get::<_, i64>(1)?, segment(&body)])?;
+            bytes += body.len();
+            if bytes >= INDEX_BATCH_BYTES {
+                break;
+            }
         }
         if count > 0 {
             self.run("UPDATE marks SET value = ?2 WHERE name = ?1", params![mark, last])?;
         }
-        Ok(count == INDEX_BATCH)
+        Ok(count == INDEX_BATCH || bytes >= INDEX_BATCH_BYTES)
     }
 }
 

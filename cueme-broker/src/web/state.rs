@@ -117,7 +117,7 @@ impl Web {
     /// Writes what the rules do not concern.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ApiError> {
         Ok(self.broker.engine().write(write).await??)
     }

@@ -1,6 +1,6 @@
 //! Drafts, files, settings, devices and tokens are kept as they were given.
 
-use cueme_broker::engine::Work;
+use cueme_broker::engine::{Work, Worth};
 use cueme_broker::store::{Device, Draft, DraftPlace, Reader, Store, StoreError, Token, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::CueId;
@@ -9,9 +9,9 @@ use protocol_spec::time::Timestamp;
 
 use crate::{Little, WALL_MS};
 
-fn write<T>(broker: &mut Little, with: impl FnOnce(&Store) -> Result<T, StoreError>) -> T {
+fn write<T>(broker: &mut Little, with: impl Fn(&Store) -> Result<T, StoreError>) -> T {
     let now = broker.now;
-    broker.core.write(now, with).unwrap()
+    broker.core.write(now, Worth::Room, with).unwrap()
 }
 
 const fn at(milliseconds: i64) -> Timestamp {
@@ -124,7 +124,7 @@ fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
         ..file.clone()
     };
     write(&mut broker, |store| {
-        store.note_uploads(&[other, upload("two", 5)], at(1))
+        store.note_uploads(&[other.clone(), upload("two", 5)], at(1))
     });
     assert_eq!(reader.upload("one").unwrap(), Some(file.clone()));
     assert_eq!(reader.upload_at("/files/one").unwrap(), Some(file.clone()));

@@ -1,6 +1,6 @@
 //! Records of another program stand before everything that was asked here.
 
-use cueme_broker::engine::{PastQuestion, Work};
+use cueme_broker::engine::{PastQuestion, Work, Worth};
 use cueme_broker::store::{HistoryQuery, Reader, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::{AgentId, RequestId};
@@ -71,6 +71,18 @@ fn newest_first(reader: &Reader) -> Vec<CueView> {
     });
     visited.unwrap();
     seen
+}
+
+#[test]
+fn the_same_question_twice_in_one_import_is_kept_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let past = agent();
+    let twice = question(1, &past.agent_id, "Twice?", 2000);
+    let imported = import(&mut broker, vec![past], vec![twice.clone(), twice]);
+    assert_eq!((imported.cues, imported.known), (1, 1));
+    assert_eq!(newest_first(&Reader::new(&database)).len(), 1);
 }
 
 #[test]
@@ -156,7 +168,7 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
         cue_id: None,
     };
     let now = broker.now;
-    let noted = broker.core.write(now, |store| {
+    let noted = broker.core.write(now, Worth::Room, |store| {
         store.note_uploads(std::slice::from_ref(&upload), Timestamp::from_millis(1))
     });
     noted.unwrap();

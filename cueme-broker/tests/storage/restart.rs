@@ -1,6 +1,6 @@
 //! What was live before a restart is live after it.
 
-use cueme_broker::engine::Work;
+use cueme_broker::engine::{Order, Work, Worth};
 use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
 use cueme_broker::store::{Reader, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
@@ -218,7 +218,7 @@ fn whoever_waited_when_the_storage_failed_is_told_all_the_same() {
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let client = Ticket(broker.tickets);
-    let failed: Result<(), StoreError> = broker.core.write(broker.now, |_| {
+    let failed: Result<(), StoreError> = broker.core.write(broker.now, Worth::Room, |_| {
         Err(StoreError::NoSpace {
             path: database.clone(),
         })
@@ -238,6 +238,53 @@ fn whoever_waited_when_the_storage_failed_is_told_all_the_same() {
     let is_told =
         |(ticket, reply): &(Ticket, Box<Reply>)| *ticket == client && matches!(**reply, Reply::Outcome(_));
     assert!(replies.iter().any(is_told), "{replies:?}");
+}
+
+#[test]
+fn whoever_left_while_the_storage_failed_does_not_wait_when_it_works_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let client = Ticket(broker.tickets);
+    let other = broker.join();
+    broker.ask(&other);
+    // A directory in the place of the file cannot be opened.
+    let aside = directory.path().join("aside.db");
+    std::fs::rename(&database, &aside).unwrap();
+    std::fs::create_dir(&database).unwrap();
+    let replies = broker.say(Work::Say {
+        agent: agent.clone(),
+        text: "hello".into(),
+        by: None,
+    });
+    assert!(matches!(*replies[0].1, Reply::Error(_)), "{replies:?}");
+    let gone = Order {
+        ticket: client,
+        request: RequestId(Uuid::nil()),
+        work: Work::Gone,
+    };
+    broker.core.carry_out(broker.now, &[gone]);
+    std::fs::remove_dir(&database).unwrap();
+    std::fs::rename(&aside, &database).unwrap();
+    broker.join();
+    assert!(!broker.core.machine().is_waiting(client));
+    assert_eq!(
+        broker.core.machine().counts().waiting,
+        1,
+        "only the other one waits"
+    );
+    // So the answer is kept for whoever asks again.
+    broker.answer(cue, "8080", 0);
+    let replies = broker.say(Work::ask(
+        agent,
+        Kind::Cue,
+        "Another?".into(),
+        None,
+        Origin::Agent,
+    ));
+    assert!(matches!(*replies[0].1, Reply::Mailbox(_)), "{replies:?}");
 }
 
 #[test]

@@ -117,6 +117,23 @@ fn indexing_goes_on_batch_by_batch_until_everything_is_found() {
 }
 
 #[test]
+fn long_texts_are_indexed_a_few_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    for number in 0..10 {
+        broker.ask_this(&agent, &format!("{number} {}", "long text ".repeat(10_000)));
+    }
+    let reader = Reader::new(&database);
+    let count = || reader.search_cues("text", None, None, 100).unwrap().len();
+    assert!(broker.core.index_some(), "there is more to do");
+    assert_eq!(count(), 3);
+    while broker.core.index_some() {}
+    assert_eq!(count(), 10);
+}
+
+#[test]
 fn the_same_project_and_what_an_agent_is_make_it_likelier() {
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("cueme.db");

@@ -1,5 +1,6 @@
 //! From an order to what the machine is told: ids are drawn, answers checked, and what it forgot is brought back.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -9,7 +10,9 @@ use protocol_spec::outcome::Kind;
 use super::{Core, Spoken};
 use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
-use crate::machine::{Ask, Collect, Decide, Import, Input, Join, Now, Say, Ticket, Verdict, unknown_cue};
+use crate::machine::{
+    Ask, Collect, Decide, Import, Input, Join, Known, Now, Say, Ticket, Verdict, unknown_cue,
+};
 use crate::store::StoreError;
 
 impl Core {
@@ -203,11 +206,15 @@ impl Core {
 
     /// Adds questions of another program to an import, with what the store knows of each.
     fn settle_past(&mut self, mut import: Import, cues: &[PastQuestion]) -> Result<Import, StoreError> {
+        let mut seen = HashSet::new();
         for question in cues {
             let fresh = self.fresh_cue_id();
             match past::settle(question, fresh) {
                 Ok(past) => {
-                    let known = self.opened()?.past_cue(past.request)?;
+                    let known = match seen.insert(past.request) {
+                        true => self.opened()?.past_cue(past.request)?,
+                        false => Known::Whole,
+                    };
                     import.cues.push((past, known));
                 }
                 Err(refused) => import.refused.push(refused),

@@ -83,8 +83,9 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::engine::Worth;
     use crate::machine::{Now, Ticket};
-    use crate::store::{Ballast, Synchronous};
+    use crate::store::{Ballast, Store, Synchronous};
 
     fn say(core: &mut Core, request: u128, work: Work) -> Vec<Reply> {
         let now = Now {
@@ -162,7 +163,14 @@ mod tests {
             "{replies:?}"
         );
         assert!(core.is_stumbling() && !core.index_some());
+        // What nobody needs for an answer is not worth the space that is left.
+        let set = |store: &Store| store.set("settings", "{}");
+        let refused = core.write(now, Worth::Room, set);
+        assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
+        core.write(now, Worth::Ballast, set).unwrap();
         core.ballast = kept;
+        core.write(now, Worth::Room, set).unwrap();
+        core.is_full = true;
         let replies = say(&mut core, 7, ask("Another?"));
         assert!(matches!(&replies[..], [Reply::Asked(_)]), "{replies:?}");
         assert!(!core.is_full);

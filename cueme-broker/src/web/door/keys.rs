@@ -84,7 +84,7 @@ impl Keys {
                 let device = Device {
                     device_id: random_name(),
                     hash,
-                    name: name.unwrap_or(browser),
+                    name: name.unwrap_or_else(|| browser.clone()),
                     created_at: now,
                     seen_at: now,
                 };
@@ -116,7 +116,7 @@ impl Keys {
             tokio::spawn(async move {
                 // When a device was last seen is worth no error.
                 let _ = engine
-                    .write(move |store, now| store.touch_device(&device_id, now))
+                    .write_even_if_full(move |store, now| store.touch_device(&device_id, now))
                     .await;
             });
         }
@@ -205,8 +205,8 @@ impl Keys {
                     token_id: random_name(),
                     hash,
                     scope,
-                    agent,
-                    name,
+                    agent: agent.clone(),
+                    name: name.clone(),
                     created_at: now,
                 };
                 store.add_token(&token)?;
@@ -244,10 +244,10 @@ impl Keys {
 
     async fn write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
         self.engine
-            .write(write)
+            .write_even_if_full(write)
             .await
             .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
             .map_err(|error| storage_failure(&error))
