@@ -4,6 +4,8 @@
 //! nobody wrote.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{fs, io};
 
 use cueme_broker::store::Synchronous;
 use cueme_tests::{Home, Random};
@@ -21,12 +23,18 @@ const ANSWERED: usize = 40;
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let flips = trial.size(400, 20_000, 200_000);
     let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
-    let (image, known) = prepare(directory.path(), &mut trial.random);
+    let made = directory.path().join("made");
+    fs::create_dir(&made).map_err(|error| NotRun(error.to_string()))?;
+    let (image, known) = prepare(&made, &mut trial.random);
+    let stage = Stage {
+        directory: directory.path().join("flipped"),
+        known,
+    };
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for number in 0..flips {
         let (flipped, place) = flip(&image, &mut trial.random);
         let was_clean = number % 2 == 0;
-        let verdict = judge(directory.path(), &flipped, &known, was_clean, &mut trial.random);
+        let verdict = stage.judge(&flipped, was_clean, &mut trial.random);
         match verdict {
             Ok(what) => *counts.entry(what).or_default() += 1,
             Err(wrong) => trial.violation(format!("after bit {place} flipped: {wrong}")),
@@ -35,7 +43,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     }
     says_what_to_do(trial);
     trial.figure("flips", flips);
-    for what in [NOTICED, REFUSED, HARMLESS] {
+    for what in [NOTICED, REFUSED, HARMLESS, TORN] {
         trial.figure(what, counts.get(what).copied().unwrap_or(0));
     }
     Ok(())
@@ -44,6 +52,8 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 const NOTICED: &str = "noticed at the start";
 const REFUSED: &str = "noticed when asked";
 const HARMLESS: &str = "harmless";
+/// What was written last, and nothing before it, is gone: nobody can tell that from a power loss.
+const TORN: &str = "as if the power had been lost before the last commit";
 
 /// What each question was, and what was answered.
 struct Known {
@@ -89,7 +99,8 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
 /// Flips one bit of one file.
 fn flip(image: &Image, random: &mut Random) -> (Image, String) {
     let mut flipped = image.clone();
-    let names: Vec<&String> = image.keys().filter(|name| !image[*name].is_empty()).collect();
+    let mut names: Vec<&String> = image.keys().filter(|name| !image[*name].is_empty()).collect();
+    names.sort();
     let name = random
         .pick(&names)
         .map_or_else(String::new, |name| (*name).clone());
@@ -102,47 +113,74 @@ fn flip(image: &Image, random: &mut Random) -> (Image, String) {
     (flipped, place)
 }
 
-/// Starts a broker on it, and asks every question again.
-fn judge(
-    directory: &std::path::Path,
-    image: &Image,
-    known: &[Known],
-    was_clean: bool,
-    random: &mut Random,
-) -> Result<&'static str, String> {
-    let _disk = SimDisk::insert(directory, image, Plan::Sound);
-    let opened = Little::open(
-        directory.join("cueme.db"),
-        Synchronous::Full,
-        was_clean,
-        random.fork(),
-    );
-    let Ok(mut little) = opened else {
-        return Ok(NOTICED);
-    };
-    let mut verdict = HARMLESS;
-    for question in known {
-        for reply in little.ask(&question.agent, &question.prompt) {
-            match reply {
-                Reply::Outcome(told) if told.text != question.text => {
-                    return Err(format!("{:?} was told instead of {:?}", told.text, question.text));
-                }
-                Reply::Mailbox(mailbox) => {
-                    let is_true = mailbox
-                        .earlier
-                        .iter()
-                        .all(|told| known.iter().any(|known| known.text == told.text));
-                    if !is_true {
-                        return Err(format!("a mailbox holds what nobody wrote: {mailbox:?}"));
-                    }
-                    verdict = REFUSED;
-                }
-                Reply::Error(_) => verdict = REFUSED,
-                _ => {}
+/// What became of one answer.
+enum Seen {
+    Told,
+    Refused,
+    Nothing,
+}
+
+/// Where brokers are started on what is left.
+struct Stage {
+    directory: PathBuf,
+    known: Vec<Known>,
+}
+
+impl Stage {
+    /// Starts a broker on it, and asks every question again.
+    fn judge(&self, image: &Image, was_clean: bool, random: &mut Random) -> Result<&'static str, String> {
+        self.write(image)
+            .map_err(|error| format!("could not be written: {error}"))?;
+        let database = self.directory.join("cueme.db");
+        let opened = Little::open(database, Synchronous::Full, was_clean, random.fork());
+        let Ok(mut little) = opened else {
+            return Ok(NOTICED);
+        };
+        let mut verdict = HARMLESS;
+        for (number, question) in self.known.iter().enumerate() {
+            let is_last = number + 1 == self.known.len();
+            match self.look(question, &little.ask(&question.agent, &question.prompt))? {
+                Seen::Told => {}
+                Seen::Refused => verdict = REFUSED,
+                Seen::Nothing if is_last => verdict = TORN,
+                Seen::Nothing => return Err(format!("the answer to {:?} is lost", question.prompt)),
             }
         }
+        Ok(verdict)
     }
-    Ok(verdict)
+
+    /// Looks at what came back.
+    fn look(&self, question: &Known, replies: &[Reply]) -> Result<Seen, String> {
+        let mut seen = Seen::Nothing;
+        for reply in replies {
+            seen = match reply {
+                Reply::Asked(_) => continue,
+                Reply::Outcome(told) if told.text == question.text => Seen::Told,
+                Reply::Mailbox(mailbox) if mailbox.earlier.iter().all(|told| self.is_known(&told.text)) => {
+                    Seen::Refused
+                }
+                Reply::Error(_) => Seen::Refused,
+                other => return Err(format!("{other:?} was said instead of {:?}", question.text)),
+            };
+        }
+        Ok(seen)
+    }
+
+    fn is_known(&self, text: &str) -> bool {
+        self.known.iter().any(|known| known.text == text)
+    }
+
+    /// Writes the files as they are on a real disk.
+    fn write(&self, image: &Image) -> io::Result<()> {
+        match fs::remove_dir_all(&self.directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::create_dir(&self.directory)?,
+        }
+        for (name, bytes) in image {
+            fs::write(self.directory.join(name), bytes)?;
+        }
+        Ok(())
+    }
 }
 
 /// A person whose database is damaged is told what it is and what to do.
