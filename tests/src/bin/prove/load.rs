@@ -30,6 +30,15 @@ pub(crate) fn noise(trial: &Trial) -> Duration {
     }
 }
 
+/// Picks by how this program was built: unoptimised, or to be quick.
+pub(crate) fn by_build<T>(unoptimised: T, optimised: T) -> T {
+    if cfg!(debug_assertions) {
+        unoptimised
+    } else {
+        optimised
+    }
+}
+
 /// Returns a limit of time as it is, or, for an unoptimised program among other work, so many times as long.
 pub(crate) fn within(trial: &Trial, limit: Duration, lenience: u32) -> Duration {
     if is_strict(trial) { limit } else { limit * lenience }
