@@ -8,9 +8,41 @@ use cueme_tests::{Home, Wire};
 use protocol_spec::message::Reply;
 
 use crate::talk::{ack, answer, ask};
+use crate::trial::Trial;
 
 /// How long each of them rests between two questions.
 const REST: Duration = Duration::from_millis(150);
+/// Delays below this are the scheduler's, where an optimised program has the machine to itself.
+const NOISE_WHEN_STRICT: Duration = Duration::from_millis(5);
+
+/// Says whether times are held against their limits: only an optimised program is measured, and only in the larger
+/// tiers, which have the machine to themselves. Elsewhere times are told.
+pub(crate) fn is_strict(trial: &Trial) -> bool {
+    !cfg!(debug_assertions) && trial.is_thorough()
+}
+
+/// Returns the delay below which times are not compared.
+pub(crate) fn noise(trial: &Trial) -> Duration {
+    if is_strict(trial) {
+        NOISE_WHEN_STRICT
+    } else {
+        trial.noise()
+    }
+}
+
+/// Picks by how this program was built: unoptimised, or to be quick.
+pub(crate) fn by_build<T>(unoptimised: T, optimised: T) -> T {
+    if cfg!(debug_assertions) {
+        unoptimised
+    } else {
+        optimised
+    }
+}
+
+/// Returns a limit of time as it is, or, for an unoptimised program among other work, so many times as long.
+pub(crate) fn within(trial: &Trial, limit: Duration, lenience: u32) -> Duration {
+    if is_strict(trial) { limit } else { limit * lenience }
+}
 
 /// How long things took, shortest first.
 #[derive(Debug, Clone, Default)]

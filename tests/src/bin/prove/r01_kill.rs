@@ -34,7 +34,7 @@ const DRAIN: Duration = Duration::from_secs(120);
 
 /// Kills everybody, and judges.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let cycles = trial.size(200, 10_000, 100_000);
+    let cycles = trial.size(500, 10_000, 100_000);
     let home = Home::new();
     home.configure("reminder = false\nlisten = \"off\"\n");
     let ledger = Ledger::create(&home.scratch().join("ledger"));
@@ -329,6 +329,9 @@ impl<'a> Human<'a> {
     }
 
     /// Returns the open questions; `None` when the line was cut.
+    ///
+    /// A question counts as confirmed from here on: `cueme cue` prints nothing when it is told that its question is on
+    /// disk, so the first who can say so from outside is whoever sees it listed.
     fn look(&mut self) -> Option<Vec<CueView>> {
         let ledger = self.town.ledger;
         let wire = self.line()?;

@@ -1,13 +1,15 @@
 //! R3: each operation on the disk fails once, in each of the ways it can.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use cueme_broker::store::Synchronous;
 use cueme_tests::{Client, Home, Random, Wire, eventually};
-use protocol_spec::id::AgentId;
-use protocol_spec::message::Reply;
+use protocol_spec::id::{AgentId, RequestId};
+use protocol_spec::message::{Reply, Request};
 
+use crate::load::{millis, within};
 use crate::promises::{Little, Promises};
 use crate::r02_power::{look, prepare};
 use crate::raw::{Fault, Plan, SimDisk};
@@ -16,6 +18,14 @@ use crate::trial::{NotRun, Trial};
 
 /// How many rounds after a failure everything must work again.
 const RECOVERS_WITHIN: usize = 2;
+/// How soon after a failed sync the same order must be taken.
+const TAKEN_AGAIN_WITHIN: Duration = Duration::from_secs(1);
+/// The syncs of a broker, one of which fails.
+const SYNCS: usize = 200;
+/// How many orders may go by until it has failed.
+const ORDERS_MAX: usize = 2 * SYNCS;
+/// What strace writes beside a call that it let fail.
+const INJECTED: &str = "(INJECTED)";
 /// The ways to fail.
 const FAULTS: [Fault; 3] = [Fault::Io, Fault::Full, Fault::Short];
 
@@ -41,17 +51,21 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
             for fault in FAULTS {
                 cases += 1;
                 let (disk, played) = play(Plan::FailsAt(at, fault));
-                let left = disk.contents();
+                // As another broker of this machine finds it, and as one does after the power was lost: what was
+                // promised must have been synced, with the fault before it as without.
+                let lefts = [disk.contents(), disk.cut(&mut trial.random)];
                 drop(disk);
                 failed_orders += played.failed;
                 promised += played.promises.count();
                 trial.check(played.has_recovered, || {
                     format!("{fault:?} at operation {at} of script {script}: it did not work again")
                 });
-                let broken = look(directory.path(), &left, &played.promises, &mut trial.random);
-                trial.check(broken.is_empty(), || {
-                    format!("{fault:?} at operation {at} of script {script}: {broken:?}")
-                });
+                for left in lefts {
+                    let broken = look(directory.path(), &left, &played.promises, &mut trial.random);
+                    trial.check(broken.is_empty(), || {
+                        format!("{fault:?} at operation {at} of script {script}: {broken:?}")
+                    });
+                }
             }
             trial.progress(script * operations + at, scripts * operations);
         }
@@ -109,67 +123,170 @@ fn play(directory: &Path, agents: &[AgentId], rounds: usize, seed: Random) -> Pl
 
 /// The same with the system's own calls, where they can be made to fail.
 fn under_strace(trial: &mut Trial) {
-    let tries = trial.size(2, 40, 200);
+    let every = trial.size(90, 1, 1);
     let is_there = std::process::Command::new("strace").arg("-V").output().is_ok();
     if !is_there {
         return trial.omit("failing system calls", "strace is not installed");
     }
-    for (number, when) in (1..=200).step_by(200 / tries).enumerate() {
-        let home = Home::new();
-        home.configure("reminder = false\nlisten = \"off\"\n");
-        let Some(_broker) = broker_that_fails_to_sync(&home, when) else {
-            return trial.omit(
-                "failing system calls",
-                "this system does not allow to trace processes",
-            );
-        };
-        let promised = ask_some(&home);
-        home.kill_brokers(&home.brokers());
-        let stored = stored(&home);
-        for cue in promised {
-            trial.check(stored.contains(&cue), || {
-                format!("fdatasync {when} failed, and {cue} was confirmed and is gone")
-            });
+    let mut recoveries = Vec::new();
+    for when in (1..=SYNCS).step_by(every) {
+        match fail_a_sync(trial, when) {
+            Ok(recovery) => recoveries.extend(recovery),
+            Err(NotRun(why)) => return trial.omit("failing system calls", &why),
         }
-        trial.progress(number as u64, tries as u64);
+        trial.progress(when as u64, SYNCS as u64);
     }
-    trial.figure("failed fdatasync calls", tries);
+    let slowest = recoveries.iter().max().copied().unwrap_or_default();
+    trial.figure("failed fdatasync calls", recoveries.len());
+    trial.figure("the same order taken after one within", millis(slowest));
 }
 
-/// Starts a broker whose so-manieth sync fails; one that fails to start because of it is as good as any refusal.
-fn broker_that_fails_to_sync(home: &Home, when: usize) -> Option<Client> {
-    let script = format!(
-        "exec strace -f -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when={when} \"$CUEME_BIN\" broker run"
-    );
-    let mut broker = Client::start(&mut home.command_of("/bin/sh".as_ref(), &["-c", &script]), b"");
-    let has_started = eventually("a broker under strace starts, or not", || {
-        let is_there = Wire::connect(&home.socket()).is_some();
-        is_there.then_some(true).or_else(|| broker.ended().map(|_| false))
+/// Lets the so-manieth sync of a broker fail; returns how long after it the order was taken, if it failed at all.
+fn fail_a_sync(trial: &mut Trial, when: usize) -> Result<Option<Duration>, NotRun> {
+    let home = Home::new();
+    home.configure("reminder = false\nlisten = \"off\"\n");
+    let agent = home.join();
+    // Something is promised before, whichever sync it is.
+    let mut promised = vec![ask_at_last(
+        &home,
+        None,
+        Wire::mint(),
+        &ask(&agent, "before it fails"),
+    )];
+    home.kill_brokers(&home.brokers());
+    // The threads of a killed process may end after it, and with them its socket.
+    eventually("nobody listens any more", || {
+        Wire::connect(&home.socket()).is_none().then_some(())
     });
-    (has_started || !broker.stderr().contains("ptrace")).then_some(broker)
+    let mut traced = Traced::start(&home, when)?;
+    let refused = traced.ask_until_it_fails(trial, &home, &agent, &mut promised);
+    if !traced.has_failed() {
+        trial.violation(format!("sync {when} never came in {ORDERS_MAX} orders"));
+        return Ok(None);
+    }
+    let since = Instant::now();
+    let (request, order) = refused.unwrap_or_else(|| (Wire::mint(), ask(&agent, "after it failed")));
+    promised.push(ask_at_last(&home, Some(&mut traced), request, &order));
+    let took = since.elapsed();
+    let limit = within(trial, TAKEN_AGAIN_WITHIN, 10);
+    trial.check(took <= limit, || {
+        format!("fdatasync {when} failed, and the order was taken only after {took:?}")
+    });
+    home.kill_brokers(&home.brokers());
+    let stored = stored(&home);
+    for cue in promised {
+        trial.check(stored.contains(&cue), || {
+            format!("fdatasync {when} failed, and {cue} was confirmed and is gone")
+        });
+    }
+    Ok(Some(took))
 }
 
-/// Asks, whatever fails; returns what was confirmed.
-fn ask_some(home: &Home) -> Vec<String> {
-    let agent = eventually("an agent joins", || {
-        let joined = home.run(&["join", "patient"]);
-        let mut lines = joined.stdout.lines();
-        lines.find_map(|line| line.strip_prefix("agent_id=").map(str::to_owned))
-    });
-    let mut promised = Vec::new();
-    let mut wire = home.wire();
-    for number in 0..60 {
-        match wire.call(&ask(&agent, &format!("question {number}"))) {
-            Some(Reply::Asked(asked)) => promised.push(asked.cue_id.to_string()),
-            Some(_) => {}
-            None => wire = home.wire(),
+/// Says an order until it is taken; returns the question. Where the broker has ended, as it may after a failure, the
+/// next one is started as any command does; while it runs nobody else answers in its place.
+fn ask_at_last(home: &Home, mut traced: Option<&mut Traced>, request: RequestId, order: &Request) -> String {
+    eventually("an order is taken at last", || {
+        if traced
+            .as_mut()
+            .is_some_and(|traced| traced.client.ended().is_some())
+        {
+            home.ok(&["agents"]);
         }
+        let mut wire = Wire::connect(&home.socket())?;
+        wire.send_as(request, order);
+        match wire.hear() {
+            Some(Reply::Asked(asked)) => Some(asked.cue_id.to_string()),
+            _ => None,
+        }
+    })
+}
+
+/// A broker one of whose syncs fails.
+struct Traced {
+    client: Client,
+    /// Where strace writes every sync, before the broker goes on.
+    trace: PathBuf,
+    when: usize,
+}
+
+impl Traced {
+    /// Starts it; one that could not start because of the failure has ended when this returns.
+    fn start(home: &Home, when: usize) -> Result<Self, NotRun> {
+        let trace = home.scratch().join("trace");
+        let script = format!(
+            "exec strace -f -o {} -e trace=fdatasync -e inject=fdatasync:error=EIO:when={when} \"$CUEME_BIN\" broker run",
+            trace.display()
+        );
+        let mut client = Client::start(&mut home.command_of("/bin/sh".as_ref(), &["-c", &script]), b"");
+        let is_listening = eventually("a broker under strace starts, or not", || {
+            let is_there = Wire::connect(&home.socket()).is_some();
+            is_there.then_some(true).or_else(|| client.ended().map(|_| false))
+        });
+        let traced = Self { client, trace, when };
+        if !is_listening && !traced.has_failed() {
+            let why = traced.client.stderr();
+            return Err(NotRun(format!("a traced broker does not start: {}", why.trim())));
+        }
+        Ok(traced)
     }
-    promised
+
+    fn syncs(&self) -> String {
+        std::fs::read_to_string(&self.trace).unwrap_or_default()
+    }
+
+    fn has_failed(&self) -> bool {
+        self.syncs().contains(INJECTED)
+    }
+
+    /// Asks until a sync has failed, and notes what was promised; returns the order that was refused for it, if it was
+    /// an order that needed the sync and not the broker's own work between two.
+    fn ask_until_it_fails(
+        &mut self,
+        trial: &mut Trial,
+        home: &Home,
+        agent: &str,
+        promised: &mut Vec<String>,
+    ) -> Option<(RequestId, Request)> {
+        let mut wire = Wire::connect(&home.socket());
+        for number in 0..ORDERS_MAX {
+            if self.has_failed() {
+                return None;
+            }
+            let order = ask(agent, &format!("question {number}"));
+            let heard = wire.as_mut().map(|wire| (wire.send(&order), wire.hear()));
+            let Some((request, reply)) = heard else {
+                trial.violation(format!("fdatasync {}: nobody listens", self.when));
+                return None;
+            };
+            let syncs = self.syncs();
+            match reply {
+                Some(Reply::Asked(asked)) => {
+                    // Whatever failed, a sync that did not must have come before this word.
+                    let is_last = syncs.lines().last().is_some_and(|line| line.contains(INJECTED));
+                    trial.check(!is_last, || {
+                        format!(
+                            "fdatasync {} failed, and {} was confirmed",
+                            self.when, asked.cue_id
+                        )
+                    });
+                    promised.push(asked.cue_id.to_string());
+                }
+                _ if syncs.contains(INJECTED) => return Some((request, order)),
+                other => {
+                    trial.violation(format!(
+                        "order {number} was refused before fdatasync {} failed: {other:?}",
+                        self.when
+                    ));
+                    return None;
+                }
+            }
+        }
+        None
+    }
 }
 
 fn stored(home: &Home) -> BTreeSet<String> {
-    let history = home.json(&["history", "--json", "--limit", "200"]);
+    let history = home.json(&["history", "--json", "--limit", "1000"]);
     let cues = history.as_array().into_iter().flatten();
     cues.filter_map(|cue| cue["cue_id"].as_str().map(str::to_owned))
         .collect()

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use cueme_tests::{Client, Disk, Home, Wire, envelope, eventually};
-use protocol_spec::message::Reply;
+use protocol_spec::id::CueId;
+use protocol_spec::message::{History, Reply, Request};
+use protocol_spec::outcome::Delivery;
 
 use crate::load::{join_all, millis};
 use crate::talk::{ack, answer, ask};
@@ -18,26 +20,27 @@ const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 /// The exit code of storage that failed.
 const STORAGE_FAILED: i32 = 74;
 
-/// Fills a small disk, answers everybody, and frees it.
+/// How long it stays full before anybody looks at what the log says.
+const STAYS_FULL: Duration = Duration::from_secs(1);
+
+/// Fills a small disk, answers everybody, and frees it; then again, with a broker that is killed while it is full.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    freed(trial)?;
+    killed(trial)
+}
+
+/// The broker goes on as soon as there is space.
+fn freed(trial: &mut Trial) -> Result<(), NotRun> {
     let outer = Home::new();
     let disk = Disk::mount(outer.scratch(), DISK_MIB).map_err(NotRun)?;
     let home = Home::new().at(disk.path().join("home"));
-    home.configure("reminder = false\nlisten = \"off\"\n");
-    let agents = join_all(&home, PENDING);
+    let (agents, mut waiting) = wait_all(&home);
     let broker = home.broker_pid();
-    let mut waiting: Vec<(Wire, protocol_spec::id::CueId)> = Vec::new();
-    for agent in &agents {
-        let mut wire = home.wire();
-        match wire.call(&ask(agent, &format!("{agent} waits through it"))) {
-            Some(Reply::Asked(asked)) => waiting.push((wire, asked.cue_id)),
-            other => panic!("not asked: {other:?}"),
-        }
-    }
     disk.fill();
     use_up_the_log(&home, &agents[0]);
     let slowest = new_questions_are_refused(trial, &home, &agents[0]);
     let answered = all_are_answered(trial, &home, &mut waiting);
+    std::thread::sleep(STAYS_FULL);
     new_questions_are_refused(trial, &home, &agents[1]);
     trial.check(home.status().storage_error.is_some(), || {
         "nobody is told that the disk is full".into()
@@ -68,6 +71,62 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.figure("a new question refused within", millis(slowest));
     trial.figure("asked again after freeing", millis(recovered));
     Ok(())
+}
+
+/// What was taken while it was full is there when the broker is killed before anything is freed.
+fn killed(trial: &mut Trial) -> Result<(), NotRun> {
+    let outer = Home::new();
+    let disk = Disk::mount(outer.scratch(), DISK_MIB).map_err(NotRun)?;
+    let home = Home::new().at(disk.path().join("home"));
+    let (agents, mut waiting) = wait_all(&home);
+    disk.fill();
+    use_up_the_log(&home, &agents[0]);
+    all_are_answered(trial, &home, &mut waiting);
+    home.kill_broker();
+    disk.free();
+    home.ok(&["agents"]);
+    let mut wire = home.wire();
+    wire.send(&Request::History(History {
+        limit: Some(1000),
+        ..History::default()
+    }));
+    let mut listed = Vec::new();
+    while let Some(Reply::Cue(cue)) = wire.hear() {
+        listed.push(*cue);
+    }
+    let mut kept = 0;
+    for (number, (_, cue)) in waiting.iter().enumerate() {
+        let found = listed.iter().find(|found| found.cue_id == *cue);
+        let is_kept = found.is_some_and(|found| {
+            found.text.as_ref() == Some(&text(number)) && found.delivery == Delivery::Acknowledged
+        });
+        trial.check(is_kept, || {
+            format!("{cue} was answered while the disk was full, and is {found:?} after the restart")
+        });
+        kept += usize::from(is_kept);
+    }
+    trial.figure("of as many, there after kill -9 while full", kept);
+    Ok(())
+}
+
+/// Lets a hundred questions wait.
+fn wait_all(home: &Home) -> (Vec<String>, Vec<(Wire, CueId)>) {
+    home.configure("reminder = false\nlisten = \"off\"\n");
+    let agents = join_all(home, PENDING);
+    let waiting = agents.iter().map(|agent| {
+        let mut wire = home.wire();
+        match wire.call(&ask(agent, &format!("{agent} waits through it"))) {
+            Some(Reply::Asked(asked)) => (wire, asked.cue_id),
+            other => panic!("not asked: {other:?}"),
+        }
+    });
+    let waiting = waiting.collect();
+    (agents, waiting)
+}
+
+/// The answer to the question with this number.
+fn text(number: usize) -> String {
+    format!("answer {number}: {}", "word".repeat(40))
 }
 
 /// Asks until it is refused: what the log's file has room for already is taken, and kept.
@@ -108,15 +167,11 @@ fn new_questions_are_refused(trial: &mut Trial, home: &Home, agent: &str) -> Dur
 }
 
 /// Answers everybody; returns how many heard it and could acknowledge it.
-fn all_are_answered(
-    trial: &mut Trial,
-    home: &Home,
-    waiting: &mut [(Wire, protocol_spec::id::CueId)],
-) -> usize {
+fn all_are_answered(trial: &mut Trial, home: &Home, waiting: &mut [(Wire, CueId)]) -> usize {
     let mut human = home.wire();
     let mut answered = 0;
     for (number, (wire, cue)) in waiting.iter_mut().enumerate() {
-        let text = format!("answer {number}: {}", "word".repeat(40));
+        let text = text(number);
         let decided = human.call(&answer(cue.as_str(), &text));
         if !matches!(decided, Some(Reply::Decided(_))) {
             trial.violation(format!("{cue} could not be answered: {decided:?}"));

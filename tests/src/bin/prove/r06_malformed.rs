@@ -10,7 +10,7 @@ use cueme_tests::{Home, Random, eventually, resident_kib};
 use protocol_spec::frame::FRAME_BYTES_MAX;
 use protocol_spec::message::encode_request;
 
-use crate::load::{Times, join_all, millis, under_load};
+use crate::load::{Times, join_all, millis, noise, under_load};
 use crate::talk::{answer, ask};
 use crate::trial::{NotRun, Trial};
 
@@ -20,6 +20,10 @@ const GOOD_CLIENTS: usize = 64;
 const RATE_A_SECOND: u64 = 800;
 /// How many slow connections are kept open at once.
 const SLOW_MAX: usize = 64;
+/// How long the broker waits for the end of a line.
+const LINE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much later than that a slow line may be seen closed.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 /// How much more memory the broker may have in use afterwards, in KiB.
 const GROWTH_KIB_MAX: u64 = 16 * 1024;
 /// How much slower the slowest hundredth of good rounds may become.
@@ -38,6 +42,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let ((), calm) = under_load(&home, &agents, || std::thread::sleep(calm_for));
     let memory_before = resident_kib(broker);
     let mut attacker = Attacker::new(&home, trial.random.fork(), agents[0].clone());
+    let socket = home.socket();
+    let slow_line = trial
+        .is_thorough()
+        .then(|| std::thread::spawn(move || speak_slowly(&socket)));
     let (counts, attacked) = under_load(&home, &agents, || {
         let started = Instant::now();
         for number in 0..total {
@@ -49,6 +57,22 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         attacker.count
     });
     drop(attacker);
+    match slow_line.map(std::thread::JoinHandle::join) {
+        Some(closed) => judge_slow_line(trial, closed.ok().flatten()),
+        None => trial.omit(
+            "a line that never ends",
+            "takes longer than this tier has; see nightly",
+        ),
+    }
+    trial.check(counts.made == total, || {
+        format!("only {} of {total} connections could be made", counts.made)
+    });
+    trial.check(counts.refused == counts.oversize && counts.oversize > 0, || {
+        format!(
+            "{} of {} lines beyond the limit were refused",
+            counts.refused, counts.oversize
+        )
+    });
     let status = home.status();
     trial.check(status.pid == broker, || {
         "the broker ended and was started again".into()
@@ -58,8 +82,8 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         format!("the broker grew from {memory_before} to {memory_after} KiB")
     });
     let slowdown = compare(trial, &calm, &attacked);
-    trial.figure("bad connections", total);
-    trial.figure("of them lines beyond the limit", counts.oversize);
+    trial.figure("bad connections", counts.made);
+    trial.figure("of them lines beyond the limit, refused", counts.refused);
     trial.figure("good rounds", calm.count() + attacked.count());
     trial.figure("p99 calm", millis(calm.percentile(99)));
     trial.figure("p99 attacked", millis(attacked.percentile(99)));
@@ -71,7 +95,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 fn compare(trial: &mut Trial, calm: &Times, attacked: &Times) -> f64 {
     let (before, during) = (calm.percentile(99), attacked.percentile(99));
     let slowdown = during.as_secs_f64() / before.as_secs_f64().max(f64::EPSILON);
-    trial.check(slowdown <= SLOWDOWN_MAX || during <= trial.noise(), || {
+    trial.check(slowdown <= SLOWDOWN_MAX || during <= noise(trial), || {
         format!("good clients became {slowdown:.2} times slower: {before:?} → {during:?}")
     });
     slowdown
@@ -88,7 +112,11 @@ fn eventually_settles(broker: u32, before: u64) -> u64 {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
+    /// Connections that were made.
+    made: u64,
+    /// Lines beyond the limit, and those of them that the broker closed.
     oversize: u64,
+    refused: u64,
 }
 
 struct Attacker {
@@ -116,9 +144,11 @@ impl Attacker {
         let Some(mut stream) = connect(&self.socket) else {
             return;
         };
+        self.count.made += 1;
         if number % oversize_every == oversize_every / 2 {
             self.count.oversize += 1;
-            return say_too_much(&mut stream);
+            self.count.refused += u64::from(is_refused_too_much(&mut stream));
+            return;
         }
         let bytes = self.nonsense();
         // A broker that has seen enough closes before everything is written.
@@ -190,12 +220,51 @@ fn connect(socket: &Path) -> Option<UnixStream> {
     Some(stream)
 }
 
-/// Writes a line that never ends, until the broker closes.
-fn say_too_much(stream: &mut UnixStream) {
+/// Writes more than a line may have; returns whether the broker closed.
+fn is_refused_too_much(stream: &mut UnixStream) -> bool {
     let piece = vec![b'x'; 1024 * 1024];
     for _ in 0..=FRAME_BYTES_MAX / piece.len() {
-        if stream.write_all(&piece).is_err() {
-            return;
+        if let Err(error) = stream.write_all(&piece) {
+            return is_closed(&error);
         }
+    }
+    // What it has to say comes first, then the end.
+    match stream.read_to_end(&mut Vec::new()) {
+        Ok(_) => true,
+        Err(error) => is_closed(&error),
+    }
+}
+
+fn is_closed(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset)
+}
+
+/// Says a line so slowly that it never ends; returns when the broker closed, if it did.
+fn speak_slowly(socket: &Path) -> Option<Duration> {
+    let mut stream = connect(socket)?;
+    let started = Instant::now();
+    stream.set_read_timeout(Some(Duration::from_millis(250))).ok()?;
+    while started.elapsed() < 2 * LINE_TIMEOUT {
+        if stream.write_all(b"x").is_err() {
+            return Some(started.elapsed());
+        }
+        match stream.read(&mut [0; 512]) {
+            Ok(0) => return Some(started.elapsed()),
+            Ok(_) => {}
+            Err(error) if is_closed(&error) => return Some(started.elapsed()),
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+fn judge_slow_line(trial: &mut Trial, closed: Option<Duration>) {
+    let limit = LINE_TIMEOUT + CLOSED_WITHIN;
+    trial.check(closed.is_some_and(|after| after <= limit), || {
+        format!("a line that never ends was closed after {closed:?}, not within {limit:?}")
+    });
+    if let Some(after) = closed {
+        trial.figure("a line that never ends closed after", millis(after));
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cueme_tests::{Home, Http, head, resident_kib};
 use protocol_spec::message::{Reply, Request, WebLink};
 
-use crate::load::{Times, join_all, millis, one_round};
+use crate::load::{Times, join_all, millis, noise, one_round};
 use crate::trial::{NotRun, Trial};
 
 /// When every connection that does not finish its head must be closed.
@@ -37,7 +37,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let calm = honest(http, &cookie, trial.size(300, 1000, 1000));
     let memory_before = resident_kib(broker);
 
-    let mut listeners: Vec<TcpStream> = (0..deaf).map(|_| listen(http, &cookie)).collect();
+    let listeners: Vec<TcpStream> = (0..deaf).map(|_| listen(http, &cookie)).collect();
     let mut waiting: Vec<Slow> = Vec::new();
     waiting.extend((0..silent).map(|_| Slow::new("silent", http.connect())));
     waiting.extend((0..half).map(|_| Slow::new("half a head", half_head(http))));
@@ -50,7 +50,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         format!("the broker grew from {memory_before} to {memory_during} KiB")
     });
     if trial.is_thorough() {
-        laggards_are_dropped(trial, &home, http, &cookie, &agents[0], &mut listeners);
+        laggards_are_dropped(trial, &home, &agents[0], listeners);
     } else {
         trial.omit(
             "readers that stop",
@@ -174,20 +174,14 @@ fn all_closed(trial: &mut Trial, waiting: Vec<Slow>) -> Duration {
 fn compare(trial: &mut Trial, calm: &Times, busy: &Times) {
     let (before, during) = (calm.percentile(99), busy.percentile(99));
     let slowdown = during.as_secs_f64() / before.as_secs_f64().max(f64::EPSILON);
-    trial.check(slowdown <= SLOWDOWN_MAX || during <= trial.noise(), || {
+    trial.check(slowdown <= SLOWDOWN_MAX || during <= noise(trial), || {
         format!("honest requests became {slowdown:.2} times slower: {before:?} → {during:?}")
     });
 }
 
 /// Makes so many events that readers who take none are given up on, with little kept for them.
-fn laggards_are_dropped(
-    trial: &mut Trial,
-    home: &Home,
-    http: Http,
-    cookie: &str,
-    agent: &str,
-    listeners: &mut Vec<TcpStream>,
-) {
+fn laggards_are_dropped(trial: &mut Trial, home: &Home, agent: &str, listeners: Vec<TcpStream>) {
+    let deaf = listeners.len();
     let (mut client, mut human) = (home.wire(), home.wire());
     let broker = home.broker_pid();
     let before = resident_kib(broker);
@@ -201,20 +195,27 @@ fn laggards_are_dropped(
     let mut most = 0;
     // What the broker has closed may still be on its way to them, so its own descriptors are counted.
     let alive = sockets_of(broker).saturating_sub(SOCKETS_OF_ITS_OWN);
-    for mut stream in listeners.drain(..) {
+    for mut stream in listeners {
         let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));
         let mut queued = Vec::new();
         // It ends with the end of the stream, a reset, or silence.
         let _ = stream.read_to_end(&mut queued);
         most = most.max(queued.len());
     }
-    let _ = (http, cookie);
     trial.check(alive == 0, || {
         format!("{alive} readers that never read are still served")
     });
     trial.check(most <= QUEUED_BYTES_MAX, || {
         format!("{most} bytes were queued for one")
     });
+    let grown_max = deaf * QUEUED_BYTES_MAX / 1024;
+    trial.check(grown <= grown_max as u64, || {
+        format!("the broker grew by {grown} KiB for {deaf} readers that never read")
+    });
+    trial.figure(
+        "deaf readers dropped",
+        format!("{} of {deaf}", deaf.saturating_sub(alive)),
+    );
     trial.figure("most queued for a deaf reader", format!("{} KiB", most / 1024));
     trial.figure("memory for all deaf readers", format!("{grown} KiB"));
 }

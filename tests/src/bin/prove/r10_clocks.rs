@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::Synchronous;
+use cueme_broker::store::{HistoryQuery, Reader, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::Reply;
@@ -26,6 +26,8 @@ const WALLS: [i64; 5] = [
 ];
 /// How late, or early, anything timed may be, in milliseconds.
 const OFF_MS_MAX: u64 = 1000;
+/// How many questions are left open, to be listed.
+const OPEN: usize = 20;
 /// The longest time an answer is held back here, in milliseconds.
 const HOLD_MS_MAX: u64 = 60_000;
 
@@ -59,7 +61,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         }
         town.pass(trial);
     }
-    town.judge_order(trial, &directory.path().join("cueme.db"));
+    let open: Vec<CueId> = (0..OPEN)
+        .map(|number| town.ask(trial, &agent, &format!("open {number}")).1)
+        .collect();
+    town.judge_order(trial, &directory.path().join("cueme.db"), &open);
     if let Err(NotRun(why)) = crate::set_clock::run(trial) {
         trial.omit("real programs", &why);
     }
@@ -117,17 +122,22 @@ impl Town {
         }
     }
 
-    /// Asks, and answers with time to take it back.
-    fn hold(&mut self, trial: &mut Trial, agent: &protocol_spec::id::AgentId, number: u64) {
-        let words = format!("question {number}");
+    /// Asks; returns who waits, and for what.
+    fn ask(&mut self, trial: &mut Trial, agent: &protocol_spec::id::AgentId, words: &str) -> (Ticket, CueId) {
         let (waiter, replies) = self.say(
             trial,
-            Work::ask(agent.clone(), Kind::Cue, words, None, Origin::Agent),
+            Work::ask(agent.clone(), Kind::Cue, words.to_owned(), None, Origin::Agent),
         );
         let Some(Reply::Asked(asked)) = replies.first().map(|(_, reply)| &**reply) else {
             panic!("not asked: {replies:?}");
         };
-        let cue = asked.cue_id;
+        self.order.push(asked.cue_id);
+        (waiter, asked.cue_id)
+    }
+
+    /// Asks, and answers with time to take it back.
+    fn hold(&mut self, trial: &mut Trial, agent: &protocol_spec::id::AgentId, number: u64) {
+        let (waiter, cue) = self.ask(trial, agent, &format!("question {number}"));
         let hold_ms = 1 + trial.random.below(HOLD_MS_MAX);
         let work = Work::Answer {
             cue,
@@ -145,7 +155,6 @@ impl Town {
             });
         }
         self.due.insert(waiter, self.steady + hold_ms);
-        self.order.push(cue);
     }
 
     /// Lets time pass until something is due, or less.
@@ -187,16 +196,30 @@ impl Town {
         }
     }
 
-    /// What is listed by age is listed in the order it was asked in, whatever the clock said.
-    fn judge_order(&self, trial: &mut Trial, database: &std::path::Path) {
-        let listed: rusqlite::Result<Vec<String>> =
-            rusqlite::Connection::open(database).and_then(|connection| {
-                let mut statement = connection.prepare("SELECT cue_id FROM cues ORDER BY seq")?;
-                statement.query_map([], |row| row.get(0))?.collect()
-            });
-        let expected: Vec<String> = self.order.iter().map(ToString::to_string).collect();
-        trial.check(listed.as_ref().is_ok_and(|listed| *listed == expected), || {
-            "the order of the questions changed".into()
+    /// The product lists by age what was asked, newest first, and what is open, oldest first: in the order it was asked
+    /// in, whatever the clock said.
+    fn judge_order(&self, trial: &mut Trial, database: &std::path::Path, open: &[CueId]) {
+        let reader = Reader::new(database);
+        let mut listed = Vec::new();
+        let query = HistoryQuery {
+            limit: u32::MAX - 1,
+            ..HistoryQuery::default()
+        };
+        let read = reader.history(&query, |cue| {
+            listed.push(cue.cue_id);
+            true
+        });
+        listed.reverse();
+        trial.check(read.is_ok() && listed == self.order, || {
+            format!("the order of the history changed: {read:?}")
+        });
+        let mut waiting = Vec::new();
+        let read = reader.inbox(|cue| {
+            waiting.push(cue.cue_id);
+            true
+        });
+        trial.check(read.is_ok() && waiting == open, || {
+            format!("the order of the inbox changed: {read:?}, {waiting:?} instead of {open:?}")
         });
     }
 }

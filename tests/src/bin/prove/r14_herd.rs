@@ -3,25 +3,27 @@
 use std::time::{Duration, Instant};
 
 use cueme_tests::{Home, Wire, eventually};
-use protocol_spec::id::RequestId;
+use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{Reply, Request};
 use rusqlite::Connection;
 
 use crate::load::{join_all, millis};
 use crate::r12_load::raise_descriptor_limit;
-use crate::talk::ask;
+use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
 
 /// How soon the new broker must answer its first caller.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 /// How many agents share the questions.
 const AGENTS: usize = 64;
+/// How many of those who came back are answered.
+const ANSWERED: usize = 300;
 
 /// One question, as its caller knows it.
 struct Pending {
     request: RequestId,
     call: Request,
-    cue: String,
+    cue: CueId,
 }
 
 /// Kills, restarts, and counts who is back.
@@ -44,7 +46,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         pending.push(Pending {
             request,
             call,
-            cue: asked.cue_id.to_string(),
+            cue: asked.cue_id,
         });
         trial.progress(number as u64, count as u64);
     }
@@ -62,7 +64,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let mut lost = 0;
     for (wire, known) in back.iter_mut().zip(&pending) {
         match wire.hear() {
-            Some(Reply::Asked(asked)) if asked.cue_id.as_str() == known.cue && asked.again => {}
+            Some(Reply::Asked(asked)) if asked.cue_id == known.cue && asked.again => {}
             other => {
                 lost += 1;
                 trial.violation(format!("{} came back as {other:?}", known.cue));
@@ -79,8 +81,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.check(rows == count as i64, || {
         format!("{rows} questions are stored, {count} were asked")
     });
+    let heard = some_are_answered(trial, &home, &mut back, &pending);
     trial.figure("pending", count);
     trial.figure("lost", lost);
+    trial.figure("answered afterwards, each with its own", heard);
     trial.figure("ready after", millis(ready));
     trial.figure("all back after", millis(all_back));
     Ok(())
@@ -90,6 +94,37 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 fn start_again(home: &Home) -> Option<Wire> {
     home.ok(&["agents"]);
     Wire::connect(&home.socket())
+}
+
+/// Answers some of those who came back, spread over all of them; returns how many heard their own answer.
+///
+/// All answers are given before anybody listens, so that one that went to another is heard there.
+fn some_are_answered(trial: &mut Trial, home: &Home, back: &mut [Wire], pending: &[Pending]) -> usize {
+    let every = pending.len().div_ceil(ANSWERED);
+    let text = |cue: CueId| format!("only for {cue}");
+    let mut human = home.wire();
+    for known in pending.iter().step_by(every) {
+        let decided = human.call(&answer(known.cue.as_str(), &text(known.cue)));
+        trial.check(matches!(decided, Some(Reply::Decided(_))), || {
+            format!("{} could not be answered: {decided:?}", known.cue)
+        });
+    }
+    let mut heard = 0;
+    for (wire, known) in back.iter_mut().zip(pending).step_by(every) {
+        let told = wire.hear();
+        let is_own = matches!(&told, Some(Reply::Outcome(told))
+            if told.cue_id == known.cue && told.text == text(known.cue));
+        let acked = wire.call(&ack(known.cue));
+        trial.check(is_own && matches!(acked, Some(Reply::Acked(_))), || {
+            format!("{} heard {told:?}, then {acked:?}", known.cue)
+        });
+        heard += usize::from(is_own);
+    }
+    let waiting = home.status().waiting as usize;
+    trial.check(waiting == pending.len() - heard, || {
+        format!("{waiting} wait after {heard} of {} heard", pending.len())
+    });
+    heard
 }
 
 fn rows(home: &Home) -> i64 {

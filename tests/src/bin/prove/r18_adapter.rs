@@ -6,6 +6,7 @@ use adapter_core::contract::LINE_BYTES_MAX;
 use adapter_core::cursor::cli::{Ending, ReplayOptions, replay};
 use cueme_tests::Random;
 
+use crate::load::by_build;
 use crate::raw::heap;
 use crate::trial::{NotRun, Trial};
 
@@ -13,7 +14,7 @@ const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s","model"
 
 /// Feeds streams of every bad kind.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let events = trial.size(50_000, 1_000_000, 10_000_000);
+    let events = trial.size(by_build(200_000, 1_000_000), 1_000_000, 10_000_000);
     bad_streams(trial);
     cut_anywhere(trial);
     many_events(trial, events);
@@ -36,13 +37,19 @@ fn result(text: &str) -> String {
 
 /// Returns how the turn ended and the type of its last event.
 fn outcome(stream: impl Read, exit: i32) -> (Ending, String) {
+    let (ending, written) = written(stream, exit);
+    (ending, written.last_type())
+}
+
+/// Returns how the turn ended and what was written of it.
+fn written(stream: impl Read, exit: i32) -> (Ending, Tail) {
     let mut written = Tail::default();
     let options = ReplayOptions {
         exit: Some(exit),
         ..ReplayOptions::default()
     };
     let ending = replay(stream, &mut written, options).unwrap_or_else(|error| panic!("{error}"));
-    (ending, written.last_type())
+    (ending, written)
 }
 
 /// Keeps the end of what is written, so that measuring does not itself take memory.
@@ -165,9 +172,17 @@ fn many_events(trial: &mut Trial, count: u64) {
             _ => None,
         }
     });
-    let (_, last) = outcome(stream, 0);
+    let (ending, tail) = written(stream, 0);
     let peak = heap::peak_bytes().saturating_sub(before);
-    trial.check(last == "done", || format!("the last event of {count} is {last}"));
+    let last = tail.last_type();
+    trial.check(last == "done" && matches!(ending, Ending::Done(_)), || {
+        format!("the last event of {count} is {last}: {ending:?}")
+    });
+    // The line that says that it began becomes none; every delta becomes one, and the result the last.
+    let deltas = count - 1;
+    trial.check(tail.lines == deltas + 1, || {
+        format!("{deltas} deltas and a result became {} events", tail.lines)
+    });
     trial.check(peak <= 2 * LINE_BYTES_MAX, || {
         format!("{count} events took {peak} bytes")
     });

@@ -11,12 +11,49 @@ use protocol_spec::message::{GiveAnswer, History, Reply, Request};
 use crate::trial::{NotRun, Trial};
 
 /// Where the clock is set to while somebody waits.
-const PLACES: [&str; 5] = ["+1d", "-1d", "+10y", "@1970-01-02 00:00:00", "+0"];
+const PLACES: [Place; 5] = [
+    Place::off("+1d", DAY_S),
+    Place::off("-1d", -DAY_S),
+    Place::off("+10y", 3650 * DAY_S),
+    Place {
+        name: "@1970-01-02 00:00:00",
+        lies: Lies::At(DAY_S),
+    },
+    Place::off("+0", 0),
+];
+const DAY_S: i64 = 24 * 60 * 60;
+/// How far from its place the clock may be seen, in seconds: what passes meanwhile.
+const PLACE_OFF_S_MAX: i64 = 15 * 60;
 /// How long a call waits, and an answer is held back.
 const WAIT: Duration = Duration::from_secs(2);
 /// How late, or early, it may end: this much, and what the machine needs to run the programs.
 const OFF_MAX: Duration = Duration::from_secs(1);
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
+
+/// A place of the clock.
+struct Place {
+    /// As libfaketime is told.
+    name: &'static str,
+    lies: Lies,
+}
+
+/// Where a place lies, in seconds.
+#[derive(Clone, Copy)]
+enum Lies {
+    /// So far from the real time.
+    Off(i64),
+    /// At this moment.
+    At(i64),
+}
+
+impl Place {
+    const fn off(name: &'static str, seconds: i64) -> Self {
+        Self {
+            name,
+            lies: Lies::Off(seconds),
+        }
+    }
+}
 
 /// Lets calls run out of time, and answers be held, while the clock jumps.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -34,7 +71,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         .unwrap_or_else(|| panic!("not joined: {joined:?}"))
         .to_owned();
     let mut asked = Vec::new();
-    for place in places {
+    for Place { name: place, lies } in places {
         let prompts: Vec<String> = (0..calls)
             .map(|call| format!("call {call} until {place}"))
             .collect();
@@ -46,6 +83,9 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
             .collect();
         asked.push(held.prompt.clone());
         clock.set(place);
+        let probe = format!("asked at {place}");
+        judge_place(trial, &home, &agent, &probe, *lies);
+        asked.push(probe);
         held.judge(trial);
         for waiting in waiting {
             waiting.judge(trial, place);
@@ -176,6 +216,27 @@ impl Held {
             format!("{}: an answer held for {WAIT:?} came after {took:?}", self.prompt)
         });
     }
+}
+
+/// Asks once while the clock is set: the broker must have seen the place, or nothing was tried.
+fn judge_place(trial: &mut Trial, home: &Home, agent: &str, prompt: &str, lies: Lies) {
+    let mut wire = home.wire();
+    let asked = wire.call(&crate::talk::ask(agent, prompt));
+    assert!(matches!(asked, Some(Reply::Asked(_))), "not asked: {asked:?}");
+    let cues = home.open_cues();
+    let seen_ms = cues
+        .iter()
+        .find(|cue| cue.prompt == prompt)
+        .map(|cue| cue.asked_at.as_millis());
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+    let place_s = match lies {
+        Lies::Off(seconds) => now.cast_signed() + seconds,
+        Lies::At(moment) => moment,
+    };
+    let is_there = seen_ms.is_some_and(|ms| (ms / 1000 - place_s).abs() <= PLACE_OFF_S_MAX);
+    trial.check(is_there, || {
+        format!("{prompt}: the broker saw {seen_ms:?} ms, the clock was set to {place_s} s")
+    });
 }
 
 /// What is listed by age has the order of its numbers, whatever the clock said.
