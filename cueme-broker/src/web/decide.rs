@@ -146,7 +146,10 @@ pub(super) async fn answer(
         reply: body.answer.reply,
         attachments,
     };
-    keep_sent(&web, cue, &sent, visitor.name()).await?;
+    // What is only kept for taking the answer back must not stand in its way, on a full disk above all.
+    if let Err(error) = keep_sent(&web, cue, &sent, visitor.name()).await {
+        tracing::warn!(?error, "what was sent could not be kept as a draft");
+    }
     let work = Work::Answer {
         cue,
         answer,

@@ -38,6 +38,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsQuery {
     /// Begin after this event, for programs that cannot send `Last-Event-ID`.
+    #[schemars(range(min = 0))]
     after: Option<i64>,
 }
 
@@ -51,7 +52,12 @@ pub(super) async fn events(
     let last_seen = headers
         .get("last-event-id")
         .and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    let after = last_seen.or(query.after);
+    let after: Option<i64> = last_seen.or(query.after);
+    if after.is_some_and(i64::is_negative) {
+        return Err(ApiError::bad_request(
+            "events are counted from 1; 0 is before all",
+        ));
+    }
     let listener = Listener {
         // Listening begins before the past is read, so that nothing falls in between.
         live: web.bell.listen(),

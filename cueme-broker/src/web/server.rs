@@ -20,7 +20,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
 use super::assets;
-use super::door::{Admitted, Peer, Refused, admit, login, login_token, sign_in_page, unauthenticated};
+use super::door::{
+    Admitted, Peer, Refused, admit, another_user, login, login_token, sign_in_page, unauthenticated,
+};
 use super::patience::Patient;
 use super::public;
 use super::state::Web;
@@ -168,11 +170,14 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
     let _ = stream.set_nodelay(true);
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_QUEUE_BYTES);
     let peer = Peer { remote, local };
+    // Asked once for each connection, at its beginning: who has closed their end has no user any more.
+    let is_welcome = entrance == Entrance::Public || is_welcome(&web, peer).await;
     web.broker.connection_opened();
     let service = service_fn(|request: Request<Incoming>| {
         let web = Arc::clone(&web);
         async move {
             let mut response = match entrance {
+                _ if !is_welcome => turn_away(),
                 Entrance::Page => respond(&web, request, peer).await,
                 Entrance::Public => public::respond(&web, request, peer).await,
             };
@@ -190,6 +195,30 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
         tracing::debug!(%error, %remote, ?entrance, "a connection ended early");
     }
     web.broker.connection_closed();
+}
+
+/// Says whether the user on the other end of a connection may use the page at all.
+///
+/// Where the page is for this machine alone, the other end is on this machine too, whatever address it has.
+async fn is_welcome(web: &Web, peer: Peer) -> bool {
+    if !web.site.is_for_this_machine_alone(&web.broker.config().web) {
+        return true;
+    }
+    let user = web.peer_users.find(peer).await;
+    let is_welcome = user.is_welcome(web.broker.uid());
+    if !is_welcome {
+        tracing::warn!(?user, "refused a connection of another user to the page");
+    }
+    is_welcome
+}
+
+/// Refuses whatever is asked, and asks for no more of it.
+fn turn_away() -> Response<Body> {
+    let mut response = another_user().into_response();
+    response
+        .headers_mut()
+        .insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// Answers one request: who is it, then what do they want.

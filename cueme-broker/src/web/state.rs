@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::bell::{Bell, pass_on, pass_on_runs};
-use super::door::{Keys, Site};
+use super::door::{Keys, PeerUsers, Site};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
@@ -26,8 +26,10 @@ pub(crate) struct Web {
     pub(super) keys: Keys,
     pub(super) bell: Arc<Bell>,
     pub(super) site: Site,
+    pub(super) peer_users: PeerUsers,
     pub(super) settings: SettingsKeeper,
-    /// Cookies know no ports; the name keeps two brokers on one machine apart.
+    /// Cookies know no ports; the name keeps two brokers on one machine apart, and `peer_users` other users out who serve
+    /// something of theirs on another port.
     pub(super) cookie_name: String,
     router: OnceLock<Router>,
     /// What agents elsewhere reach.
@@ -52,6 +54,7 @@ impl Web {
             keys,
             bell,
             site: Site { address },
+            peer_users: PeerUsers::new(),
             settings,
             router: OnceLock::new(),
             public_router: OnceLock::new(),

@@ -28,6 +28,9 @@ use crate::store::{StoreError, Upload};
 const UPLOAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// How much all files may have together.
 const UPLOADS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// How much a file leaves free on the disk: what the broker wants before it takes a disk for one that is not full, so that
+/// no file takes space that is kept for answers.
+const LEFT_FREE_BYTES: u64 = 3 * 512 * 1024;
 /// The longest name that is kept.
 const NAME_BYTES_MAX: usize = 255;
 /// How much of a file tells what it is.
@@ -83,8 +86,12 @@ pub(super) async fn take(
         )
         .with_hint("`cueme purge` deletes old questions with their files"));
     }
+    let attachments = web.broker.places().attachments();
+    leave_room(&attachments, 0)?;
     let mut incoming = IncomingFile::create(web.broker.places())?;
     receive(request.into_body(), UPLOAD_BYTES_MAX, |chunk| {
+        // Looked at for each piece, because others take space at the same time.
+        leave_room(&attachments, chunk.len())?;
         incoming.add(&chunk)
     })
     .await?;
@@ -168,6 +175,21 @@ pub(crate) async fn tidy(broker: &Broker) {
         // The broker is stopping.
         Err(_) => {}
     }
+}
+
+/// Refuses bytes that would not leave enough of the disk; where that cannot be known, writing them will tell.
+fn leave_room(directory: &Path, bytes: usize) -> Result<(), ApiError> {
+    let disk = rustix::fs::statvfs(directory);
+    let free = disk.map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    if free >= LEFT_FREE_BYTES.saturating_add(bytes as u64) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        StatusCode::INSUFFICIENT_STORAGE,
+        "storage",
+        "the disk is full; what is left is kept for answers",
+    )
+    .with_hint("free some space, and send the file again"))
 }
 
 async fn find(web: &Web, upload_id: &str) -> Result<Upload, ApiError> {

@@ -4,7 +4,7 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{Attach, Request};
 use serde_json::json;
 
-use crate::harness::{TestBroker, eventually};
+use crate::harness::{Http, TestBroker, eventually};
 
 fn attach(cue: CueId) -> Request {
     Request::Attach(Attach {
@@ -67,6 +67,50 @@ fn what_cannot_be_told_any_more_begins_with_reading_anew() {
         ("resync", &json!(1))
     );
     assert_eq!(events.next().unwrap().name, "ready");
+}
+
+#[test]
+fn numbers_beyond_what_there_can_be_are_refused_or_find_nothing() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let waiting = broker.ask(&agent, "How far?");
+    for after in ["-9223372036854775808", "-1", "9223372036854775808", "x"] {
+        browser
+            .get(&format!("/events?after={after}"))
+            .refused(400, "bad_request");
+    }
+    // It is the browser that repeats this one, but anybody can write it.
+    let host = format!("127.0.0.1:{}", broker.port);
+    let headers = [
+        ("host", host.as_str()),
+        ("cookie", &browser.cookie),
+        ("last-event-id", "-9223372036854775808"),
+    ];
+    Http::new(broker.port)
+        .send("GET", "/api/v1/events", &headers, b"")
+        .refused(400, "bad_request");
+    let far = browser.events(Some(i64::MAX)).next().unwrap();
+    assert_eq!(far.name, "resync");
+    let cue = waiting.cue;
+    for edge in ["-9223372036854775808", "9223372036854775807"] {
+        for path in [
+            format!("/agents/{agent}/timeline?before={edge}"),
+            format!("/search?q=far&before={edge}"),
+        ] {
+            browser.get(&path).ok(200);
+        }
+        let path = format!("/agents/{agent}/read");
+        let mark: i64 = edge.parse().unwrap();
+        browser.send("PUT", &path, &json!({ "seq": mark })).ok(204);
+    }
+    for path in [
+        format!("/cues/{cue}/prompt?from=18446744073709551615"),
+        format!("/agents/{agent}/timeline?limit=4294967295"),
+        "/search?q=far&limit=4294967295".to_owned(),
+    ] {
+        browser.get(&path).ok(200);
+    }
 }
 
 #[test]

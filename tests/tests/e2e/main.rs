@@ -18,5 +18,6 @@ mod lifecycle;
 mod storage;
 
 mod door;
+mod door_of_the_page;
 mod human;
 mod operation;

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use super::door::{NOBODY, is_root};
+use super::door_of_the_page::page_of;
 use cueme_tests::{Client, Disk, Home, envelope, eventually, is_alive, not_run};
+use serde_json::json;
+use uuid::Uuid;
 
 /// Mounts a small disk; `None`, after saying why, where that is not allowed.
 fn small_disk(outer: &Home, mebibytes: u32) -> Option<Disk> {
@@ -102,6 +105,54 @@ fn answers_are_taken_while_the_disk_is_full() {
         (home.run(&["join", "codex"]).code == Some(0)).then_some(())
     });
     assert!(home.path().join("data/ballast").is_file(), "space is kept again");
+}
+
+#[test]
+fn answers_from_the_page_are_taken_while_the_disk_is_full_and_files_are_not() {
+    let outer = Home::new();
+    let Some(disk) = small_disk(&outer, 8) else {
+        return;
+    };
+    let home = Home::new().at(disk.path().join("home"));
+    let agent = home.join();
+    let token = home.ok(&["token", "--scope", "human"]).trim().to_owned();
+    let (mut first, port) = home.ask(&agent, "Which port?", None);
+    let (mut second, host) = home.ask(&agent, "Which host?", None);
+    let http = page_of(&home);
+    let bearer = format!("Bearer {token}");
+    let post = |path: &str, kind: &str, body: &[u8]| {
+        let name = http.host();
+        let headers = [
+            ("host", name.as_str()),
+            ("authorization", &bearer),
+            ("content-type", kind),
+        ];
+        http.send("POST", &format!("/api/v1{path}"), &headers, body)
+    };
+    let answer = |cue: &str, text: &str| {
+        let body = json!({ "id": Uuid::now_v7(), "answer": { "text": text }, "hold_ms": 0 });
+        let path = format!("/cues/{cue}/answer");
+        post(&path, "application/json", body.to_string().as_bytes())
+    };
+    let upload = || {
+        post(
+            "/uploads?name=a.bin",
+            "application/octet-stream",
+            &vec![7; 600_000],
+        )
+    };
+    disk.fill();
+    let taken = answer(&port, "8080");
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    assert!(first.finish().expect(0).starts_with("8080\n"));
+    let refused = upload();
+    assert_eq!(refused.status, 507, "{}", refused.text());
+    assert_eq!(refused.json()["error"]["code"], "storage");
+    let taken = answer(&host, "the small one");
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    assert!(second.finish().expect(0).starts_with("the small one\n"));
+    disk.free();
+    eventually("files are taken again", || (upload().status == 201).then_some(()));
 }
 
 #[test]

@@ -53,6 +53,17 @@ impl Site {
     }
 }
 
+impl Site {
+    /// Says whether only programs of this machine speak to the page, each for the user it runs as.
+    ///
+    /// A proxy, a tunnel or another device speaks for others: with a further name or a listener beyond this machine, who is
+    /// on the other end of a connection says nothing about who asks.
+    pub(in crate::web) fn is_for_this_machine_alone(self, config: &WebConfig) -> bool {
+        let is_loopback = self.address.ip().to_canonical().is_loopback();
+        is_loopback && config.url.is_none() && config.hosts.is_empty()
+    }
+}
+
 /// Returns the address this machine has towards the network. Nothing is sent.
 fn outward_address() -> Option<IpAddr> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
@@ -233,6 +244,30 @@ mod tests {
         let config = WebConfig::default();
         assert!(own_host(&parts("/", &[("host", "192.168.1.5:7000")]), lan, &config).is_some());
         assert!(own_host(&parts("/", &[("host", "localhost:7000")]), lan, &config).is_none());
+    }
+
+    #[test]
+    fn the_page_is_for_this_machine_alone_until_somebody_speaks_for_others() {
+        let site = |address: &str| Site {
+            address: address.parse().unwrap(),
+        };
+        let config = WebConfig::default();
+        for own in ["127.0.0.1:7000", "[::1]:7000", "[::ffff:127.0.0.1]:7000"] {
+            assert!(site(own).is_for_this_machine_alone(&config), "{own}");
+        }
+        for open in ["0.0.0.0:7000", "[::]:7000", "192.168.1.5:7000"] {
+            assert!(!site(open).is_for_this_machine_alone(&config), "{open}");
+        }
+        let proxied = WebConfig {
+            url: Some("https://cue.example.org".into()),
+            ..WebConfig::default()
+        };
+        let named = WebConfig {
+            hosts: vec!["box:7000".into()],
+            ..WebConfig::default()
+        };
+        assert!(!site("127.0.0.1:7000").is_for_this_machine_alone(&proxied));
+        assert!(!site("127.0.0.1:7000").is_for_this_machine_alone(&named));
     }
 
     #[test]

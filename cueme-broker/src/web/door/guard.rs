@@ -164,6 +164,14 @@ pub(in crate::web) fn unauthenticated() -> ApiError {
     .with_hint("run `cueme ui` and open the link it prints")
 }
 
+/// Says that the page belongs to another user of this machine.
+pub(in crate::web) fn another_user() -> ApiError {
+    forbidden("this page belongs to another user of this machine").with_hint(
+        "a proxy may be another user once `[web] url` is set in the configuration; agents of other users come in by \
+         `public_listen`",
+    )
+}
+
 fn forbidden(message: &str) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
 }

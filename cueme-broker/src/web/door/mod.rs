@@ -1,4 +1,4 @@
-//! Who comes in: the Host and Origin they speak to, and what they carry.
+//! Who comes in: which user they are, the Host and Origin they speak to, and what they carry.
 //!
 //! All of it happens before a request is routed, so that nobody who may not come in learns what is behind.
 
@@ -8,11 +8,16 @@ mod guard;
 mod keys;
 mod login;
 mod outside;
+mod peer_user;
 mod secret;
+mod socket_table;
 
 pub(super) use address::{Peer, Site, Source, comes_from, own_host};
-pub(super) use guard::{Admitted, Refused, Visitor, Who, admit, bearer, cookie, unauthenticated};
+pub(super) use guard::{
+    Admitted, Refused, Visitor, Who, admit, another_user, bearer, cookie, unauthenticated,
+};
 pub(super) use keys::Keys;
 pub(super) use login::{login, login_token, sign_in_page};
 pub(super) use outside::{admit_outside, outsider};
+pub(super) use peer_user::PeerUsers;
 pub(super) use secret::random_name;

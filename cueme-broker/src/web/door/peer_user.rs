@@ -1,0 +1,236 @@
+//! Which user of this machine is on the other end of a connection.
+//!
+//! Cookies know no ports: whoever serves anything on another port of this machine is sent the page's cookie by a browser
+//! that opens it. So what a visitor carries is not enough; the kernel knows whose socket the other end is.
+//!
+//! Finding out is here, and what follows from it; how the kernel is asked is in [`super::socket_table`].
+
+use std::net::SocketAddr;
+use std::sync::Once;
+use std::time::Duration;
+
+use super::address::Peer;
+use super::socket_table::{Ends, KernelTable, Socket, TableError, proc_find};
+
+/// The user who may do everything anyway, and whose programs forward ports into containers and virtual machines.
+const ROOT: u32 = 0;
+/// How long it may take until our end has heard that the other is gone.
+const NEWS_PATIENCE: Duration = Duration::from_millis(20);
+
+/// Who is on the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::web) enum PeerUser {
+    /// This user.
+    Known(u32),
+    /// Nobody any more: a socket that was closed has no owner, or root's number for want of one.
+    Gone,
+    /// Somebody whose socket is not one of this kernel's, on a connection that goes on: what hosts of virtual machines do.
+    Elsewhere,
+    /// The kernel does not say.
+    Untold,
+}
+
+impl PeerUser {
+    /// Says whether the page of `own` is for them.
+    pub(in crate::web) fn is_welcome(self, own: u32) -> bool {
+        match self {
+            Self::Known(user) => user == own || user == ROOT,
+            Self::Gone => false,
+            Self::Elsewhere | Self::Untold => true,
+        }
+    }
+}
+
+/// Finds out who is on the other end.
+#[derive(Debug)]
+pub(in crate::web) struct PeerUsers {
+    kernel: KernelTable,
+    warning: Once,
+}
+
+impl PeerUsers {
+    /// Prepares to ask.
+    pub(in crate::web) fn new() -> Self {
+        Self {
+            kernel: KernelTable::open(),
+            warning: Once::new(),
+        }
+    }
+
+    /// Returns who is on the other end of a connection within this machine.
+    pub(in crate::web) async fn find(&self, peer: Peer) -> PeerUser {
+        let found = self.look(peer).await;
+        if found == PeerUser::Untold {
+            self.warning.call_once(|| {
+                tracing::warn!(
+                    "this system does not tell which user is on the other end of a connection; whoever has a token or a \
+                     cookie of the page is served"
+                );
+            });
+        }
+        found
+    }
+
+    async fn look(&self, peer: Peer) -> PeerUser {
+        let theirs = Ends {
+            own: canonical(peer.remote),
+            other: canonical(peer.local),
+        };
+        match self.kernel.find(theirs) {
+            Ok(Some(socket)) => owner(socket),
+            Ok(None) => {
+                tokio::time::sleep(NEWS_PATIENCE).await;
+                self.kernel
+                    .find(theirs.turned())
+                    .map_or(PeerUser::Gone, without_other_end)
+            }
+            // Many lines may have to be read.
+            Err(_) => tokio::task::spawn_blocking(move || read(theirs))
+                .await
+                .unwrap_or(PeerUser::Gone),
+        }
+    }
+}
+
+/// Finds out the same from the tables that are text.
+fn read(theirs: Ends) -> PeerUser {
+    match proc_find(theirs) {
+        Ok(Some(socket)) => owner(socket),
+        Ok(None) => {
+            std::thread::sleep(NEWS_PATIENCE);
+            proc_find(theirs.turned()).map_or(PeerUser::Gone, without_other_end)
+        }
+        Err(TableError::Missing) => PeerUser::Untold,
+        // Such as no descriptors left: whoever can bring that about must not get in by it.
+        Err(TableError::Failed) => PeerUser::Gone,
+    }
+}
+
+fn owner(socket: Socket) -> PeerUser {
+    if socket.has_owner() {
+        PeerUser::Known(socket.user)
+    } else {
+        PeerUser::Gone
+    }
+}
+
+fn without_other_end(ours: Option<Socket>) -> PeerUser {
+    match ours {
+        Some(ours) if ours.is_established() => PeerUser::Elsewhere,
+        Some(_) | None => PeerUser::Gone,
+    }
+}
+
+/// Writes an address of IPv4 that came in by a socket for IPv6 as what it is.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn own_user() -> u32 {
+        rustix::process::getuid().as_raw()
+    }
+
+    /// Connects within this machine; `None` where that address does not exist.
+    fn connect(to: &str) -> Option<(TcpStream, TcpStream, Peer)> {
+        let listener = TcpListener::bind(to).ok()?;
+        let client = TcpStream::connect(listener.local_addr().ok()?).ok()?;
+        let (server, remote) = listener.accept().ok()?;
+        let local = server.local_addr().ok()?;
+        Some((client, server, Peer { remote, local }))
+    }
+
+    #[tokio::test]
+    async fn the_user_of_a_connection_is_found_and_one_that_was_closed_has_none() {
+        let users = PeerUsers::new();
+        for address in ["127.0.0.1:0", "[::1]:0", "[::ffff:127.0.0.1]:0"] {
+            let Some((client, _server, peer)) = connect(address) else {
+                continue;
+            };
+            assert_eq!(users.find(peer).await, PeerUser::Known(own_user()), "{address}");
+            drop(client);
+            assert_eq!(users.find(peer).await, PeerUser::Gone, "{address}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_kernel_that_cannot_be_asked_is_read() {
+        let (client, _server, peer) = connect("127.0.0.1:0").unwrap();
+        let theirs = Ends {
+            own: peer.remote,
+            other: peer.local,
+        };
+        assert_eq!(read(theirs), PeerUser::Known(own_user()));
+        drop(client);
+        assert_eq!(read(theirs), PeerUser::Gone);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_was_broken_off_belongs_to_nobody() {
+        let users = PeerUsers::new();
+        let (client, _server, peer) = connect("127.0.0.1:0").unwrap();
+        rustix::net::sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+        drop(client);
+        assert_eq!(users.find(peer).await, PeerUser::Gone);
+    }
+
+    #[test]
+    fn only_ourselves_and_root_are_welcome() {
+        assert!(PeerUser::Known(1000).is_welcome(1000));
+        assert!(PeerUser::Known(ROOT).is_welcome(1000));
+        assert!(!PeerUser::Known(1001).is_welcome(1000));
+        assert!(!PeerUser::Known(1000).is_welcome(ROOT));
+        assert!(!PeerUser::Gone.is_welcome(1000));
+        assert!(PeerUser::Elsewhere.is_welcome(1000));
+        assert!(PeerUser::Untold.is_welcome(1000));
+    }
+
+    #[test]
+    fn without_the_other_end_only_a_connection_that_goes_on_has_somebody() {
+        let ours = |state| {
+            Some(Socket {
+                user: 1000,
+                inode: 7,
+                state,
+            })
+        };
+        assert_eq!(without_other_end(ours(1)), PeerUser::Elsewhere);
+        assert_eq!(without_other_end(ours(8)), PeerUser::Gone);
+        assert_eq!(without_other_end(None), PeerUser::Gone);
+    }
+
+    /// Not a test of behaviour: what a look costs beside many connections; run it with `--ignored --nocapture`.
+    #[tokio::test]
+    #[ignore = "it measures"]
+    async fn a_look_costs_microseconds() {
+        let connections: Vec<_> = std::iter::repeat_with(|| connect("127.0.0.1:0"))
+            .take(4000)
+            .flatten()
+            .collect();
+        let users = PeerUsers::new();
+        let started = std::time::Instant::now();
+        for (_, _, peer) in &connections {
+            assert_eq!(users.find(*peer).await, PeerUser::Known(own_user()));
+        }
+        let each = started.elapsed() / u32::try_from(connections.len()).unwrap();
+        let (_, _, peer) = connections.last().unwrap();
+        let ends = Ends {
+            own: peer.remote,
+            other: peer.local,
+        };
+        let started = std::time::Instant::now();
+        assert!(proc_find(ends).unwrap().is_some());
+        let text = format!(
+            "{} connections: {each:?} a look; by text {:?}\n",
+            connections.len(),
+            started.elapsed()
+        );
+        std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes()).unwrap();
+    }
+}
