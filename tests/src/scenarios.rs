@@ -3,7 +3,7 @@
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 
 /// Every scenario; beside these, `replay:FILE` plays a recording.
-pub const SCENARIOS: [&str; 67] = [
+pub const SCENARIOS: [&str; 68] = [
     "simple",
     "no_usage",
     "tools",
@@ -70,5 +70,6 @@ pub const SCENARIOS: [&str; 67] = [
     "hap_ask",
     "hap_ask_twice",
     "hap_unavailable",
+    "hap_refused",
     "hap_forgets",
 ];

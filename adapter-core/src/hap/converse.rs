@@ -2,7 +2,8 @@
 //!
 //! A turn that passes the gate is done. One that does not is followed up, a few times; then the adapter asks the
 //! human itself and gives the answer to the agent as its next turn. It ends when the human says so, at a limit, or
-//! with an error, and always with exactly one terminal event. A chat that was not continued is no longer the one
+//! with an error, and always with exactly one terminal event. An answer counts as delivered when the agent has begun to
+//! work on it; until then it is one that the agent missed. A chat that was not continued is no longer the one
 //! that was led: the human is asked at once, and the agent is told again what it is about.
 
 use std::future::Future;
@@ -10,11 +11,13 @@ use std::future::Future;
 use uuid::Uuid;
 
 use super::gate::{Failure, Verdict, judge};
-use super::human::{Answer, Human, HumanError, HumanQuestion, Receipt, ends_conversation};
+use super::human::{
+    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ends_conversation,
+};
 use super::preamble::{answered, follow_up, told_again, with_preamble};
 use super::question::forms_of;
 use crate::contract::{Done, ErrorCode, ErrorData, Event};
-use crate::cursor::cli::{AskQuestion, Ending, Evidence, Item, Resumption, Sink, TurnReport};
+use crate::cursor::cli::{AskQuestion, Ending, Evidence, Item, Note, Resumption, Sink, TurnReport};
 
 /// The most follow-up turns in a row before the adapter asks the human itself.
 const FOLLOW_UPS_MAX: u32 = 3;
@@ -107,17 +110,20 @@ pub async fn converse<A: Agent, H: Human>(
         is_forgotten: false,
         is_unproved_told: false,
     };
-    let mut prompt = prompt.to_owned();
+    let mut said = Said {
+        prompt: prompt.to_owned(),
+        confirmation: Confirmation::default(),
+    };
     for number in 1..=options.turns_max {
         (talk.watch)(HapEvent::Turn(number));
         let nonce = Uuid::new_v4().simple().to_string();
-        let report = talk.turn(agent, &prompt, &nonce).await;
+        let report = talk.turn(agent, said, &nonce).await;
         if let Ending::Error(error) = report.ending {
             talk.sink.item(Item::Event(Event::Error(error.clone())));
             return ConversationEnd::Failed(error);
         }
         match talk.after(human, &report.evidence, &nonce).await {
-            Ok(Next::Prompt(next)) => prompt = next,
+            Ok(Next::Say(next)) => said = next,
             Ok(Next::End(end)) => {
                 talk.sink.item(Item::Event(Event::Done(Done::default())));
                 return end;
@@ -148,8 +154,14 @@ fn unreachable_human(error: &HumanError) -> ErrorData {
 }
 
 enum Next {
-    Prompt(String),
+    Say(Said),
     End(ConversationEnd),
+}
+
+/// What a turn begins with, and what confirms that the agent has it.
+struct Said {
+    prompt: String,
+    confirmation: Confirmation,
 }
 
 struct Conversation<'a> {
@@ -166,11 +178,19 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    async fn turn<A: Agent>(&mut self, agent: &mut A, prompt: &str, nonce: &str) -> TurnReport {
-        let prompt = with_preamble(&self.options.agent_id, prompt);
+    async fn turn<A: Agent>(&mut self, agent: &mut A, said: Said, nonce: &str) -> TurnReport {
+        let prompt = with_preamble(&self.options.agent_id, &said.prompt);
         let resume = self.session.clone();
-        let mut held = WithoutEnd(self.sink);
-        let report = agent.turn(&prompt, resume.as_deref(), nonce, &mut held).await;
+        let mut listening = Listening {
+            sink: self.sink,
+            confirmation: Some(said.confirmation),
+        };
+        let report = agent
+            .turn(&prompt, resume.as_deref(), nonce, &mut listening)
+            .await;
+        if let Ending::Done(_) = report.ending {
+            listening.confirm();
+        }
         self.look_at(&report.resumption);
         self.session = report.evidence.session_id.clone().or(resume);
         report
@@ -210,15 +230,18 @@ impl Conversation<'_> {
         if may_follow_up && self.follow_ups < self.options.follow_ups_max {
             self.follow_ups += 1;
             (self.watch)(HapEvent::FollowUp(&failure));
-            return Ok(Next::Prompt(follow_up(&self.options.agent_id, &failure)));
+            return Ok(Next::Say(Said {
+                prompt: follow_up(&self.options.agent_id, &failure),
+                confirmation: Confirmation::default(),
+            }));
         }
         let question = HumanQuestion {
             prompt: last_resort(evidence, &failure, self.is_forgotten),
             payload: None,
             nonce: nonce.to_owned(),
         };
-        let answer = self.ask(human, question).await?;
-        Ok(self.next_of(answer, evidence))
+        let heard = self.ask(human, question).await?;
+        Ok(self.next_of(heard, evidence))
     }
 
     /// Asks what the agent asked and nobody saw, all of it before the agent goes on.
@@ -229,39 +252,57 @@ impl Conversation<'_> {
         evidence: &Evidence,
         nonce: &str,
     ) -> Result<Next, HumanError> {
-        let mut told = Vec::new();
+        let (mut told, mut confirmation) = (Vec::new(), Confirmation::default());
         for (prompt, payload) in forms_of(asked) {
             let question = HumanQuestion {
                 prompt,
                 payload,
                 nonce: nonce.to_owned(),
             };
-            match self.ask(human, question).await? {
-                Answer::Text(text) => told.push(text),
-                ended => return Ok(self.next_of(ended, evidence)),
+            let heard = self.ask(human, question).await?;
+            match heard.word {
+                Answer::Text(text) => {
+                    told.push(text);
+                    confirmation.add(heard.confirmation);
+                }
+                // What was answered before stays undelivered: the agent does not get to hear it here.
+                Answer::Declined(_) | Answer::Cancelled => return Ok(self.next_of(heard, evidence)),
             }
         }
-        Ok(self.next_of(Answer::Text(told.join("\n")), evidence))
+        let word = Answer::Text(told.join("\n"));
+        Ok(self.next_of(Heard { word, confirmation }, evidence))
     }
 
-    async fn ask<H: Human>(&mut self, human: &mut H, question: HumanQuestion) -> Result<Answer, HumanError> {
+    async fn ask<H: Human>(
+        &mut self,
+        human: &mut H,
+        question: HumanQuestion,
+    ) -> Result<Heard<Answer>, HumanError> {
         (self.watch)(HapEvent::Asking(&question));
-        let answer = human.ask(question).await?;
-        (self.watch)(HapEvent::Answered(&answer));
+        let heard = human.ask(question).await?;
+        (self.watch)(HapEvent::Answered(&heard.word));
         self.follow_ups = 0;
-        Ok(answer)
+        Ok(heard)
     }
 
     /// Decides what follows the human's word.
-    fn next_of(&self, answer: Answer, evidence: &Evidence) -> Next {
-        match answer {
-            Answer::Text(text) if ends_conversation(&text) => Next::End(ConversationEnd::EndedByHuman),
-            Answer::Text(text) if self.is_forgotten => {
-                Next::Prompt(told_again(self.task, &evidence.final_text, &text))
+    fn next_of(&self, heard: Heard<Answer>, evidence: &Evidence) -> Next {
+        let Heard { word, confirmation } = heard;
+        let prompt = match word {
+            Answer::Text(text) if !ends_conversation(&text) => {
+                if self.is_forgotten {
+                    told_again(self.task, &evidence.final_text, &text)
+                } else {
+                    answered(&text)
+                }
             }
-            Answer::Text(text) => Next::Prompt(answered(&text)),
-            Answer::Declined(_) | Answer::Cancelled => Next::End(ConversationEnd::EndedByHuman),
-        }
+            Answer::Text(_) | Answer::Declined(_) | Answer::Cancelled => {
+                // A word that ends the conversation is meant for whoever leads it, and has arrived.
+                confirmation.give();
+                return Next::End(ConversationEnd::EndedByHuman);
+            }
+        };
+        Next::Say(Said { prompt, confirmation })
     }
 }
 
@@ -285,14 +326,37 @@ said before; your answer goes to it together with the task]"
     }
 }
 
-/// Holds back the end of a turn, which is not the end of the conversation.
-struct WithoutEnd<'a>(&'a mut (dyn Sink + Send));
+/// Holds back the end of a turn, which is not the end of the conversation, and confirms what the agent works on.
+struct Listening<'a> {
+    sink: &'a mut (dyn Sink + Send),
+    confirmation: Option<Confirmation>,
+}
 
-impl Sink for WithoutEnd<'_> {
+impl Listening<'_> {
+    fn confirm(&mut self) {
+        if let Some(confirmation) = self.confirmation.take() {
+            confirmation.give();
+        }
+    }
+}
+
+impl Sink for Listening<'_> {
     fn item(&mut self, item: Item<'_>) {
+        if is_work(&item) {
+            self.confirm();
+        }
         let is_end = matches!(&item, Item::Event(event) if event.is_terminal());
         if !is_end {
-            self.0.item(item);
+            self.sink.item(item);
         }
+    }
+}
+
+/// Says whether only an agent that has its prompt does this. A CLI names its chat before it has reached anyone.
+fn is_work(item: &Item<'_>) -> bool {
+    match item {
+        Item::Event(event) => !event.is_terminal(),
+        Item::Activity(_) => true,
+        Item::Note(note) => matches!(note, Note::UnknownTool(_) | Note::QuestionSkipped),
     }
 }

@@ -1,5 +1,6 @@
 //! The human, as the adapter sees them.
 
+use std::fmt;
 use std::future::Future;
 
 use thiserror::Error;
@@ -24,6 +25,52 @@ pub enum Answer {
     Declined(String),
     /// The question was closed without an answer.
     Cancelled,
+}
+
+/// What the human said, and what confirms that it arrived.
+#[derive(Debug)]
+pub struct Heard<T> {
+    /// What they said.
+    pub word: T,
+    /// To be given once whoever it is meant for has it.
+    pub confirmation: Confirmation,
+}
+
+impl<T> Heard<T> {
+    /// Returns a word that nobody needs to hear of again.
+    pub fn unconfirmed(word: T) -> Self {
+        let confirmation = Confirmation::default();
+        Self { word, confirmation }
+    }
+}
+
+/// Tells the broker that an outcome arrived.
+///
+/// One that is dropped tells nothing: the outcome stays undelivered and comes with the agent's next question.
+#[derive(Default)]
+pub struct Confirmation(Vec<Box<dyn FnOnce() + Send>>);
+
+impl Confirmation {
+    /// Returns one that is given like this.
+    pub fn by(give: impl FnOnce() + Send + 'static) -> Self {
+        Self(vec![Box::new(give)])
+    }
+
+    /// Adds another, to be given at the same time.
+    pub fn add(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Tells the broker; that may take as long as the broker does.
+    pub fn give(self) {
+        self.0.into_iter().for_each(|give| give());
+    }
+}
+
+impl fmt::Debug for Confirmation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Confirmation").field(&self.0.len()).finish()
+    }
 }
 
 /// The broker's record of one cue or pause of an agent.
@@ -63,7 +110,10 @@ pub struct HumanError {
 /// Reaches the human through the broker.
 pub trait Human: Send {
     /// Asks and waits as long as it takes.
-    fn ask(&mut self, question: HumanQuestion) -> impl Future<Output = Result<Answer, HumanError>> + Send;
+    fn ask(
+        &mut self,
+        question: HumanQuestion,
+    ) -> impl Future<Output = Result<Heard<Answer>, HumanError>> + Send;
 
     /// Returns the broker's records of calls made in this turn.
     fn receipts(&mut self, nonce: &str) -> impl Future<Output = Result<Vec<Receipt>, HumanError>> + Send;

@@ -1,4 +1,7 @@
-//! Questions that the adapter asks in an agent's place: what they came to is returned instead of printed.
+//! Questions that a program asks in an agent's place: what they came to is returned instead of printed.
+//!
+//! Nothing is confirmed here. What comes along of earlier questions counts as delivered only where it is passed on to
+//! the agent, which not every caller can do.
 
 use std::time::Instant;
 
@@ -8,21 +11,32 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::Told;
 
 use super::signals::Signals;
-use super::wait::{Call, Patience, Waited, wait_for};
+use super::wait::{Call, Patience, Receipt, Waited, wait_for};
 use crate::error::CliError;
 
 /// What a question came to that was asked in an agent's place.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    /// The outcome, and those of earlier questions that nobody had received.
+    /// The outcome.
     Outcome {
-        /// Oldest first.
-        earlier: Vec<Told>,
         /// What became of this question.
         told: Box<Told>,
+        /// Confirms that it arrived.
+        receipt: Receipt,
+        /// What the agent has not heard of earlier questions.
+        missed: Missed,
     },
     /// The wait was interrupted; the question stays open.
     Stopped,
+}
+
+/// Outcomes of earlier questions that the agent has not received.
+#[derive(Debug, Default)]
+pub(crate) struct Missed {
+    /// Oldest first.
+    pub(crate) earlier: Vec<Told>,
+    /// Confirm that the agent has them; dropped, they come with its next question.
+    pub(crate) receipts: Vec<Receipt>,
 }
 
 /// Asks, waits without a limit, and returns what became of it.
@@ -31,19 +45,20 @@ pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliErro
         .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
     let nonce = call.nonce().map(str::to_owned);
     let mut call = call;
-    let mut earlier: Vec<Told> = Vec::new();
-    let mut receipts = Vec::new();
+    let mut missed = Missed::default();
     loop {
         // No runtime stands above this process and ends its waits.
         match wait_for(places, call, Patience::Unlimited, &signals, Instant::now())? {
             Waited::Outcome(told, receipt) => {
-                receipts.push(receipt);
-                receipts.into_iter().for_each(|receipt| receipt.give(places));
-                return Ok(Taken::Outcome { earlier, told });
+                return Ok(Taken::Outcome {
+                    told,
+                    receipt,
+                    missed,
+                });
             }
             Waited::Mailbox(mailbox, receipt) => {
-                earlier.extend(mailbox.earlier);
-                receipts.push(receipt);
+                missed.earlier.extend(mailbox.earlier);
+                missed.receipts.push(receipt);
                 call = Call::attach(mailbox.cue_id, nonce.clone());
             }
             // A wait without a limit does not end by itself; if it did, the question would still be open.

@@ -33,6 +33,10 @@ const FETCH_WAIT_MAX: Duration = Duration::from_secs(2);
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 /// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
+/// How often a broker may hang up before it has taken the question; the pauses between come to some seconds.
+const ASK_LOSSES_MAX: u32 = 8;
+/// A connection that was heard on for so long and is then lost begins a new count.
+const STEADY_MIN: Duration = Duration::from_secs(1);
 /// Spreads the attempts of many clients that lost the same broker.
 const BACKOFF_SPREAD_MS: u32 = 97;
 
@@ -227,6 +231,7 @@ pub(crate) fn wait_for(
         started,
         progress: call.progress,
         nonce: call.nonce,
+        losses: 0,
         has_retired: false,
         has_told_loss: false,
     };
@@ -325,23 +330,25 @@ struct Wait<'a> {
     started: Instant,
     progress: Progress,
     nonce: Option<String>,
+    /// How many connections in a row were lost.
+    losses: u32,
     has_retired: bool,
     has_told_loss: bool,
 }
 
 impl Wait<'_> {
     fn until_ended(&mut self) -> Result<Ending, CliError> {
-        let mut losses = 0;
         loop {
-            let reached = matches!(self.progress, Progress::Waiting { .. });
             let why = match self.one_connection()? {
                 Round::Ended(ending) => return Ok(ending),
                 Round::Lost(why) => why,
             };
-            // The first connection that was made again and lost again counts from one, like the very first.
-            losses = if reached { losses + 1 } else { 1 };
-            self.tell_loss(losses, &why);
-            if let Some(ending) = self.back_off(losses) {
+            self.losses = self.losses.saturating_add(1);
+            if self.progress.cue().is_none() && self.losses >= ASK_LOSSES_MAX {
+                return Err(hung_up(self.losses, &why));
+            }
+            self.tell_loss(&why);
+            if let Some(ending) = self.back_off() {
                 return Ok(ending);
             }
         }
@@ -365,8 +372,14 @@ impl Wait<'_> {
                 Session::open(stream, &encode_call(mint(), &Request::Attach(attach))?)
             }
         };
+        let mut first_heard: Option<Instant> = None;
         loop {
-            let reply = match session.hear(Some(self.signals), self.progress.deadline()) {
+            let heard = session.hear(Some(self.signals), self.progress.deadline());
+            // One that says something and hangs up at once, over and over, is no better than one that only hangs up.
+            if first_heard.is_some_and(|at| at.elapsed() >= STEADY_MIN) {
+                self.losses = 0;
+            }
+            let reply = match heard {
                 Ok(Heard::Reply(reply)) => *reply,
                 Ok(Heard::Signal(signal)) => {
                     return Ok(Round::Ended(Ending::Stopped(signal, self.progress.cue())));
@@ -375,6 +388,7 @@ impl Wait<'_> {
                 Err(Lost::Gone(error)) => return Ok(Round::Lost(error.to_string())),
                 Err(lost) => return Err(lost.into_error()),
             };
+            first_heard.get_or_insert_with(Instant::now);
             match reply {
                 Reply::Asked(asked) => {
                     self.has_asked(&asked);
@@ -459,9 +473,9 @@ impl Wait<'_> {
     }
 
     /// Says once that the broker is away, when it does not come back at once.
-    fn tell_loss(&mut self, losses: u32, why: &str) {
+    fn tell_loss(&mut self, why: &str) {
         const TOLD_AT: u32 = 4;
-        if losses >= TOLD_AT && !self.has_told_loss {
+        if self.losses >= TOLD_AT && !self.has_told_loss {
             self.has_told_loss = true;
             output::tell(&format!(
                 "still waiting, though the broker cannot be reached: {why}"
@@ -470,8 +484,8 @@ impl Wait<'_> {
     }
 
     /// Sleeps before the next attempt; returns how the wait ended if it did meanwhile.
-    fn back_off(&self, losses: u32) -> Option<Ending> {
-        let pause = backoff(losses);
+    fn back_off(&self) -> Option<Ending> {
+        let pause = backoff(self.losses);
         if pause.is_zero() {
             return None;
         }
@@ -512,6 +526,12 @@ impl Wait<'_> {
 fn forgotten(cue: CueId) -> CliError {
     CliError::new(Exit::StillOpen, format!("question {cue} is no longer known here"))
         .with_hint("run the same command again to ask it anew")
+}
+
+/// Whatever listens there never took the question, so nobody can have seen it.
+fn hung_up(times: u32, why: &str) -> CliError {
+    let message = format!("the broker hung up {times} times before it took the question: {why}");
+    CliError::no_broker(message).with_hint("run `cueme broker restart`, then the same command again")
 }
 
 /// The first attempt is immediate: a broker that was replaced or restarted is back already.

@@ -30,7 +30,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     // Alone on stdout, so that a script can take it; it is shown this once.
     output::print_line(&made.token)?;
     output::tell(&format!(
-        "send it as `Authorization: Bearer …` to {}/api/v1; the page's API revokes it as {}",
+        "send it as `Authorization: Bearer …` to {}; the page's API revokes it as {}",
         made.url, made.token_id
     ));
     Ok(Exit::Done)

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use adapter_core::config::Config;
 use adapter_core::cursor::cli::{CliAgent, Item};
 use adapter_core::hap::{
-    Answer, ConversationEnd, HapEvent, HapOptions, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
-    converse,
+    Answer, Confirmation, ConversationEnd, HapEvent, HapOptions, Heard, Human, HumanError, HumanQuestion,
+    Receipt, ReceiptOutcome, converse,
 };
 use serde_json::Value;
 
@@ -20,10 +21,12 @@ struct Scripted {
     asked: Vec<HumanQuestion>,
     receipts: PathBuf,
     reachable: bool,
+    /// How many answers were confirmed.
+    confirmed: Arc<AtomicUsize>,
 }
 
 impl Human for Scripted {
-    async fn ask(&mut self, question: HumanQuestion) -> Result<Answer, HumanError> {
+    async fn ask(&mut self, question: HumanQuestion) -> Result<Heard<Answer>, HumanError> {
         if !self.reachable {
             return Err(HumanError {
                 reason: "no broker".into(),
@@ -31,11 +34,16 @@ impl Human for Scripted {
             });
         }
         self.asked.push(question);
-        Ok(if self.answers.is_empty() {
+        let word = if self.answers.is_empty() {
             Answer::Declined("enough".into())
         } else {
             self.answers.remove(0)
-        })
+        };
+        let confirmed = Arc::clone(&self.confirmed);
+        let confirmation = Confirmation::by(move || {
+            confirmed.fetch_add(1, Ordering::SeqCst);
+        });
+        Ok(Heard { word, confirmation })
     }
 
     async fn receipts(&mut self, nonce: &str) -> Result<Vec<Receipt>, HumanError> {
@@ -56,6 +64,7 @@ struct Talk {
     events: Vec<Value>,
     calls: Vec<Value>,
     follow_ups: usize,
+    confirmed: usize,
 }
 
 impl Talk {
@@ -90,6 +99,7 @@ async fn talk_with(scenario: &str, answers: Vec<Answer>, reachable: bool, option
         asked: Vec::new(),
         receipts,
         reachable,
+        confirmed: Arc::default(),
     };
     let (mut events, mut follow_ups) = (Vec::new(), 0);
     let mut sink = |item: Item<'_>| {
@@ -106,6 +116,7 @@ async fn talk_with(scenario: &str, answers: Vec<Answer>, reachable: bool, option
         events,
         calls: fake.calls(),
         follow_ups,
+        confirmed: human.confirmed.load(Ordering::SeqCst),
     }
 }
 
@@ -180,6 +191,21 @@ async fn the_human_s_answer_comes_back_into_the_same_conversation() {
     assert!(next["prompt"].as_str().unwrap().contains("also update the docs"));
     assert!(next["resume"].is_string());
     assert_eq!(talk.terminals(), ["done"]);
+    assert_eq!(talk.confirmed, 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_no_turn_took_up_is_not_confirmed() {
+    let answers = vec![Answer::Text("also update the docs".into())];
+    let talk = talk("hap_refused", answers.clone(), true).await;
+    assert!(matches!(talk.end, ConversationEnd::Failed(_)));
+    assert_eq!((talk.calls.len(), talk.confirmed), (2, 0));
+    let options = HapOptions {
+        turns_max: 1,
+        ..HapOptions::new("tidy-otter")
+    };
+    let talk = talk_with("hap_unavailable", answers, true, options).await;
+    assert_eq!((talk.end, talk.confirmed), (ConversationEnd::Limit, 0));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::stage::{QUESTION, Stage, kinds, prompt_of};
-use crate::support::{Running, eventually};
+use crate::support::{Running, envelope, eventually};
 
 #[test]
 fn an_agent_that_obeys_asks_once_and_is_done() {
@@ -281,4 +281,74 @@ fn the_doctor_finds_a_cli_that_works_and_says_what_is_wrong_with_one_that_does_n
     let gone = command.env("PATH", stage.bin()).output().unwrap();
     assert_eq!(gone.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&gone.stdout).contains("install the Cursor CLI"));
+}
+
+/// A stage whose first turn asks and is killed while it waits; later turns ask nothing.
+fn killed_while_it_waits() -> Stage {
+    let stage = Stage::new("hap_ok");
+    let home = stage.home.path();
+    fs::write(home.join("question"), envelope(QUESTION, None)).unwrap();
+    let script = r#"cd "$CUEME_HOME"
+        [ -e killed ] && exit 1
+        cueme cue "$CUEME_AGENT_ID" - < question &
+        until [ -e killed ]; do sleep 0.05; done
+        kill -9 $!
+        until [ -e answered ]; do sleep 0.05; done
+        exit 137"#;
+    fs::write(home.join("cue.sh"), script).unwrap();
+    stage
+}
+
+/// Kills the cue of such a stage, and answers it when nobody listens any more.
+fn answer_too_late(stage: &Stage) -> String {
+    let id = stage.home.waited_for(QUESTION);
+    fs::write(stage.home.path().join("killed"), "").unwrap();
+    eventually(|| (stage.home.open(QUESTION)?["waiting"] == 0).then_some(()));
+    stage.home.run(&["answer", &id, "SQLite"]).expect(0);
+    fs::write(stage.home.path().join("answered"), "").unwrap();
+    id
+}
+
+/// Asks something else as the agent of this stage; returns what it is told instead.
+fn told_by_mailbox(stage: &Stage) -> String {
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap();
+    stage.home.ask_for("20s", agent, "Next?", None).expect(75).stdout
+}
+
+#[test]
+fn an_answer_that_the_agent_missed_is_kept_when_the_human_declines_to_go_on() {
+    let stage = killed_while_it_waits();
+    let running = stage.start(&["agent", "run", "do it"]);
+    let missed = answer_too_late(&stage);
+    stage.answer_of("adapter", &["decline", "enough"]);
+    running.finish().expect(0);
+    assert_eq!(stage.delivery(&missed), "handed");
+    assert!(told_by_mailbox(&stage).contains("SQLite"));
+}
+
+#[test]
+fn an_answer_that_the_agent_missed_comes_with_the_next_one_and_counts_then() {
+    let stage = killed_while_it_waits();
+    let running = stage.start(&["agent", "run", "do it"]);
+    let missed = answer_too_late(&stage);
+    let next = stage.answer_of("adapter", &["answer", "go on"]);
+    stage.answer_of("adapter", &["decline", "enough"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert!(prompt_of(&turns[4]).contains("SQLite"), "{}", turns[4]);
+    assert!(prompt_of(&turns[4]).ends_with("go on"), "{}", turns[4]);
+    assert_eq!(stage.delivery(&missed), "acknowledged");
+    assert_eq!(stage.delivery(next["cue_id"].as_str().unwrap()), "acknowledged");
+}
+
+#[test]
+fn an_answer_whose_turn_did_not_begin_is_told_with_the_agents_next_question() {
+    let stage = Stage::new("hap_refused");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "also update the docs"]);
+    running.finish().expect(1);
+    assert_eq!(stage.turns().len(), 2, "the answer was given to a second turn");
+    assert_eq!(stage.delivery(cue["cue_id"].as_str().unwrap()), "handed");
+    assert!(told_by_mailbox(&stage).contains("also update the docs"));
 }

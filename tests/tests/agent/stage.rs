@@ -139,6 +139,12 @@ impl Stage {
         history.as_array().unwrap().clone()
     }
 
+    /// Returns how far the outcome of a question has travelled.
+    pub(crate) fn delivery(&self, cue: &str) -> String {
+        let cue = self.home.run(&["show", cue, "--json"]).expect(0).json();
+        cue["delivery"].as_str().unwrap().to_owned()
+    }
+
     /// Waits for a question that somebody waits for, and answers it.
     pub(crate) fn answer(&self, words: &[&str]) -> Value {
         self.answer_one(words, |_| true)

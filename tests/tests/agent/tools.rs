@@ -178,3 +178,24 @@ fn without_a_human_there_is_no_tool_that_runs_commands() {
     assert!(text(&ended).contains("no tools"), "{}", ended.stdout);
     assert!(!stage.project().join("made-here").exists());
 }
+
+#[test]
+fn an_answer_that_the_agent_missed_is_not_used_up_by_an_approval() {
+    let stage = stage("exec", &json!({"command": "echo hello"}), &json!({}));
+    let mut join = stage.command(&["join", "cursor"]);
+    join.env("CUEME_SESSION", "chat-1").output().unwrap();
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap();
+    stage.home.ask_for("100ms", agent, "Which one?", None).expect(75);
+    let missed = stage.home.open("Which one?").unwrap()["cue_id"].clone();
+    let missed = missed.as_str().unwrap();
+    stage.home.run(&["answer", missed, "SQLite"]).expect(0);
+    let running = stage.start(&["agent", "run", "--resume", "chat-1", "do it"]);
+    let approval = stage.answer_of("approval", &["answer", "--confirm"]);
+    assert_eq!(approval["agent_id"], agent);
+    stage.answer_of("adapter", &["decline", "enough"]);
+    running.finish().expect(0);
+    assert_eq!(stage.delivery(missed), "handed");
+    let told = stage.home.ask_for("20s", agent, "Next?", None).expect(75).stdout;
+    assert!(told.contains("SQLite"), "{told}");
+}

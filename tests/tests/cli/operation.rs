@@ -230,3 +230,12 @@ fn the_inbox_can_be_watched() {
     watching.kill().unwrap();
     watching.wait().unwrap();
 }
+
+#[test]
+fn a_token_comes_with_the_address_it_opens() {
+    let home = Home::new();
+    let made = home.run(&["token"]).expect(0);
+    assert_eq!(made.stdout.lines().count(), 1, "{}", made.stdout);
+    assert_eq!(made.stderr.matches("/api/v1").count(), 1, "{}", made.stderr);
+    assert!(made.stderr.contains("/api/v1;"), "{}", made.stderr);
+}

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use protocol_spec::message::{Asked, Reply, Request, Welcome, decode_request, encode_reply};
@@ -162,6 +164,29 @@ fn an_older_broker_is_asked_to_retire_and_the_newer_one_takes_over() {
     assert!(ended.stderr.contains("ask it anew"), "{}", ended.stderr);
     let status = home.run(&["broker", "status", "--json"]).expect(0).json();
     assert_eq!(status["version"], protocol_spec::version::PROGRAM);
+}
+
+#[test]
+fn a_broker_that_hangs_up_on_every_question_is_given_up_after_a_few_attempts() {
+    let home = Home::new();
+    let listener = UnixListener::bind(home.path().join("broker.sock")).unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            drop(stream);
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    let mut asking = home.start_with(&["cue", "bako-nefi", "-"], &envelope("A?", None));
+    eventually(|| {
+        let connections = connections.load(Ordering::SeqCst);
+        assert!(connections < 50, "{connections} connections");
+        asking.is_over().then_some(())
+    });
+    let ended = asking.finish().expect(69);
+    assert!(ended.stderr.contains("hint: "), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
 }
 
 #[test]

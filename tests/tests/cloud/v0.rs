@@ -7,6 +7,7 @@ use adapter_core::cursor::cloud::{
     ApiGeneration, Callback, CallbackIssuer, CloudApi, CloudError, CloudEvent, EXIT_CANCELLED, GateFuture,
     HumanGate, HumanWord, RunRef, RunRequest, Secret, Session, V0Client, WebhookTarget,
 };
+use adapter_core::hap::Heard;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Reply, Script, Webhooks};
 
 use crate::setting::{
@@ -611,14 +612,14 @@ impl HumanGate for Human {
         Box::pin(async { self.cued_by_agent })
     }
 
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<HumanWord, String>> {
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
         Box::pin(async move {
             self.asked.lock().unwrap().push(last_word.to_owned());
             let mut answers = self.answers.lock().unwrap();
             if answers.is_empty() {
                 Err("no broker".to_owned())
             } else {
-                Ok(answers.remove(0))
+                Ok(Heard::unconfirmed(answers.remove(0)))
             }
         })
     }

@@ -379,6 +379,35 @@ fn permissions_and_native_questions_go_to_the_human() {
     assert_eq!(reply["hookSpecificOutput"]["decision"]["behavior"], "allow");
 }
 
+#[test]
+fn a_tool_is_held_back_although_the_agent_missed_an_answer() {
+    let home = Home::new();
+    let agent = agent_of(&home, "claude_code");
+    home.ask_for("100ms", &agent, "Which database?", None).expect(75);
+    let missed = id_of(&home.open("Which database?").unwrap());
+    home.run(&["answer", &missed, "SQLite"]).expect(0);
+    let mut command = recorded(&home, "claude_code", "pre_tool");
+    command["session_id"] = recorded(&home, "claude_code", "session_start")["session_id"].clone();
+    command["tool_name"] = json!("Bash");
+    command["tool_input"] = json!({ "command": "rm -rf build" });
+    for (words, decision) in [("--confirm", "allow"), ("--cancel", "deny")] {
+        let hook = home.start_hook("claude_code", "pre_tool", &command);
+        let cue = eventually(|| {
+            let inbox = home.run(&["inbox", "--json"]).expect(0).json();
+            let asked = |cue: &&Value| cue["origin"] == "approval" && cue["waiting"].as_u64() > Some(0);
+            inbox.as_array().unwrap().iter().find(asked).map(id_of)
+        });
+        home.run(&["answer", &cue, words]).expect(0);
+        let reply = finish(hook).expect(0).json();
+        assert_eq!(
+            reply["hookSpecificOutput"]["permissionDecision"], decision,
+            "{reply}"
+        );
+    }
+    let told = home.ask_for("20s", &agent, "Next?", None).expect(75).stdout;
+    assert!(told.contains("SQLite"), "{told}");
+}
+
 /// Writes a transcript whose last call is one of our MCP tools.
 fn called(home: &Home, tool: &str, agent: &str) {
     let lines = [

@@ -297,9 +297,13 @@ fn the_protocol_is_a_prompt_and_a_resource() {
     assert!(missing["error"]["code"].is_number(), "{missing}");
 }
 
+fn tasks_capability() -> Value {
+    json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })
+}
+
 /// A client that takes calls as tasks.
 fn with_tasks(home: &Home) -> Client {
-    let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let capabilities = tasks_capability();
     Client::start_with(home, "2025-11-25", &capabilities)
 }
 
@@ -385,4 +389,64 @@ fn the_newest_revision_is_spoken_without_a_handshake() {
     let (reply, before) = client.reply(3);
     assert!(text(&reply["result"]).starts_with("ship it\n"), "{reply}");
     assert!(before.is_empty(), "{before:?}");
+}
+
+#[test]
+fn a_result_that_could_not_be_written_is_not_delivered() {
+    answers_nobody_who_reads(&json!({}));
+}
+
+#[test]
+fn a_task_whose_end_could_not_be_written_is_not_delivered() {
+    answers_nobody_who_reads(&tasks_capability());
+}
+
+/// Answers a question of a client that has stopped to read; it must come again.
+#[track_caller]
+fn answers_nobody_who_reads(capabilities: &Value) {
+    let home = Home::new();
+    let agent = home.join();
+    let mut server = home
+        .command(&["mcp"])
+        .env_remove("CUEME_SESSION")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = server.stdin.take().unwrap();
+    let mut stdout = BufReader::new(server.stdout.take().unwrap());
+    let mut send = |message: &Value| writeln!(stdin, "{message}").unwrap();
+    let mut line = || {
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    send(
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": { "name": "test", "version": "1" } } }),
+    );
+    line();
+    send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    send(
+        &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "cue", "arguments": { "agent_id": agent, "prompt": "Which port?" } } }),
+    );
+    let cue = home.waited_for("Which port?");
+    let task = (capabilities != &json!({})).then(|| line()["result"]["taskId"].clone());
+    // Nobody reads what the server writes any more.
+    drop(stdout);
+    home.run(&["answer", &cue, "8080"]).expect(0);
+    let delivery = || home.run(&["show", &cue, "--json"]).expect(0).json()["delivery"].clone();
+    eventually(|| (delivery() != "none").then_some(()));
+    if let Some(task) = task {
+        std::thread::sleep(Duration::from_millis(300));
+        send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/get", "params": { "taskId": task } }));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(delivery(), "handed");
+    let told = home.ask_for("20s", &agent, "Next?", None).expect(75).stdout;
+    assert!(told.contains("8080"), "{told}");
+    server.kill().unwrap();
+    server.wait().unwrap();
 }

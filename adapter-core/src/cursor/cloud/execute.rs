@@ -26,6 +26,7 @@ use super::status::{Phase, phase};
 use super::v0::V0Client;
 use super::v1::V1Client;
 use super::wait::Transcript;
+use crate::hap::Heard;
 
 /// The tag of this runtime.
 pub const RUNTIME: &str = "cursor_cloud";
@@ -149,11 +150,12 @@ impl<'a> Driver<'a> {
                 return Ok(state);
             }
             self.settle(&run).await;
-            let Some(words) = self.human_word(&run).await? else {
+            let Some(heard) = self.human_word(&run).await? else {
                 return Ok(state);
             };
             self.restart_deadline();
-            run = self.follow_up(&run.agent_id, &words).await?;
+            run = self.follow_up(&run.agent_id, &heard.word).await?;
+            heard.confirmation.give();
         }
         Err(Stop::Failed(format!(
             "the conversation has more than {TURNS_MAX} turns"
@@ -276,7 +278,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns what a human wants next; none if the run may end here.
-    async fn human_word(&mut self, run: &RunRef) -> Result<Option<String>, Stop> {
+    async fn human_word(&mut self, run: &RunRef) -> Result<Option<Heard<String>>, Stop> {
         let Some(gate) = self.run.gate else {
             return Ok(None);
         };
@@ -295,11 +297,16 @@ impl<'a> Driver<'a> {
             .last_word()
             .unwrap_or("The agent ended its turn.")
             .to_owned();
-        match self.guarded(gate.cue(&last_word)).await? {
-            Ok(HumanWord::Continue(words)) => Ok(Some(words)),
-            Ok(HumanWord::Done) => Ok(None),
-            Err(reason) => Err(Stop::Failed(format!("HAP_INCOMPLETE: {reason}"))),
-        }
+        let heard = self.guarded(gate.cue(&last_word)).await?;
+        let Heard { word, confirmation } =
+            heard.map_err(|reason| Stop::Failed(format!("HAP_INCOMPLETE: {reason}")))?;
+        Ok(match word {
+            HumanWord::Continue(word) => Some(Heard { word, confirmation }),
+            HumanWord::Done => {
+                confirmation.give();
+                None
+            }
+        })
     }
 
     fn restart_deadline(&mut self) {

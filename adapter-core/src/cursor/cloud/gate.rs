@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use super::api::RunRef;
 use super::prompt::Callback;
+use crate::hap::Heard;
 
 /// The future of a call to the human side.
 pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -26,7 +27,7 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
     fn was_cued<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
 
     /// Asks the human in the agent's place and waits, however long it takes.
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<HumanWord, String>>;
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>>;
 }
 
 /// What a human said to an agent that had finished.

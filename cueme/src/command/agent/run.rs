@@ -75,6 +75,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
             places: places.clone(),
             since: now(),
             interrupted: Arc::default(),
+            passed_on: Arc::default(),
         })
     };
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;

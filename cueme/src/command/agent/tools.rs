@@ -14,6 +14,7 @@ use protocol_spec::message::Told;
 use protocol_spec::outcome::{Origin, Outcome};
 
 use super::human::BrokerHuman;
+use crate::client::Taken;
 use crate::error::CliError;
 use crate::surroundings;
 
@@ -64,16 +65,25 @@ impl Approver for Asking {
         let human = self.0.clone();
         let prompt = format!("The agent wants to run this command:\n\n{command}");
         Box::pin(async move {
-            let ask =
-                move || human.consult(prompt, Some(APPROVAL_PAYLOAD.to_owned()), Origin::Approval, None);
-            match tokio::task::spawn_blocking(ask).await {
-                Ok(Ok(Some((_, told)))) => approval_of(&told),
-                Ok(Ok(None)) => Approval::Refused("the wait for an approval was interrupted".to_owned()),
+            match tokio::task::spawn_blocking(move || ask(&human, prompt)).await {
+                Ok(Ok(approval)) => approval,
                 Ok(Err(error)) => Approval::Refused(error.to_string()),
                 Err(error) => Approval::Refused(error.to_string()),
             }
         })
     }
+}
+
+/// Asks and waits. Whatever else the agent has missed has no place beside a yes or no, and stays undelivered.
+fn ask(human: &BrokerHuman, prompt: String) -> Result<Approval, CliError> {
+    let payload = Some(APPROVAL_PAYLOAD.to_owned());
+    Ok(match human.consult(prompt, payload, Origin::Approval, None)? {
+        Taken::Outcome { told, receipt, .. } => {
+            receipt.give(&human.places);
+            approval_of(&told)
+        }
+        Taken::Stopped => Approval::Refused("the wait for an approval was interrupted".to_owned()),
+    })
 }
 
 /// Only a plain yes approves.

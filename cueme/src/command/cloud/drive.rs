@@ -62,6 +62,7 @@ impl Drive {
                 agent_id,
                 since: now(),
                 interrupted: Arc::default(),
+                passed_on: Arc::default(),
             },
             run_id,
             turn: Arc::clone(&turn),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adapter_core::cursor::cloud::{
     Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
 };
-use adapter_core::hap::{Answer, Human, HumanQuestion, ends_conversation};
+use adapter_core::hap::{Answer, Heard, Human, HumanQuestion, ends_conversation};
 use protocol_spec::endpoint::Places;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, RunId};
@@ -79,7 +79,7 @@ impl HumanGate for BrokerGate {
         })
     }
 
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<HumanWord, String>> {
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
         let mut human = self.human.clone();
         let question = HumanQuestion {
             prompt: question(last_word),
@@ -87,13 +87,15 @@ impl HumanGate for BrokerGate {
             nonce: self.run_id.to_string(),
         };
         Box::pin(async move {
-            let answer = human.ask(question).await;
-            let answer = answer.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
-            Ok(match answer {
+            let heard = human.ask(question).await;
+            let Heard { word, confirmation } =
+                heard.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
+            let word = match word {
                 Answer::Text(text) if ends_conversation(&text) => HumanWord::Done,
                 Answer::Text(text) => HumanWord::Continue(text),
                 Answer::Declined(_) | Answer::Cancelled => HumanWord::Done,
-            })
+            };
+            Ok(Heard { word, confirmation })
         })
     }
 }

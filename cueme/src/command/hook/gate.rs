@@ -13,7 +13,7 @@ use super::cut::beginning;
 use super::native_question::NativeQuestion;
 use super::run::Called;
 use super::verdict::Verdict;
-use crate::client::{Patience, Question, Signals, Waited, mint, wait_for};
+use crate::client::{Question, Taken, ask_and_take, mint};
 use crate::error::CliError;
 
 const APPROVAL: &str = r#"{"type":"confirm","confirm_label":"Allow","cancel_label":"Deny"}"#;
@@ -33,12 +33,12 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     };
     match NativeQuestion::parse(tool) {
         Some(asked) => {
-            let waited = ask(called, agent, asked.prompt(), &asked.payload(), Origin::Agent)?;
-            Ok(verdict(waited, |told| answers(&asked, tool, told)))
+            let taken = ask(called, agent, asked.prompt(), &asked.payload(), Origin::Agent)?;
+            Ok(verdict(taken, |told| answers(&asked, tool, told)))
         }
         None => {
-            let waited = ask(called, agent, described(called, tool), APPROVAL, Origin::Approval)?;
-            Ok(verdict(waited, approval))
+            let taken = ask(called, agent, described(called, tool), APPROVAL, Origin::Approval)?;
+            Ok(verdict(taken, approval))
         }
     }
 }
@@ -49,7 +49,7 @@ fn ask(
     prompt: String,
     payload: &str,
     origin: Origin,
-) -> Result<Waited, CliError> {
+) -> Result<Taken, CliError> {
     let payload = RawValue::from_string(payload.to_owned())
         .map_err(|error| CliError::usage(format!("the payload is not JSON: {error}")))?;
     let question = Question {
@@ -58,20 +58,19 @@ fn ask(
         prompt,
         payload: Some(payload),
     };
-    let signals = Signals::catch()
-        .map_err(|error| CliError::usage(format!("could not listen for signals: {error}")))?;
-    let call = question.encode_as(mint(), origin, None)?;
-    wait_for(called.places, call, Patience::Unlimited, &signals, called.started)
+    ask_and_take(called.places, question.encode_as(mint(), origin, None)?)
 }
 
 /// Whatever is no decision leaves the host to its own dialog.
-fn verdict(waited: Waited, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
-    match waited {
-        Waited::Outcome(told, receipt) if told.outcome != Outcome::Cancelled => {
+///
+/// An answer that the agent has missed decides nothing here and has no place in the reply: it stays undelivered.
+fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
+    match taken {
+        Taken::Outcome { told, receipt, .. } if told.outcome != Outcome::Cancelled => {
             Verdict::delivering(reply(&told), vec![receipt])
         }
-        Waited::Outcome(_, receipt) => Verdict::delivering(HookReply::Pass, vec![receipt]),
-        Waited::Mailbox(..) | Waited::Rested(_) | Waited::Stopped(..) => Verdict::pass(),
+        Taken::Outcome { receipt, .. } => Verdict::delivering(HookReply::Pass, vec![receipt]),
+        Taken::Stopped => Verdict::pass(),
     }
 }
 

@@ -6,6 +6,8 @@
 mod run;
 mod server;
 
+mod outgoing;
+
 mod tools;
 
 mod quick;

@@ -3,8 +3,10 @@
 use clap::Args;
 use protocol_spec::exit::Exit;
 use rmcp::ServiceExt;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio;
 
+use super::outgoing::Confirming;
 use super::server::Server;
 use crate::error::CliError;
 use crate::surroundings;
@@ -21,8 +23,10 @@ pub(in crate::command) fn run(_: &McpArgs) -> Result<Exit, CliError> {
         .build()
         .map_err(|error| failed(error.to_string()))?;
     let ended = runtime.block_on(async {
+        let (stdin, stdout) = stdio();
+        let outgoing = server.outgoing.clone();
         let service = server
-            .serve(stdio())
+            .serve(Confirming::new(AsyncRwTransport::new(stdin, stdout), outgoing))
             .await
             .map_err(|error| failed(error.to_string()))?;
         service.waiting().await.map_err(|error| failed(error.to_string()))

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use protocol_spec::endpoint::Places;
 use protocol_spec::version::PROGRAM;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::Semaphore;
 
+use super::outgoing::Outgoing;
 use super::tasks::Tasks;
 use super::{quick, tasks, texts, tools, wait};
 
@@ -29,13 +30,16 @@ out, call it again with exactly the same arguments. The prompt `hap` is the whol
 pub(super) struct Server {
     pub(super) places: Arc<Places>,
     pub(super) waits: Arc<Semaphore>,
+    pub(super) outgoing: Outgoing,
     tasks: Tasks,
 }
 
 impl Server {
     pub(super) fn new(places: Places) -> Self {
+        let places = Arc::new(places);
         Self {
-            places: Arc::new(places),
+            outgoing: Outgoing::new(Arc::clone(&places)),
+            places,
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
             tasks: Tasks::default(),
         }
@@ -84,12 +88,18 @@ impl ServerHandler for Server {
         Ok(result.into())
     }
 
+    async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
+        if let Some(request) = &cancelled.request_id {
+            self.outgoing.give_up(request);
+        }
+    }
+
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.tasks.get(self, &request.task_id)
+        self.tasks.get(&self.outgoing, &request.task_id, context.id)
     }
 
     async fn cancel_task(

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::RoleServer;
-use rmcp::model::{CreateTaskResult, GetTaskResult, TaskPayload};
+use rmcp::model::{CreateTaskResult, GetTaskResult, RequestId, TaskPayload};
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskExit, TaskManager, TaskOptions};
 
 use super::content;
+use super::outgoing::Outgoing;
 use super::server::Server;
 use super::tools::WaitCall;
 use super::wait::{Caller, finish};
@@ -67,7 +68,12 @@ impl Tasks {
     }
 
     /// Says how a task stands; whoever is told of its end has the outcome.
-    pub(super) fn get(&self, server: &Server, task_id: &str) -> Result<GetTaskResult, ErrorData> {
+    pub(super) fn get(
+        &self,
+        outgoing: &Outgoing,
+        task_id: &str,
+        request: RequestId,
+    ) -> Result<GetTaskResult, ErrorData> {
         let task = self.manager.get_task(task_id)?;
         if matches!(task.payload, TaskPayload::Completed { .. }) {
             let receipt = self
@@ -76,8 +82,7 @@ impl Tasks {
                 .unwrap_or_else(PoisonError::into_inner)
                 .remove(task_id);
             if let Some(receipt) = receipt {
-                let places = Arc::clone(&server.places);
-                tokio::task::spawn_blocking(move || receipt.give(&places));
+                outgoing.hold(request, receipt);
             }
         }
         Ok(GetTaskResult::new(task))

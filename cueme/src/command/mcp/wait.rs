@@ -70,10 +70,9 @@ pub(super) async fn wait(
     let caller = Caller::of(context);
     match finish(server, asked, &caller, context.ct.cancelled()).await {
         Ok(ended) => {
-            if let Some(receipt) = ended.receipt {
-                let places = Arc::clone(&server.places);
-                // The result leaves whether or not the broker can be told; telling it may take seconds.
-                tokio::task::spawn_blocking(move || receipt.give(&places));
+            // The answer to a call that was cancelled at the last moment is never written.
+            if let Some(receipt) = ended.receipt.filter(|_| !context.ct.is_cancelled()) {
+                server.outgoing.hold(context.id.clone(), receipt);
             }
             ended.result
         }

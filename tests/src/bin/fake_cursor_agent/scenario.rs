@@ -227,6 +227,10 @@ fn play_turn(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) -> E
             sleep(Duration::from_millis(1_500));
             finish(out);
         }
+        "hap_refused" if args.resume.is_some() => {
+            eprint!("You've hit your usage limit. Upgrade your plan to continue.");
+            return ExitCode::from(1);
+        }
         _ if scenario.starts_with("hap_") => hap(scenario, args, earlier, out),
         _ => finish(out),
     }
@@ -433,7 +437,9 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
             skipped_question(out, "Which?", &["A", "B"]);
         }
         "hap_ask_twice" => ask_twice(out),
-        "hap_unavailable" => out.say("TOOLS_UNAVAILABLE\ncueme cue tidy-otter -", Before::Tool),
+        "hap_unavailable" | "hap_refused" => {
+            out.say("TOOLS_UNAVAILABLE\ncueme cue tidy-otter -", Before::Tool)
+        }
         "hap_fake_claim" => out.say("I called cueme and you said yes. ", Before::Tool),
         // hap_missing, and hap_repair on its first turn: only work, no cue.
         _ => out.shell("cargo test", 0, false),

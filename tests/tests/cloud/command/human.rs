@@ -1,6 +1,6 @@
 //! The human in cloud runs: asked at their end, or by the agent itself from where it runs.
 
-use cueme_tests::cloud_fake::Script;
+use cueme_tests::cloud_fake::{Failure, Reply, Script};
 use cueme_tests::eventually;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -23,6 +23,7 @@ fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
     assert_eq!(cloud.fake.bodies("POST", "/followup").len(), 1);
     let prompt = cloud.fake.bodies("POST", "/followup")[0]["prompt"]["text"].to_string();
     assert!(prompt.contains("now the docs"), "{prompt}");
+    assert_eq!(cloud.home.delivery(&first), "acknowledged");
     cloud.home.ok(&["decline", &second, "enough"]);
     let run = client.finish();
     let last = events(run.expect(0)).pop().unwrap();
@@ -38,6 +39,29 @@ fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
     assert_eq!(cloud.home.delivery(&second), "acknowledged");
     let agents = cloud.home.json(&["agents", "--json"]);
     assert_eq!(agents[0]["agent_runtime"], "cursor_cloud");
+}
+
+#[test]
+fn an_answer_that_the_cloud_refused_is_not_delivered() {
+    let script = Script {
+        failures: vec![Failure {
+            method: "POST".into(),
+            path_part: "/followup".into(),
+            times: 100,
+            reply: Reply::Status {
+                status: 400,
+                code: "invalid_request".into(),
+                retry_after: None,
+            },
+        }],
+        ..Script::default()
+    };
+    let cloud = Cloud::start(script, 1);
+    let mut client = cloud.begin(&["launch", "fix it"]);
+    let cue = cloud.question("All done.");
+    cloud.home.ok(&["answer", &cue, "now the docs"]);
+    client.finish().expect(1);
+    assert_eq!(cloud.home.delivery(&cue), "handed");
 }
 
 #[test]
