@@ -9,6 +9,7 @@ mod trial;
 
 mod ledger;
 
+mod program;
 mod proofs;
 mod report;
 mod run;
