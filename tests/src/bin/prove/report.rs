@@ -290,3 +290,56 @@ fn machine() -> String {
         kernel.trim()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(violations: &[&str], omitted: &[&str], smaller: &[&str]) -> Findings {
+        let all = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        Findings {
+            figures: Vec::new(),
+            violations: all(violations),
+            omitted: all(omitted),
+            smaller: all(smaller),
+        }
+    }
+
+    #[test]
+    fn only_what_was_run_as_a_whole_has_passed() {
+        let cases = [
+            (false, findings(&[], &[], &[]), Verdict::Passed),
+            (false, findings(&[], &[], &["much of it"]), Verdict::Passed),
+            (false, findings(&[], &["a browser"], &[]), Verdict::PassedInPart),
+            (false, findings(&["lost"], &["a browser"], &[]), Verdict::Failed),
+            (true, findings(&[], &["a browser"], &[]), Verdict::NotRun),
+            (true, findings(&["lost"], &[], &[]), Verdict::Failed),
+        ];
+        for (is_not_run, findings, expected) in cases {
+            assert_eq!(
+                verdict(is_not_run, &findings),
+                expected,
+                "{is_not_run} {findings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_outcome_stands_for_a_later_run_of_the_same_programs_alone() {
+        let program = Program::with_digests(&["cueme", "prove"]);
+        let outcome = |findings| {
+            let took = Duration::from_secs(1);
+            Outcome::new(PROOFS[0], Tier::Ci, 1, took, &program, None, findings)
+        };
+        let passed = outcome(findings(&[], &[], &[]));
+        assert!(passed.stands_for(&program));
+        assert!(!passed.stands_for(&Program::default()), "of other programs");
+        assert!(!outcome(findings(&[], &["a browser"], &[])).stands_for(&program));
+        // As it was written before programs were kept.
+        let mut old = serde_json::to_value(&passed).unwrap_or_default();
+        let fields = old.as_object_mut().map(|fields| fields.remove("program"));
+        assert!(fields.flatten().is_some());
+        let old: Outcome = serde_json::from_value(old).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!old.stands_for(&program));
+    }
+}
