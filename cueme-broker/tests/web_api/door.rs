@@ -1,5 +1,7 @@
 //! Who is let in, and who is not. Whatever is refused changes nothing.
 
+use std::path::{Path, PathBuf};
+
 use protocol_spec::message::TokenScope;
 use serde_json::json;
 
@@ -218,6 +220,85 @@ fn an_expired_or_foreign_token_is_refused() {
         b"",
     );
     answer.refused(401, "unauthenticated");
+}
+
+#[test]
+fn a_link_works_for_ten_minutes() {
+    const LIFE_MS: i64 = 10 * 60 * 1000;
+    let broker = TestBroker::start();
+    // As if all but the last minute had passed, and then all of it.
+    for (passed_ms, status) in [(LIFE_MS - 60_000, 303), (LIFE_MS, 401)] {
+        let token = broker.link_token();
+        broker.sql(&format!("UPDATE links SET expires_at = expires_at - {passed_ms}"));
+        let answer = Http::new(broker.port).get(&format!("/login/{token}"));
+        assert_eq!(answer.status, status, "after {passed_ms} ms");
+    }
+}
+
+#[test]
+fn no_file_holds_what_opens_something() {
+    let broker = TestBroker::start();
+    let agent = broker.join("cursor");
+    let browser = broker.sign_in();
+    let (_, cookie) = browser.cookie.split_once('=').unwrap();
+    let secrets = [
+        cookie.to_owned(),
+        broker.link_token(),
+        broker.token(TokenScope::Human, None),
+        broker.token(TokenScope::Agent, Some(&agent)),
+    ];
+    let files = files_below(&broker.path());
+    let holds = |text: &str| {
+        let found = files
+            .iter()
+            .find(|(_, bytes)| bytes.windows(text.len()).any(|window| window == text.as_bytes()));
+        found.map(|(path, _)| path.clone())
+    };
+    assert!(holds("a program").is_some(), "the tokens' name is found");
+    for secret in secrets {
+        assert!(secret.len() > 30, "{secret}");
+        assert_eq!(holds(&secret), None, "{secret}");
+    }
+}
+
+fn files_below(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut files_below(&path));
+        } else if path.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            found.push((path, bytes));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_page_is_on_this_machine_alone_unless_told_otherwise() {
+    let broker = TestBroker::start();
+    assert_eq!(listening(&broker), [format!("0100007F:{:04X}", broker.port)]);
+    let open = TestBroker::with_config("listen = \"0.0.0.0:0\"\n", &[]);
+    assert_eq!(listening(&open), [format!("00000000:{:04X}", open.port)]);
+}
+
+/// Returns where a broker's process listens, as the system writes it.
+fn listening(broker: &TestBroker) -> Vec<String> {
+    const LISTEN: &str = "0A";
+    let own: Vec<String> = std::fs::read_dir(format!("/proc/{}/fd", broker.pid()))
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        .map(|target| target.to_string_lossy().into_owned())
+        .collect();
+    let tables =
+        ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let rows = tables.iter().flat_map(|table| table.lines().skip(1));
+    rows.map(|row| row.split_whitespace().collect::<Vec<_>>())
+        .filter(|row| row[3] == LISTEN && own.contains(&format!("socket:[{}]", row[9])))
+        .map(|row| row[1].to_owned())
+        .collect()
 }
 
 #[test]

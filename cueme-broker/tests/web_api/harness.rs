@@ -91,6 +91,10 @@ impl TestBroker {
         self.home.path().to_owned()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     fn find_port(&self) -> u16 {
         let status = match self.call(&Request::Status(Nothing {})) {
             Reply::Status(status) => status,

@@ -1,7 +1,8 @@
 //! Whoever is slow is closed, and slows down nobody else.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use crate::harness::{Answer, Http, TestBroker};
@@ -62,6 +63,28 @@ fn half_heads_silent_connections_and_stalled_bodies_are_closed_within_ten_second
         );
     }
     assert_eq!(browser.get("/settings").ok(200)["undo_ms"], 5000);
+}
+
+#[test]
+fn a_line_on_the_socket_must_be_whole_within_half_a_minute_however_it_trickles() {
+    let broker = TestBroker::start();
+    let started = Instant::now();
+    let mut trickling = UnixStream::connect(broker.path().join("broker.sock")).unwrap();
+    trickling
+        .set_read_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
+    let closed_after = loop {
+        // A byte after the end is refused, or lost; reading says which end it was.
+        let _ = trickling.write_all(b"{");
+        match trickling.read(&mut [0; 64]) {
+            Ok(0) => break started.elapsed(),
+            Ok(_) => panic!("half a line was answered"),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => break started.elapsed(),
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "it is still served");
+    };
+    assert!(closed_after > Duration::from_secs(25), "{closed_after:?}");
 }
 
 #[test]

@@ -14,11 +14,15 @@ const INPUT_BYTES_MAX: usize = 4096;
 /// Drives each reader for a while, as many at a time as the machine has processors; returns how often they were run.
 pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) -> u64 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
-    if !build(&folder) {
+    if !is_installed(&folder) {
         trial.omit(
             "guided by coverage",
             "it takes a nightly toolchain and `cargo install cargo-fuzz`",
         );
+        return 0;
+    }
+    if !build(&folder) {
+        trial.violation("the readers do not build for `cargo fuzz`");
         return 0;
     }
     let at_once = thread::available_parallelism().map_or(1, usize::from);
@@ -42,6 +46,11 @@ pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) 
         }
     }
     executions
+}
+
+fn is_installed(folder: &Path) -> bool {
+    let asked = fuzz(folder).arg("--version").stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
 }
 
 fn build(folder: &Path) -> bool {
@@ -112,7 +121,8 @@ impl Guided {
     }
 }
 
-fn last_lines(log: &str) -> String {
+/// Returns the end of what a program wrote.
+pub(crate) fn last_lines(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     lines[lines.len().saturating_sub(20)..].join("\n")
 }

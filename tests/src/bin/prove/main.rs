@@ -9,10 +9,12 @@ mod trial;
 
 mod ledger;
 
+mod program;
 mod proofs;
 mod report;
 mod run;
 
+mod contents;
 mod guided;
 mod load;
 mod mutants;
@@ -28,6 +30,7 @@ mod r04_full_disk;
 mod r05_fuzz;
 mod r06_malformed;
 mod r07_slow;
+mod r08_browser;
 mod r08_cross_site;
 mod r09_other_user;
 mod r10_clocks;

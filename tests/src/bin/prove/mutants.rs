@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::trial::{NotRun, Trial};
+use crate::guided::last_lines;
+use crate::trial::Trial;
 
 /// What is changed.
 const FILES: [&str; 2] = ["cueme-broker/src/machine/**", "cueme-broker/src/store/**"];
@@ -14,7 +15,10 @@ const CAUGHT_PERCENT_MIN: usize = 90;
 const PATIENCE_SEC: &str = "100";
 
 /// Tries one change in so many, and counts what was noticed.
-pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
+pub(crate) fn run(trial: &mut Trial, sources: &Path) {
+    if !is_installed() {
+        return trial.omit("mutants", "it takes `cargo install cargo-mutants`");
+    }
     let shards = trial.size(1, 16, 1);
     let shard = trial.random.below(shards);
     let mut command = Command::new("cargo");
@@ -44,24 +48,32 @@ pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
         .env_remove("CUEME_BIN")
         .env("CUEME_SIM_STEPS", "5000")
         .current_dir(sources)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
-    let status = command.status().map_err(|error| NotRun(error.to_string()))?;
+        .stdin(Stdio::null());
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => return trial.violation(format!("cargo mutants cannot be run: {error}")),
+    };
     let counted = |name: &str| {
         let list = std::fs::read_to_string(sources.join("mutants.out").join(name));
         list.map(|list| list.lines().map(str::to_owned).collect::<Vec<_>>())
     };
-    // Two and three are its ways to say that something was missed, or hung.
+    // Two and three are its ways to say that something was missed, or hung; four, that the tests fail without a change.
     let (Ok(caught), Ok(missed), Ok(hung), true) = (
         counted("caught.txt"),
         counted("missed.txt"),
         counted("timeout.txt"),
-        matches!(status.code(), Some(0 | 2 | 3)),
+        matches!(output.status.code(), Some(0 | 2 | 3)),
     ) else {
-        return Err(NotRun("it takes `cargo install cargo-mutants`".into()));
+        let said = String::from_utf8_lossy(&output.stdout);
+        return trial.violation(format!(
+            "cargo mutants failed, {}: {}",
+            output.status,
+            last_lines(&said)
+        ));
     };
     let noticed = caught.len() + hung.len();
     let total = noticed + missed.len();
+    trial.check(total > 0, || "not one change was tried".into());
     trial.check(noticed * 100 >= total * CAUGHT_PERCENT_MIN, || {
         format!("{} of {total} changes were not noticed: {missed:?}", missed.len())
     });
@@ -72,5 +84,9 @@ pub(crate) fn run(trial: &mut Trial, sources: &Path) -> Result<(), NotRun> {
     for missed in missed {
         eprintln!("r19: not noticed: {missed}");
     }
-    Ok(())
+}
+
+fn is_installed() -> bool {
+    let asked = Command::new("cargo").args(["mutants", "--version"]).output();
+    asked.is_ok_and(|output| output.status.success())
 }

@@ -1,61 +1,67 @@
 //! R8: every route, asked under every name an attacker can make a browser use, from every page, with every key.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::process::Command;
-use std::time::Duration;
 
-use cueme_tests::{Home, Http};
+use cueme_tests::{Home, Http, eventually};
 use protocol_spec::message::{MintToken, Reply, Request, TokenScope};
-use rusqlite::Connection;
 
+use crate::contents::{difference, everything};
 use crate::load::join_all;
 use crate::r07_slow::page;
 use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
 
-/// What only the page itself holds: its script.
-const PAGE_MARK: &str = "src=\"/js/page-";
-/// How long a browser has for an attack, in milliseconds.
-const BROWSER_MS: u32 = 4_000;
-
-/// How long the attacker's page takes to be complete.
-const SLOW_IMAGE: Duration = Duration::from_millis(1500);
+/// An answer as the page sends it, which an attacker would like to send.
+pub(crate) const ANSWER: &str =
+    r#"{"id":"018f0000-0000-7000-8000-000000000000","answer":{"text":"owned"},"hold_ms":0}"#;
 
 /// Tries every combination that must be refused, and some that must not.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let home = Home::new();
+    home.configure("public_listen = \"127.0.0.1:0\"\n");
     let agent = join_all(&home, 1).remove(0);
     let mut waiting = home.wire();
-    let Some(Reply::Asked(asked)) = waiting.call(&ask(&agent, "May somebody else answer this?")) else {
-        panic!("not asked");
-    };
+    let cue = asked(waiting.call(&ask(&agent, "May somebody else answer this?")));
     let (http, cookie) = page(&home);
-    let token = mint(&home);
     let place = Place {
         http,
+        public: public_listener(&home),
         agent,
-        cue: asked.cue_id.to_string(),
+        cue,
     };
-    let routes = place.routes(&cookie);
-    let keys = Key::all(&cookie, &token);
+    let keys = Keys {
+        human: mint(&home, TokenScope::Human, None),
+        agent: mint(&home, TokenScope::Agent, Some(&place.agent)),
+        cookie,
+    };
+    let routes = place.routes(&keys.cookie);
+    if !trial.is_thorough() {
+        trial.leave_to_larger("every origin with every key, for each host and route");
+    }
     let before = everything(&home);
     let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
-    let attempts = attempts(trial, http, &routes, &keys);
+    let attempts: Vec<Attempt> = [Entrance::Page, Entrance::Public]
+        .into_iter()
+        .flat_map(|entrance| attempts(trial, entrance, &place, &routes, &keys))
+        .collect();
     let total = attempts.len() as u64;
     for (number, attempt) in (0..).zip(&attempts) {
-        let status = attempt.refused(trial, http);
+        let status = attempt.refused(trial, &place);
         *counts.entry(status).or_default() += 1;
         trial.progress(number, total);
     }
-    trial.check(everything(&home) == before, || {
-        "a refused request changed something".into()
+    let changed = difference(&before, &everything(&home));
+    trial.check(changed.is_empty(), || {
+        format!("a refused request changed something: {changed:?}")
     });
-    controls(trial, http, &cookie, &token);
-    in_a_browser(trial, &home, http, &place);
-    trial.check(home.open_cues().len() == 1, || "the question was decided".into());
+    controls(trial, &home, &place, &keys);
+    crate::r08_browser::run(trial, &home, &place);
+    let open = home.open_cues();
+    trial.check(open.len() == 1 && open[0].cue_id.to_string() == place.cue, || {
+        format!("the question was decided: {open:?}")
+    });
     trial.figure("routes", routes.len());
+    trial.figure("listeners", 2);
     trial.figure("host forms", Host::all(http).len());
     trial.figure("origins", ORIGINS);
     trial.figure("requests that must be refused", total);
@@ -63,10 +69,17 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     Ok(())
 }
 
-fn mint(home: &Home) -> String {
+fn asked(reply: Option<Reply>) -> String {
+    match reply {
+        Some(Reply::Asked(asked)) => asked.cue_id.to_string(),
+        other => panic!("not asked: {other:?}"),
+    }
+}
+
+fn mint(home: &Home, scope: TokenScope, agent: Option<&str>) -> String {
     let mint = MintToken {
-        scope: TokenScope::Human,
-        agent: None,
+        scope,
+        agent: agent.map(str::to_owned),
         name: Some("prove".into()),
     };
     match home.wire().call(&Request::Token(mint)) {
@@ -75,11 +88,35 @@ fn mint(home: &Home) -> String {
     }
 }
 
+/// Returns where agents elsewhere are served; only the log knows the port.
+fn public_listener(home: &Home) -> Http {
+    let port = eventually("agents elsewhere are served", || {
+        let log = home.log();
+        let line = log
+            .lines()
+            .find(|line| line.contains("agents elsewhere are served"))?;
+        let rest = line.split("127.0.0.1:").nth(1)?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    });
+    Http::new(port)
+}
+
+/// Which of the broker's two listeners is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entrance {
+    /// The page's.
+    Page,
+    /// That of agents elsewhere.
+    Public,
+}
+
 /// Where the page is, and what there is to attack.
-struct Place {
-    http: Http,
+pub(crate) struct Place {
+    pub(crate) http: Http,
+    public: Http,
     agent: String,
-    cue: String,
+    pub(crate) cue: String,
 }
 
 /// A method and a path.
@@ -89,7 +126,44 @@ struct Route {
     path: String,
 }
 
+impl Route {
+    fn is_safe(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD")
+    }
+
+    /// Says whether agents speak here.
+    fn is_agents(&self) -> bool {
+        self.path.starts_with("/api/v1/hap/")
+    }
+
+    /// Says whether only the listener for agents elsewhere has it.
+    fn is_outside(&self) -> bool {
+        !self.path.starts_with("/api/v1/") && self.path.starts_with("/api/")
+    }
+
+    /// Says whether it is open to whoever sends something that proves itself, signed or as a one-time token.
+    fn proves_itself(&self) -> bool {
+        self.is_outside() && !self.is_safe()
+    }
+
+    /// Returns what is sent: where that is worth most, what would be taken from the page.
+    fn body(&self) -> &'static str {
+        if self.path.ends_with("/answer") {
+            ANSWER
+        } else {
+            "{}"
+        }
+    }
+}
+
 impl Place {
+    fn at(&self, entrance: Entrance) -> Http {
+        match entrance {
+            Entrance::Page => self.http,
+            Entrance::Public => self.public,
+        }
+    }
+
     /// Returns every route the broker describes, and the page's own.
     fn routes(&self, cookie: &str) -> Vec<Route> {
         let description = self.http.get("/api/v1/openapi.json", Some(cookie)).json();
@@ -226,22 +300,31 @@ fn origins(http: Http) -> [Option<String>; ORIGINS] {
     ]
 }
 
+/// What opens something.
+struct Keys {
+    cookie: String,
+    human: String,
+    agent: String,
+}
+
 /// What a request carries to be let in.
 #[derive(Debug, Clone)]
 enum Key {
     None,
     Wrong,
     Cookie(String),
-    Bearer(String),
+    Human(String),
+    Agent(String),
 }
 
 impl Key {
-    fn all(cookie: &str, token: &str) -> [Self; 4] {
+    fn all(keys: &Keys) -> [Self; 5] {
         [
             Self::None,
             Self::Wrong,
-            Self::Cookie(cookie.to_owned()),
-            Self::Bearer(token.to_owned()),
+            Self::Cookie(keys.cookie.clone()),
+            Self::Human(keys.human.clone()),
+            Self::Agent(keys.agent.clone()),
         ]
     }
 
@@ -250,13 +333,14 @@ impl Key {
             Self::None => None,
             Self::Wrong => Some("authorization: Bearer AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".into()),
             Self::Cookie(cookie) => Some(format!("cookie: {cookie}")),
-            Self::Bearer(token) => Some(format!("authorization: Bearer {token}")),
+            Self::Human(token) | Self::Agent(token) => Some(format!("authorization: Bearer {token}")),
         }
     }
 }
 
 /// One request that must be refused.
 struct Attempt {
+    entrance: Entrance,
     route: Route,
     host: Host,
     origin: Option<String>,
@@ -264,8 +348,15 @@ struct Attempt {
 }
 
 /// Returns what is tried: everything, or in the smallest tier each pair of route and host with the rest in turn.
-fn attempts(trial: &mut Trial, http: Http, routes: &[Route], keys: &[Key; 4]) -> Vec<Attempt> {
-    let origins = origins(http);
+fn attempts(
+    trial: &mut Trial,
+    entrance: Entrance,
+    place: &Place,
+    routes: &[Route],
+    keys: &Keys,
+) -> Vec<Attempt> {
+    let http = place.at(entrance);
+    let (origins, keys) = (origins(http), Key::all(keys));
     let is_thorough = trial.is_thorough();
     let mut attempts = Vec::new();
     for route in routes {
@@ -277,6 +368,7 @@ fn attempts(trial: &mut Trial, http: Http, routes: &[Route], keys: &[Key; 4]) ->
                 .enumerate()
             {
                 let attempt = Attempt {
+                    entrance,
                     route: route.clone(),
                     host: host.clone(),
                     origin: origin.clone(),
@@ -295,34 +387,54 @@ fn attempts(trial: &mut Trial, http: Http, routes: &[Route], keys: &[Key; 4]) ->
 impl Attempt {
     /// Says whether this is what a browser on our page, or a program with a token, does.
     fn is_allowed(&self) -> bool {
-        let is_safe = matches!(self.route.method.as_str(), "GET" | "HEAD");
-        let named = self.host.headers.first().map(|host| format!("http://{host}"));
-        let is_ours = self.origin.is_some() && self.origin == named;
-        if !self.host.is_ours || !(self.origin.is_none() || is_ours) {
-            return false;
-        }
-        match self.key {
-            Key::None | Key::Wrong => false,
-            Key::Cookie(_) => is_ours || is_safe,
-            Key::Bearer(_) => true,
+        let route = &self.route;
+        match (self.entrance, &self.key) {
+            _ if !self.is_from_us() => false,
+            (_, Key::None | Key::Wrong) => false,
+            (Entrance::Page, Key::Cookie(_)) => {
+                (self.origin.is_some() || route.is_safe()) && !route.is_agents()
+            }
+            (Entrance::Page, Key::Human(_)) => !route.is_agents(),
+            (Entrance::Page, Key::Agent(_)) => route.is_agents(),
+            (Entrance::Public, Key::Cookie(_) | Key::Human(_)) => false,
+            (Entrance::Public, Key::Agent(_)) => route.is_agents() || route.is_outside(),
         }
     }
 
-    fn refused(&self, trial: &mut Trial, http: Http) -> u16 {
-        let Some(answer) = http.send_raw(&self.bytes()) else {
+    /// Says whether host and origin are as our page, or no page at all, would say them.
+    fn is_from_us(&self) -> bool {
+        let named = self.host.headers.first().map(|host| format!("http://{host}"));
+        self.host.is_ours && (self.origin.is_none() || self.origin == named)
+    }
+
+    fn refused(&self, trial: &mut Trial, place: &Place) -> u16 {
+        let Some(answer) = place.at(self.entrance).send_raw(&self.bytes()) else {
             trial.violation(format!("no answer to {}", self.words()));
             return 0;
         };
-        // 400 is a head that no server may read; 429 is 401 to whoever guessed too often.
-        let has_guessed = matches!(self.key, Key::Wrong) || self.route.path.starts_with("/login/");
-        let is_refused = matches!(answer.status, 400 | 401 | 403) || has_guessed && answer.status == 429;
-        trial.check(is_refused, || {
+        trial.check(self.is_refusal(answer.status), || {
             format!("{} was let in: {} {}", self.words(), answer.status, answer.text())
         });
         trial.check(!answer.has_cors(), || {
             format!("{} allows other origins", self.words())
         });
         answer.status
+    }
+
+    fn is_refusal(&self, status: u16) -> bool {
+        let has_guessed = matches!(self.key, Key::Wrong) || self.route.path.starts_with("/login/");
+        match status {
+            401 | 403 => true,
+            // The same to whoever guessed too often.
+            429 => has_guessed,
+            // Whoever may come in finds nothing of the page at the other listener.
+            404 => {
+                self.is_from_us() && self.entrance == Entrance::Public && matches!(self.key, Key::Agent(_))
+            }
+            // What has to prove itself, and is not even readable.
+            400 => self.is_from_us() && self.entrance == Entrance::Public && self.route.proves_itself(),
+            _ => false,
+        }
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -342,7 +454,11 @@ impl Attempt {
             head.push_str(&format!("{key}\r\n"));
         }
         if self.route.method != "GET" {
-            head.push_str("content-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
+            let body = self.route.body();
+            head.push_str(&format!(
+                "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            ));
         } else {
             head.push_str("\r\n");
         }
@@ -351,7 +467,8 @@ impl Attempt {
 
     fn words(&self) -> String {
         format!(
-            "{} {} at {:?}{} from {:?} with {:?}",
+            "{:?}: {} {} at {:?}{} from {:?} with {:?}",
+            self.entrance,
             self.route.method,
             self.route.path,
             self.host.headers,
@@ -363,165 +480,48 @@ impl Attempt {
 }
 
 /// What is allowed works; otherwise refusing everything would pass.
-fn controls(trial: &mut Trial, http: Http, cookie: &str, token: &str) {
-    let host = http.host();
-    let with = |name: &str, value: &str| {
+fn controls(trial: &mut Trial, home: &Home, place: &Place, keys: &Keys) {
+    let get = |http: Http, path: &str, name: &str, value: &str| {
+        let host = http.host();
         let headers = [("host", host.as_str()), (name, value)];
-        http.send("GET", "/api/v1/state", &headers, b"").status
+        http.send("GET", path, &headers, b"").status
     };
-    let bearer = format!("Bearer {token}");
+    let (human, agent) = (format!("Bearer {}", keys.human), format!("Bearer {}", keys.agent));
+    let state = "/api/v1/state";
     for (what, status) in [
-        ("the cookie", with("cookie", cookie)),
-        ("the token", with("authorization", &bearer)),
+        ("the cookie", get(place.http, state, "cookie", &keys.cookie)),
+        ("the token", get(place.http, state, "authorization", &human)),
+        (
+            "an agent's token",
+            get(place.public, "/api/skills/index", "authorization", &agent),
+        ),
     ] {
         trial.check(status == 200, || format!("{what} was refused: {status}"));
     }
+    our_page_answers(trial, home, place, &keys.cookie);
 }
 
-/// A signed-in browser visits a page of an attacker, which tries what pages can try.
-fn in_a_browser(trial: &mut Trial, home: &Home, http: Http, place: &Place) {
-    let Ok(listener) = TcpListener::bind("127.0.0.1:0") else {
-        return trial.omit("a real browser", "no port to serve the attacker's page on");
-    };
-    let Ok(attacker) = listener.local_addr() else {
-        return;
-    };
-    let profile = home.scratch().join("profile");
-    let visit = |url: &str| {
-        // A page whose stream of events never ends is stopped from outside, should its own limit not do it.
-        Command::new("timeout")
-            .args([
-                "--kill-after=5",
-                "20",
-                "chromium",
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-            ])
-            .args(["--disable-dev-shm-usage", "--dump-dom"])
-            .arg(format!("--timeout={BROWSER_MS}"))
-            .arg("--host-resolver-rules=MAP evil.test 127.0.0.1")
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(url)
-            .output()
-    };
-    let link = match home
-        .wire()
-        .call(&Request::WebLink(protocol_spec::message::WebLink::default()))
-    {
-        Some(Reply::WebLink(link)) => link.url,
-        other => panic!("no link: {other:?}"),
-    };
-    let signed_in = match visit(&link) {
-        Ok(output) if output.stdout.is_empty() => {
-            return trial.omit("a real browser", "chromium is not installed, or shows nothing");
-        }
-        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
-        Err(error) => return trial.omit("a real browser", &format!("chromium cannot be run: {error}")),
-    };
-    trial.check(signed_in.contains(PAGE_MARK), || {
-        format!("the page was not shown after signing in: {signed_in}")
-    });
+/// What is refused from elsewhere is taken from our page, to the byte, and changes something.
+fn our_page_answers(trial: &mut Trial, home: &Home, place: &Place, cookie: &str) {
+    let cue = asked(home.wire().call(&ask(&place.agent, "May our page answer this?")));
     let before = everything(home);
-    let own = http.origin();
-    let cue = &place.cue;
-    let html = format!(
-        "<!doctype html><title>attack</title><pre id=log></pre><script>
-         const log = text => document.getElementById('log').textContent += text + '\\n';
-         const go = (name, url, options) => fetch(url, options).then(r => r.text().then(t => log(name + ' ' + r.type + ' ' + t.length))).catch(e => log(name + ' refused'));
-         go('read', '{own}/api/v1/state', {{credentials: 'include'}});
-         go('blind', '{own}/api/v1/cues/{cue}/answer', {{method: 'POST', mode: 'no-cors', credentials: 'include', headers: {{'content-type': 'text/plain'}}, body: '{{\"id\":\"018f0000-0000-7000-8000-000000000000\",\"answer\":{{\"text\":\"owned\"}}}}'}});
-         new EventSource('{own}/api/v1/events', {{withCredentials: true}}).onmessage = () => log('events READ');
-         </script><form id=f method=post enctype=text/plain action='{own}/api/v1/cues/{cue}/decline'><input name='{{\"id\":\"018f0000-0000-7000-8000-000000000001\",\"x\":\"' value='\"}}'></form>
-         <iframe src='{own}/'></iframe><img src=/slow>"
-    );
-    let server = std::thread::spawn(move || {
-        listener.set_nonblocking(true).ok();
-        let deadline = std::time::Instant::now() + Duration::from_secs(40);
-        while std::time::Instant::now() < deadline {
-            let Ok((mut stream, _)) = listener.accept() else {
-                std::thread::sleep(Duration::from_millis(5));
-                continue;
-            };
-            stream.set_nonblocking(false).ok();
-            let mut request = [0; 4096];
-            let count = stream.read(&mut request).unwrap_or(0);
-            if request[..count].starts_with(b"GET /stop") {
-                return;
-            }
-            if request[..count].starts_with(b"GET /slow") {
-                // The page is not complete before this, so what it tries has time to happen.
-                std::thread::sleep(SLOW_IMAGE);
-            }
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{html}",
-                html.len()
-            );
-        }
-    });
-    let attack = visit(&format!("http://evil.test:{}/", attacker.port()));
-    let rebound = visit(&format!("{}/", own.replace("127.0.0.1", "evil.test")));
-    // Ends the attacker's server, which would end by itself later.
-    if let Ok(mut stream) = std::net::TcpStream::connect(attacker) {
-        let _ = stream.write_all(b"GET /stop HTTP/1.1\r\n\r\n");
-    }
-    let _ = server.join();
-    let text = |output: std::io::Result<std::process::Output>| {
-        output.map_or_else(
-            |error| error.to_string(),
-            |output| String::from_utf8_lossy(&output.stdout).into_owned(),
-        )
+    let route = Route {
+        method: "POST".into(),
+        path: format!("/api/v1/cues/{cue}/answer"),
     };
-    let (attack, rebound) = (text(attack), text(rebound));
-    let log = attack
-        .split("<pre id=\"log\">")
-        .nth(1)
-        .and_then(|rest| rest.split("</pre>").next());
-    let log = log.unwrap_or_default().trim().replace('\n', ", ");
-    trial.check(log.contains("read refused") && !log.contains("READ"), || {
-        format!("the attacker's page could read: {log:?} in {attack}")
+    let allowed = Attempt {
+        entrance: Entrance::Page,
+        host: Host::named(&place.http.host(), true),
+        origin: Some(place.http.origin()),
+        key: Key::Cookie(cookie.to_owned()),
+        route,
+    };
+    assert!(allowed.is_allowed(), "{}", allowed.words());
+    let answer = place.http.send_raw(&allowed.bytes());
+    let status = answer.map_or(0, |answer| answer.status);
+    trial.check(status == 200, || format!("our own page was refused: {status}"));
+    let changed = difference(&before, &everything(home));
+    trial.check(changed.iter().any(|row| row.contains("decisions")), || {
+        format!("an answer of our own page is not seen to change anything: {changed:?}")
     });
-    trial.check(
-        rebound.contains("host name") && !rebound.contains(PAGE_MARK),
-        || format!("the page was shown under another name: {rebound}"),
-    );
-    trial.check(everything(home) == before, || {
-        "the attacker's page changed something".into()
-    });
-    trial.figure("a browser on the attacker's page", log);
-}
-
-/// Returns everything a refused request must not change.
-fn everything(home: &Home) -> String {
-    let database = Connection::open(home.database()).unwrap_or_else(|error| panic!("{error}"));
-    let mut seen = String::new();
-    let tables = [
-        "agents",
-        "cues",
-        "questions",
-        "decisions",
-        "messages",
-        "drafts",
-        "uploads",
-        "settings",
-        "tokens",
-        "events",
-    ];
-    for table in tables {
-        let sql = if table == "tokens" {
-            "SELECT token_id, scope, agent_id, name FROM tokens".to_owned()
-        } else {
-            format!("SELECT * FROM {table}")
-        };
-        let mut statement = database.prepare(&sql).unwrap_or_else(|error| panic!("{error}"));
-        let columns = statement.column_count();
-        let mut rows = statement.query([]).unwrap_or_else(|error| panic!("{error}"));
-        while let Ok(Some(row)) = rows.next() {
-            for column in 0..columns {
-                seen.push_str(&format!("{table} {:?}\n", row.get_ref(column)));
-            }
-        }
-    }
-    seen
 }

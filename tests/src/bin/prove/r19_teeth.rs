@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
+use crate::report::{Kept, Outcome, Verdict};
+use crate::tier::Tier;
 use crate::trial::{NotRun, Trial};
 
 /// The bugs.
@@ -50,10 +52,12 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         .iter()
         .flat_map(|bug| bug.caught_by.iter().map(String::as_str))
         .collect();
-    let is_sound = copy.build() && copy.prove(&controls.into_iter().collect::<Vec<_>>());
-    trial.check(is_sound, || {
-        "without a bug the tests fail too: they prove nothing".into()
-    });
+    assert!(copy.build(), "the copy does not build");
+    for (test, ending) in copy.prove(&controls.into_iter().collect::<Vec<_>>()) {
+        trial.check(ending == Ending::Passed, || {
+            format!("without a bug {test} does not pass either, and proves nothing: {ending:?}")
+        });
+    }
     let mut caught = 0;
     let total = bugs.bug.len() as u64;
     for (number, bug) in (0..).zip(&bugs.bug) {
@@ -61,19 +65,50 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         copy.seed(bug);
         let is_built = copy.build();
         trial.check(is_built, || format!("{:?} does not build", bug.name));
-        let is_caught = is_built && !copy.prove(&tests);
+        let endings = if is_built { copy.prove(&tests) } else { Vec::new() };
         copy.mend(&sources, bug);
-        trial.check(is_caught, || {
-            format!("{:?} was not caught by {tests:?}", bug.name)
+        // A test that ends in no outcome says nothing: it may as well have stumbled over itself.
+        let told = endings.iter().find_map(|(test, ending)| match ending {
+            Ending::Failed(violation) => Some(format!("{test}: {violation}")),
+            Ending::Passed | Ending::NotRun | Ending::Nothing => None,
         });
-        caught += u64::from(is_caught);
+        trial.check(told.is_some(), || {
+            format!("{:?} was not caught by {endings:?}", bug.name)
+        });
+        eprintln!("r19: {:?}: {}", bug.name, told.as_deref().unwrap_or("not caught"));
+        caught += u64::from(told.is_some());
         trial.progress(number + 1, total);
     }
     trial.figure("caught", caught);
-    if let Err(NotRun(why)) = crate::mutants::run(trial, &copy.directory) {
-        trial.omit("mutants", &why);
-    }
+    crate::mutants::run(trial, &copy.directory);
     Ok(())
+}
+
+/// How a test of the copy ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Ending {
+    Passed,
+    /// With this violation, and maybe others.
+    Failed(String),
+    NotRun,
+    /// Without an outcome: it hung, or could not be run at all.
+    Nothing,
+}
+
+impl Ending {
+    fn of(outcome: Option<&Outcome>) -> Self {
+        match outcome.map(|outcome| outcome.verdict) {
+            Some(Verdict::Passed | Verdict::PassedInPart) => Self::Passed,
+            Some(Verdict::Failed) => Self::Failed(
+                outcome
+                    .and_then(Outcome::first_violation)
+                    .unwrap_or_default()
+                    .to_owned(),
+            ),
+            Some(Verdict::NotRun) => Self::NotRun,
+            None => Self::Nothing,
+        }
+    }
 }
 
 /// A copy of the sources with a target directory of its own.
@@ -138,9 +173,13 @@ impl Copy {
         built.is_ok_and(|status| status.success())
     }
 
-    /// Runs tests of the copy; returns whether all passed. One that hangs did not.
-    fn prove(&self, tests: &[&str]) -> bool {
+    /// Runs tests of the copy, and reads what they kept of how they ended.
+    fn prove<'a>(&self, tests: &[&'a str]) -> Vec<(&'a str, Ending)> {
         let built = self.directory.join("target/debug");
+        let kept = Kept::below(&self.directory.join("target"), Tier::Ci);
+        for test in tests {
+            kept.forget(test);
+        }
         let ended = Command::new("timeout")
             .arg((PATIENCE_SEC * tests.len()).to_string())
             .arg(built.join("prove"))
@@ -151,6 +190,10 @@ impl Copy {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        ended.is_ok_and(|status| status.success())
+        if let Err(error) = ended {
+            eprintln!("r19: the copy's tests cannot be run: {error}");
+        }
+        let ending = |test: &&'a str| (*test, Ending::of(kept.read(test).as_ref()));
+        tests.iter().map(ending).collect()
     }
 }

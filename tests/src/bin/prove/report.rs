@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol_spec::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::program::Program;
 use crate::proofs::{PROOFS, Proof};
 use crate::tier::Tier;
 use crate::trial::Findings;
@@ -21,6 +22,8 @@ const FAILED_FIRST: &str = include_str!("../../../prove/failed-first.md");
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Passed,
+    /// What was run has passed, and something could not be run.
+    PassedInPart,
     Failed,
     NotRun,
 }
@@ -30,6 +33,7 @@ impl Verdict {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::PassedInPart => "passed in part",
             Self::Failed => "FAILED",
             Self::NotRun => "not run",
         }
@@ -46,6 +50,9 @@ pub(crate) struct Outcome {
     at: Timestamp,
     seconds: f64,
     build: String,
+    /// What was run, and of which state of the sources; outcomes of older programs do not say.
+    #[serde(default)]
+    program: Program,
     pub(crate) verdict: Verdict,
     /// Why it was not run, if it was not.
     why_not: Option<String>,
@@ -58,14 +65,11 @@ impl Outcome {
         tier: Tier,
         seed: u64,
         took: Duration,
+        program: &Program,
         why_not: Option<String>,
         findings: Findings,
     ) -> Self {
-        let verdict = match (&why_not, findings.violations.is_empty()) {
-            (_, false) => Verdict::Failed,
-            (Some(_), true) => Verdict::NotRun,
-            (None, true) => Verdict::Passed,
-        };
+        let verdict = verdict(why_not.is_some(), &findings);
         Self {
             id: proof.id.to_owned(),
             title: proof.title.to_owned(),
@@ -79,10 +83,21 @@ impl Outcome {
                 "release"
             }
             .to_owned(),
+            program: program.clone(),
             verdict,
             why_not,
             findings,
         }
+    }
+
+    /// Returns the first of what must not be.
+    pub(crate) fn first_violation(&self) -> Option<&str> {
+        self.findings.violations.first().map(String::as_str)
+    }
+
+    /// Says whether it can stand for another run of this program: all of it passed, and nothing was rebuilt since.
+    pub(crate) fn stands_for(&self, program: &Program) -> bool {
+        self.verdict == Verdict::Passed && self.program.is_same(program)
     }
 
     /// Returns everything measured, in one line.
@@ -100,6 +115,12 @@ impl Outcome {
                 .iter()
                 .map(|part| format!("not run: {part}")),
         );
+        parts.extend(
+            self.findings
+                .smaller
+                .iter()
+                .map(|part| format!("left to larger tiers: {part}")),
+        );
         if let Some(first) = self.findings.violations.first() {
             parts.push(format!(
                 "{} violations, first: {first}",
@@ -107,6 +128,18 @@ impl Outcome {
             ));
         }
         parts.join("; ")
+    }
+}
+
+fn verdict(is_not_run: bool, findings: &Findings) -> Verdict {
+    if !findings.violations.is_empty() {
+        Verdict::Failed
+    } else if is_not_run {
+        Verdict::NotRun
+    } else if !findings.omitted.is_empty() {
+        Verdict::PassedInPart
+    } else {
+        Verdict::Passed
     }
 }
 
@@ -120,6 +153,11 @@ impl Kept {
     pub(crate) fn open(tier: Tier) -> Self {
         let target = std::env::current_exe().unwrap_or_default();
         let target = target.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        Self::below(target, tier)
+    }
+
+    /// Opens those of the programs that were built into this directory.
+    pub(crate) fn below(target: &Path, tier: Tier) -> Self {
         let directory = target.join("prove").join(tier.name());
         if let Err(error) = fs::create_dir_all(&directory) {
             eprintln!("warning: outcomes are not kept: {}: {error}", directory.display());
@@ -140,6 +178,16 @@ impl Kept {
         }
     }
 
+    /// Forgets an outcome, so that whatever is read later is new.
+    pub(crate) fn forget(&self, id: &str) {
+        match fs::remove_file(self.path(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                panic!("the outcome of {id} cannot be forgotten: {error}")
+            }
+            _ => {}
+        }
+    }
+
     fn path(&self, id: &str) -> PathBuf {
         self.directory.join(format!("{id}.json"))
     }
@@ -150,7 +198,7 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
     println!();
     for outcome in outcomes {
         println!(
-            "{:4} {:8} {:7.1} s  {}",
+            "{:4} {:14} {:7.1} s  {}",
             outcome.id,
             outcome.verdict.word(),
             outcome.seconds,
@@ -166,8 +214,9 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
     };
     let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
     println!(
-        "\n{} passed, {} failed, {} not run, {seconds:.0} s",
+        "\n{} passed, {} passed in part, {} failed, {} not run, {seconds:.0} s",
         count(Verdict::Passed),
+        count(Verdict::PassedInPart),
         count(Verdict::Failed),
         count(Verdict::NotRun)
     );
@@ -176,13 +225,13 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
 /// Writes the file of figures from everything kept of a tier; what it lacks is taken from smaller ones.
 pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
     let mut text = format!(
-        "# Figures\n\nWritten by `prove --tier {} --write tests/FIGURES.md`; nobody types figures by hand. Each row says in \
-         which tier and build it was run, and may be of another run than its neighbours; times of a debug build say \
-         little.\n\n",
+        "# Figures\n\nWritten by `prove --tier {} --write tests/FIGURES.md`; nobody types figures by hand. Each row says \
+         when, at which commit and in which tier and build it was run, and may be of another run than its neighbours; a \
+         commit with a + had changes on top; times of a debug build say little.\n\n",
         tier.name()
     );
-    let _ = writeln!(text, "- date: {}\n- machine: {}\n", now(), machine());
-    text.push_str("| test | what is done | result | tier | seconds | build | seed | figures |\n|---|---|---|---|---:|---|---|---|\n");
+    let _ = writeln!(text, "- written: {}\n- machine: {}\n", now(), machine());
+    text.push_str("| test | what is done | result | date | commit | tier | seconds | build | seed | figures |\n|---|---|---|---|---|---|---:|---|---|---|\n");
     for proof in PROOFS {
         let kept = tier
             .and_smaller()
@@ -190,10 +239,12 @@ pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
             .find_map(|tier| Kept::open(*tier).read(proof.id));
         let row = match kept {
             Some(outcome) => format!(
-                "| {} | {} | {} | {} | {:.0} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {:.0} | {} | {} | {} |",
                 outcome.id.to_uppercase(),
                 outcome.title,
                 outcome.verdict.word(),
+                day(outcome.at),
+                outcome.program.commit(),
                 outcome.tier.name(),
                 outcome.seconds,
                 outcome.build,
@@ -201,7 +252,7 @@ pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
                 outcome.figures().replace('|', "\\|").replace('\n', " ")
             ),
             None => format!(
-                "| {} | {} | not run | | | | | |",
+                "| {} | {} | not run | | | | | | | |",
                 proof.id.to_uppercase(),
                 proof.title
             ),
@@ -216,6 +267,11 @@ pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Returns the day of a moment.
+fn day(at: Timestamp) -> String {
+    at.to_string().chars().take("2026-01-01".len()).collect()
 }
 
 /// Describes the machine by what its system says of it.
@@ -233,4 +289,57 @@ fn machine() -> String {
         "{cores} cores ({model}), {memory} of memory, Linux {}",
         kernel.trim()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(violations: &[&str], omitted: &[&str], smaller: &[&str]) -> Findings {
+        let all = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        Findings {
+            figures: Vec::new(),
+            violations: all(violations),
+            omitted: all(omitted),
+            smaller: all(smaller),
+        }
+    }
+
+    #[test]
+    fn only_what_was_run_as_a_whole_has_passed() {
+        let cases = [
+            (false, findings(&[], &[], &[]), Verdict::Passed),
+            (false, findings(&[], &[], &["much of it"]), Verdict::Passed),
+            (false, findings(&[], &["a browser"], &[]), Verdict::PassedInPart),
+            (false, findings(&["lost"], &["a browser"], &[]), Verdict::Failed),
+            (true, findings(&[], &["a browser"], &[]), Verdict::NotRun),
+            (true, findings(&["lost"], &[], &[]), Verdict::Failed),
+        ];
+        for (is_not_run, findings, expected) in cases {
+            assert_eq!(
+                verdict(is_not_run, &findings),
+                expected,
+                "{is_not_run} {findings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_outcome_stands_for_a_later_run_of_the_same_programs_alone() {
+        let program = Program::with_digests(&["cueme", "prove"]);
+        let outcome = |findings| {
+            let took = Duration::from_secs(1);
+            Outcome::new(PROOFS[0], Tier::Ci, 1, took, &program, None, findings)
+        };
+        let passed = outcome(findings(&[], &[], &[]));
+        assert!(passed.stands_for(&program));
+        assert!(!passed.stands_for(&Program::default()), "of other programs");
+        assert!(!outcome(findings(&[], &["a browser"], &[])).stands_for(&program));
+        // As it was written before programs were kept.
+        let mut old = serde_json::to_value(&passed).unwrap_or_default();
+        let fields = old.as_object_mut().map(|fields| fields.remove("program"));
+        assert!(fields.flatten().is_some());
+        let old: Outcome = serde_json::from_value(old).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!old.stands_for(&program));
+    }
 }

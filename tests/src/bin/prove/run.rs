@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Parser;
 use uuid::Uuid;
 
+use crate::program::Program;
 use crate::proofs::{PROOFS, Proof, find};
 use crate::report::{Kept, Outcome, Verdict, print_table, write_figures};
 use crate::tier::Tier;
@@ -26,7 +27,7 @@ struct Args {
     /// Repeats the chance of an earlier run
     #[arg(long)]
     seed: Option<u64>,
-    /// Leaves out what passed in an earlier run of this tier
+    /// Leaves out what passed in an earlier run of this tier, by the same programs
     #[arg(long)]
     resume: bool,
     /// Writes the figures of this run, and of earlier ones of this tier, to a file
@@ -58,18 +59,17 @@ pub(crate) fn run() -> ExitCode {
     };
     let seed = args.seed.unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0);
     let kept = Kept::open(args.tier);
+    let program = Program::look();
     println!("tier {}, seed {seed}", args.tier.name());
     let mut outcomes = Vec::new();
     for proof in proofs {
         if args.resume
-            && let Some(earlier) = kept
-                .read(proof.id)
-                .filter(|earlier| earlier.verdict == Verdict::Passed)
+            && let Some(earlier) = kept.read(proof.id).filter(|earlier| earlier.stands_for(&program))
         {
             outcomes.push(earlier);
             continue;
         }
-        let outcome = try_one(proof, args.tier, seed);
+        let outcome = try_one(proof, args.tier, seed, &program);
         kept.write(&outcome);
         outcomes.push(outcome);
     }
@@ -99,7 +99,7 @@ fn chosen(names: &[String]) -> Result<Vec<Proof>, String> {
 }
 
 /// Runs one test; a harness that cannot go on is a failure too.
-fn try_one(proof: Proof, tier: Tier, seed: u64) -> Outcome {
+fn try_one(proof: Proof, tier: Tier, seed: u64, program: &Program) -> Outcome {
     eprintln!("{}: {} (seed {seed})", proof.id, proof.title);
     let started = Instant::now();
     let mut trial = Trial::new(proof.id, tier, seed);
@@ -117,6 +117,7 @@ fn try_one(proof: Proof, tier: Tier, seed: u64) -> Outcome {
         tier,
         seed,
         started.elapsed(),
+        program,
         why_not,
         trial.into_findings(),
     );

@@ -39,6 +39,9 @@ pub(crate) struct Findings {
     pub(crate) violations: Vec<String>,
     /// Parts that could not be run here, and why.
     pub(crate) omitted: Vec<String>,
+    /// Parts that larger tiers have and this one leaves out on purpose.
+    #[serde(default)]
+    pub(crate) smaller: Vec<String>,
 }
 
 /// A test that cannot be run here, and why.
@@ -101,10 +104,25 @@ impl Trial {
         }
     }
 
-    /// Says that a part could not be run here.
+    /// Says that a part could not be run here: what is left has passed in part at best.
     pub(crate) fn omit(&mut self, part: &str, why: &str) {
         eprintln!("\r{}: not run: {part}: {why}", self.id);
         self.findings.omitted.push(format!("{part}: {why}"));
+    }
+
+    /// Says that a part lacks a tool that `tests/run` installs; where everything must run, that is a violation.
+    pub(crate) fn lack(&mut self, part: &str, tool: &str) {
+        let why = format!("{tool} is not installed");
+        if must_run_everything() {
+            self.violation(format!("{part} was not run: {why}, and all must run"));
+        } else {
+            self.omit(part, &why);
+        }
+    }
+
+    /// Says that this tier leaves a part to a larger one; nothing is missing here.
+    pub(crate) fn leave_to_larger(&mut self, part: &str) {
+        self.findings.smaller.push(part.to_owned());
     }
 
     /// Says how far the test has come.
@@ -138,4 +156,9 @@ impl Trial {
         }
         self.findings
     }
+}
+
+/// Says whether this is a run of `tests/run`, which has installed what the tests need.
+pub(crate) fn must_run_everything() -> bool {
+    std::env::var("CUEME_TESTS").as_deref() == Ok("all")
 }
