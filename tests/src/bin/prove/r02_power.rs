@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use cueme_broker::store::Synchronous;
+use cueme_broker::store::{Synchronous, damage_in};
 use cueme_tests::Random;
 use protocol_spec::id::AgentId;
 
@@ -42,6 +42,12 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         promised += after.promised;
         trial.check(after.broken.is_empty(), || {
             format!("power lost at operation {at}: {:?}", after.broken)
+        });
+        trial.check(after.log_damage.is_none(), || {
+            format!(
+                "power lost at operation {at} is taken for damage: {:?}",
+                after.log_damage
+            )
         });
         trial.progress(number, total);
     }
@@ -94,6 +100,8 @@ struct Stage<'a> {
 struct After {
     promised: usize,
     broken: Vec<String>,
+    /// What the product would say is wrong with the log.
+    log_damage: Option<String>,
 }
 
 /// In how many cases something was broken.
@@ -124,6 +132,7 @@ impl Stage<'_> {
         After {
             promised: promises.count(),
             broken,
+            log_damage: left.get("cueme.db-wal").and_then(|log| damage_in(log)),
         }
     }
 

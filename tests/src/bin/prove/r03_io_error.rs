@@ -126,7 +126,7 @@ fn under_strace(trial: &mut Trial) {
     let every = trial.size(90, 1, 1);
     let is_there = std::process::Command::new("strace").arg("-V").output().is_ok();
     if !is_there {
-        return trial.omit("failing system calls", "strace is not installed");
+        return trial.lack("failing system calls", "strace");
     }
     let mut recoveries = Vec::new();
     for when in (1..=SYNCS).step_by(every) {

@@ -65,9 +65,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         .map(|number| town.ask(trial, &agent, &format!("open {number}")).1)
         .collect();
     town.judge_order(trial, &directory.path().join("cueme.db"), &open);
-    if let Err(NotRun(why)) = crate::set_clock::run(trial) {
-        trial.omit("real programs", &why);
-    }
+    crate::set_clock::run(trial);
     trial.figure("timed waits", waits);
     trial.figure("places of the clock", WALLS.len());
     Ok(())
