@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, MintToken, NAME_BYTES_MAX, Purged,
-    Recalled, ReceiptList, Reply, Request, Stopping, WebLink, Welcome,
+    ACKS_MAX, Ack, Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, MintToken,
+    NAME_BYTES_MAX, Purged, Recalled, ReceiptList, Reply, Request, Stopping, WebLink, Welcome,
 };
 use protocol_spec::payload::Payload;
 use protocol_spec::version;
@@ -59,14 +59,7 @@ pub(super) async fn dispatch(
             .send(id, &Reply::Acked(Acked { cue_ids: Vec::new() }))
             .await
             .map(Ok)?,
-        Request::Ack(ack) => submit(
-            connection,
-            id,
-            Work::Ack {
-                cues: ack.cue_ids,
-                nonce: ack.nonce,
-            },
-        ),
+        Request::Ack(ack) => check_ack(ack).and_then(|work| submit(connection, id, work)),
         Request::Rest(rest) => submit(connection, id, Work::Rest(rest.cue_id)),
         Request::Recall(recall) => {
             connection.broker.engine().catch_up().await.ok();
@@ -414,6 +407,21 @@ pub(crate) fn check_ask(ask: Ask) -> Result<Work, Failure> {
     Ok(Work::ask(ask.agent_id, ask.kind, ask.prompt, payload, ask.origin))
 }
 
+/// The engine looks each question up while everybody else waits.
+fn check_ack(ack: Ack) -> Result<Work, Failure> {
+    let count = ack.cue_ids.len();
+    if count > ACKS_MAX {
+        let message = format!("{count} questions are more than {ACKS_MAX}");
+        return Err(
+            Failure::new(ErrorCode::TooLarge, message).with_hint("acknowledge them in several requests")
+        );
+    }
+    Ok(Work::Ack {
+        cues: ack.cue_ids,
+        nonce: ack.nonce,
+    })
+}
+
 pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
     if names.iter().any(|name| name.len() > NAME_BYTES_MAX) {
         return Err(Failure::new(
@@ -454,4 +462,24 @@ fn absolute(path: &Path) -> Result<(), Failure> {
         ErrorCode::BadRequest,
         format!("{} is not an absolute path", path.display()),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(count: u64) -> Ack {
+        Ack {
+            cue_ids: (0..count).map(CueId::from_random).collect(),
+            nonce: None,
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_names_no_more_questions_than_the_engine_looks_up_in_a_moment() {
+        assert!(check_ack(ack(ACKS_MAX as u64)).is_ok());
+        let failure = check_ack(ack(ACKS_MAX as u64 + 1)).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::TooLarge);
+        assert!(failure.message.contains("256"), "{failure}");
+    }
 }

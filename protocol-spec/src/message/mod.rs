@@ -21,3 +21,5 @@ pub use view::*;
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// The longest path or name that is kept, in bytes.
 pub const NAME_BYTES_MAX: usize = 4096;
+/// The most questions one acknowledgement may name, and the most outcomes one reply hands over.
+pub const ACKS_MAX: usize = 256;
