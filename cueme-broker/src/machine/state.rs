@@ -185,7 +185,7 @@ impl Machine {
             Input::Ack { ticket, cues, nonce } => {
                 self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects);
             }
-            Input::Rest { ticket, cue } => self.rest(now, ticket, cue, &mut effects),
+            Input::Rest { ticket, cue } => self.rest(ticket, cue, &mut effects),
             Input::Gone { ticket } => self.leave(now, ticket, &mut effects),
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
             Input::Undo { ticket, cue } => self.undo(now, ticket, cue, &mut effects),

@@ -48,6 +48,8 @@ pub(super) struct Wait {
     pub(super) call: RequestId,
     /// Its name in the engine.
     pub(super) ticket: Ticket,
+    /// The question it waits for, once that is known.
+    pub(super) cue: Option<CueId>,
     /// The question whose outcome it was told.
     pub(super) told: Option<CueId>,
 }
@@ -123,7 +125,13 @@ impl Connection {
             ended.map(|wait| engine.gone(wait.ticket)).count() > 0
         };
         match reply {
-            Reply::Asked(_) => false,
+            Reply::Asked(asked) => {
+                let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
+                mine.for_each(|wait| wait.cue = Some(asked.cue_id));
+                false
+            }
+            // An outcome that came first is still to be acknowledged.
+            Reply::Rested(rested) => forget(&|wait| wait.cue == Some(rested.cue_id) && wait.told.is_none()),
             Reply::Outcome(told) => {
                 let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
                 mine.for_each(|wait| wait.told = Some(told.cue_id));

@@ -288,6 +288,7 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     connection.waits.push(Wait {
         call: id,
         ticket,
+        cue: None,
         told: None,
     });
     Ok(())
