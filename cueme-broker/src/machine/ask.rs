@@ -162,7 +162,7 @@ impl Machine {
                 text: Arc::clone(&text),
                 reminder: None,
                 answer: Some(Arc::clone(&answer)),
-                has_secrets: false,
+                redacted: None,
                 by: None,
                 decided_at: now.wall,
             },

@@ -57,6 +57,7 @@ impl Machine {
             effects.push(Effect::Store(Change::Reopen {
                 cue: id,
                 outcome: Outcome::Open,
+                erase: false,
             }));
             effects.push(Effect::Log {
                 what: EventKind::Reopened,

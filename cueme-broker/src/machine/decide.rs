@@ -62,7 +62,10 @@ impl Machine {
             text: Arc::clone(&worded.text),
             reminder: reminder.clone().filter(|_| worded.outcome != Outcome::Cancelled),
             answer: worded.answer.clone(),
-            has_secrets: worded.redacted.is_some(),
+            redacted: worded
+                .redacted
+                .as_ref()
+                .map(|redacted| Arc::new(redacted.1.clone())),
             by: by.clone(),
             decided_at: now.wall,
         };
@@ -164,7 +167,7 @@ impl Machine {
             .with_hint("the agent has it already; `cueme say` leaves it a message");
             return effects.push(refuse(ticket, failure));
         };
-        let answer = decision.answer.as_deref().cloned();
+        let (answer, erase) = (decision.draft(), decision.has_secrets());
         let taken = std::mem::take(taken);
         cue.state = State::Open;
         if cue.waiters.is_empty() {
@@ -173,6 +176,7 @@ impl Machine {
         effects.push(Effect::Store(Change::Reopen {
             cue: id,
             outcome: Outcome::Open,
+            erase,
         }));
         if !taken.is_empty() {
             effects.push(Effect::Store(Change::ReturnMessages { cue: id }));
@@ -268,7 +272,7 @@ fn already_decided(id: CueId, made: &Decision) -> Failure {
         Outcome::Cancelled => "cancelled",
         Outcome::Open | Outcome::Answered | Outcome::Superseded => "answered",
     };
-    let shown = if made.has_secrets {
+    let shown = if made.has_secrets() {
         String::new()
     } else {
         format!(": {}", super::beginning_of(&made.text))

@@ -139,8 +139,8 @@ pub struct Decision {
     pub reminder: Option<Arc<str>>,
     /// The answer as data.
     pub answer: Option<Arc<Answer>>,
-    /// Whether text or answer hold secrets.
-    pub has_secrets: bool,
+    /// The answer without its secrets, where text and answer hold any.
+    pub redacted: Option<Arc<Answer>>,
     /// Who decided.
     pub by: Option<String>,
     /// When.
@@ -359,6 +359,21 @@ impl Machine {
         }
         if let Some(agent) = self.agents.get_mut(&cue.agent) {
             agent.cues.retain(|known| *known != id);
+        }
+    }
+}
+
+impl Decision {
+    /// Says whether text or answer hold secrets.
+    pub fn has_secrets(&self) -> bool {
+        self.redacted.is_some()
+    }
+
+    /// Returns the answer as a human may see it again to go on writing: secrets have to be typed anew.
+    pub(super) fn draft(&self) -> Option<Answer> {
+        match &self.redacted {
+            Some(redacted) => Some(Answer::clone(redacted).without_redacted()),
+            None => self.answer.as_deref().cloned(),
         }
     }
 }
