@@ -83,6 +83,11 @@ impl Splitter {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
+    /// Returns how many bytes it holds.
+    pub fn held(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Says whether the beginning of a line is waiting for its end.
     pub fn has_partial_line(&self) -> bool {
         self.taken < self.pending.len()

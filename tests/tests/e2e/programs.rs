@@ -286,3 +286,33 @@ fn who_rests_waits_no_longer() {
     };
     assert_eq!(decided.handed_to, 0, "nobody was there to be handed it");
 }
+
+/// Lines that nobody finishes take memory; there is a limit to it, and who comes after it may come again.
+#[test]
+fn unfinished_lines_take_no_more_memory_than_is_set_aside_for_them() {
+    const LINE: usize = 70 << 20;
+    let home = Home::new();
+    home.join();
+    let unfinished = vec![b'x'; LINE];
+    let mut programs: Vec<Wire> = (0..3).map(|_| home.wire()).collect();
+    for program in &mut programs {
+        program.send_bytes(&unfinished);
+    }
+    let mut one_more = home.wire();
+    one_more.send_bytes(&unfinished);
+    let Some(Reply::Error(failure)) = one_more.hear() else {
+        panic!("there was room for it")
+    };
+    assert_eq!(failure.code, ErrorCode::Busy, "{failure}");
+    one_more.send_bytes(b"\n");
+    assert!(one_more.hear().is_none(), "and the connection ends");
+    assert!(home.status().running, "short lines are served all the while");
+    drop(programs.pop());
+    let mut one_more = home.wire();
+    one_more.send_bytes(&unfinished);
+    one_more.send_bytes(b"\n");
+    let Some(Reply::Error(failure)) = one_more.hear() else {
+        panic!("a line of one letter is a message")
+    };
+    assert_eq!(failure.code, ErrorCode::BadRequest, "there is room again");
+}
