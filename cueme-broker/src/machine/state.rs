@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::Told;
+use protocol_spec::message::{Told, line_bytes};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
+use super::MESSAGES_LINE_BYTES_MAX;
 use super::effect::Effect;
 use super::input::{Input, Now, Ticket};
 
@@ -363,6 +364,28 @@ impl Machine {
     }
 }
 
+impl Agent {
+    /// Takes the oldest messages, as many as one outcome may carry; the others wait for the next.
+    pub(super) fn take_messages(&mut self) -> Vec<Message> {
+        let mut room = MESSAGES_LINE_BYTES_MAX;
+        let fits = |message: &&Message| {
+            let bytes = line_bytes(&message.text);
+            let has_room = bytes <= room;
+            room = room.saturating_sub(bytes);
+            has_room
+        };
+        let count = self.messages.iter().take_while(fits).count();
+        // One that is too long by itself would block all others; it is cut when it is told.
+        let count = count.max(usize::from(!self.messages.is_empty()));
+        self.messages.drain(..count).collect()
+    }
+
+    /// Returns how many bytes of messages wait.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.messages.iter().map(|message| message.text.len()).sum()
+    }
+}
+
 impl Decision {
     /// Says whether text or answer hold secrets.
     pub fn has_secrets(&self) -> bool {
@@ -393,7 +416,7 @@ impl State {
 impl Cue {
     /// Returns what the agent is told of a decision about this question.
     pub(super) fn told(&self, id: CueId, decision: &Decision, repeat_of: Option<Timestamp>) -> Told {
-        Told {
+        let mut told = Told {
             cue_id: id,
             kind: self.kind,
             outcome: decision.outcome,
@@ -404,6 +427,8 @@ impl Cue {
             by: decision.by.clone(),
             question: self.question.to_string(),
             repeat_of,
-        }
+        };
+        told.fit();
+        told
     }
 }

@@ -91,6 +91,7 @@ pub(super) async fn dispatch(
         Request::Watch(watch) => return watch::watch(connection, id, watch).await,
         Request::Answer(give) => {
             with_cue(connection, id, &give.cue, |cue| {
+                check_by(give.by.as_ref())?;
                 Ok(Work::Answer {
                     cue,
                     answer: give.answer,
@@ -103,6 +104,7 @@ pub(super) async fn dispatch(
         Request::Decline(decline) => {
             with_cue(connection, id, &decline.cue, |cue| {
                 check_message(decline.reason.as_deref())?;
+                check_by(decline.by.as_ref())?;
                 Ok(Work::Decline {
                     cue,
                     reason: decline.reason,
@@ -114,6 +116,7 @@ pub(super) async fn dispatch(
         Request::Cancel(cancel) => {
             with_cue(connection, id, &cancel.cue, |cue| {
                 check_message(cancel.reason.as_deref())?;
+                check_by(cancel.by.as_ref())?;
                 Ok(Work::Cancel {
                     cue,
                     reason: cancel.reason,
@@ -125,6 +128,7 @@ pub(super) async fn dispatch(
         Request::Undo(undo) => with_cue(connection, id, &undo.cue, |cue| Ok(Work::Undo(cue))).await,
         Request::Say(say) => match find_agent(connection, &say.agent).await {
             Ok(agent) => check_message(Some(&say.text)).and_then(|()| {
+                check_by(say.by.as_ref())?;
                 submit(
                     connection,
                     id,
@@ -431,6 +435,10 @@ pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+fn check_by(by: Option<&String>) -> Result<(), Failure> {
+    by.map_or(Ok(()), |by| check_names(&[by]))
 }
 
 fn check_session(session: &String) -> Result<(), Failure> {
