@@ -1,5 +1,7 @@
 //! Lines on the wire: one JSON object each, ended by a newline, never longer than [`FRAME_BYTES_MAX`].
 
+use std::io;
+
 use memchr::memchr;
 use serde::Serialize;
 use thiserror::Error;
@@ -32,6 +34,26 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
         return Err(FrameError::TooLarge(line.len()));
     }
     Ok(line)
+}
+
+/// Returns how many bytes a message takes in a line, without keeping them.
+pub(crate) fn encoded_len<T: Serialize + ?Sized>(message: &T) -> usize {
+    let mut count = Count(0);
+    // Counting cannot fail; what cannot be encoded at all fits nowhere.
+    serde_json::to_writer(&mut count, message).map_or(usize::MAX, |()| count.0)
+}
+
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Splits a stream of bytes into lines, whatever the pieces it arrives in.
@@ -81,6 +103,11 @@ impl Splitter {
         }
         let line = &self.pending[start..end];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Returns how many bytes it holds.
+    pub fn held(&self) -> usize {
+        self.pending.len()
     }
 
     /// Says whether the beginning of a line is waiting for its end.

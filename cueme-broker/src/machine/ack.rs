@@ -61,7 +61,7 @@ impl Machine {
             }
             return false;
         };
-        let erase = decision.has_secrets;
+        let erase = decision.has_secrets();
         cue.state = State::Settled {
             decision: decision.clone(),
             handed_at: handed_at.unwrap_or(now.wall),

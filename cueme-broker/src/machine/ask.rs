@@ -68,10 +68,7 @@ impl Machine {
         if missed.is_empty() {
             return self.attach(now, ticket, id, Again::No, effects);
         }
-        let earlier = missed
-            .iter()
-            .filter_map(|cue| self.hand_over(now, *cue, effects))
-            .collect();
+        let earlier = self.hand_over_what_fits(now, &missed, effects);
         let reply = Reply::Mailbox(Mailbox { cue_id: id, earlier });
         effects.push(Effect::Reply {
             to: ticket,
@@ -144,11 +141,11 @@ impl Machine {
         let Some(agent) = self.agents.get_mut(&cue.agent) else {
             return;
         };
-        let Some(first) = agent.messages.first() else {
+        let messages = agent.take_messages();
+        let Some(first) = messages.first() else {
             return;
         };
         let request = first.request;
-        let messages = std::mem::take(&mut agent.messages);
         let text: Arc<str> = with_standing(word(&messages), agent.standing.as_deref()).into();
         let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
         let answer = Arc::new(Answer {
@@ -162,7 +159,7 @@ impl Machine {
                 text: Arc::clone(&text),
                 reminder: None,
                 answer: Some(Arc::clone(&answer)),
-                has_secrets: false,
+                redacted: None,
                 by: None,
                 decided_at: now.wall,
             },

@@ -1,7 +1,9 @@
 //! A caller waits for a question, or leaves it.
 
 use protocol_spec::id::CueId;
-use protocol_spec::message::{Asked, ErrorCode, EventKind, Failure, Reply, Told};
+use protocol_spec::message::{
+    ACKS_MAX, Asked, CONTENT_BYTES_MAX, ErrorCode, EventKind, Failure, Reply, Told,
+};
 use protocol_spec::outcome::Outcome;
 use protocol_spec::time::Timestamp;
 
@@ -57,6 +59,7 @@ impl Machine {
             effects.push(Effect::Store(Change::Reopen {
                 cue: id,
                 outcome: Outcome::Open,
+                erase: false,
             }));
             effects.push(Effect::Log {
                 what: EventKind::Reopened,
@@ -97,6 +100,35 @@ impl Machine {
         cue.state
             .decision()
             .map(|decision| cue.told(id, decision, handed_before))
+    }
+
+    /// Hands over outcomes in the order given, as many as fit into one line; the others have to wait.
+    pub(super) fn hand_over_what_fits(
+        &mut self,
+        now: Now,
+        cues: &[CueId],
+        effects: &mut Vec<Effect>,
+    ) -> Vec<Told> {
+        let mut room = CONTENT_BYTES_MAX;
+        let mut handed = Vec::new();
+        for id in cues.iter().take(ACKS_MAX) {
+            let Some(bytes) = self.outcome_bytes(now, *id) else {
+                continue;
+            };
+            if bytes > room {
+                break;
+            }
+            room -= bytes;
+            handed.extend(self.hand_over(now, *id, effects));
+        }
+        handed
+    }
+
+    /// Returns how many bytes of a line an outcome takes at most.
+    fn outcome_bytes(&self, now: Now, id: CueId) -> Option<usize> {
+        let cue = self.cues.get(&id)?;
+        let decision = cue.state.decision()?;
+        Some(cue.told(id, decision, Some(now.wall)).line_bytes())
     }
 
     /// Forgets a caller whose connection is gone. The question it waited for stays.

@@ -38,11 +38,10 @@ impl Machine {
             earlier: Vec::new(),
             closed: Vec::new(),
         };
-        for id in self.missed_by(&agent) {
+        let missed = self.missed_by(&agent);
+        for told in self.hand_over_what_fits(now, &missed, effects) {
+            let id = told.cue_id;
             let origin = self.cues.get(&id).map(|cue| cue.origin);
-            let Some(told) = self.hand_over(now, id, effects) else {
-                continue;
-            };
             if Some(id) == with_messages {
                 collected.messages = Some(told);
             } else if origin == Some(Origin::Hook) && told.outcome == Outcome::Cancelled {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use protocol_spec::id::CueId;
-use protocol_spec::message::{Decided, ErrorCode, EventKind, Failure, Reply, Undone};
+use protocol_spec::message::{
+    CONTENT_BYTES_MAX, Decided, ErrorCode, EventKind, Failure, LINE_BYTES_PER_BYTE_MAX, Reply, Undone,
+    line_bytes,
+};
 use protocol_spec::outcome::Outcome;
 use protocol_spec::time::Timestamp;
 
@@ -12,7 +15,7 @@ use super::attach::unknown_cue;
 use super::effect::{Change, Effect};
 use super::input::{Decide, Now, Ticket, Verdict};
 use super::state::{Decision, Machine, Message, State};
-use super::{HOLD_MS_MAX, compose, with_standing};
+use super::{ANSWER_LINE_BYTES_MAX, HOLD_MS_MAX, compose, with_standing};
 
 impl Machine {
     /// Decides a question exactly once. The same decision sent again is confirmed, another one is refused.
@@ -24,6 +27,9 @@ impl Machine {
         };
         match cue.state.decision() {
             None => {
+                if let Some(failure) = too_long(&decide.verdict) {
+                    return effects.push(refuse(ticket, failure));
+                }
                 self.decide_now(now, decide, effects);
                 self.confirm(ticket, id, effects);
             }
@@ -49,7 +55,7 @@ impl Machine {
         };
         // Closing a question says nothing to the agent, so messages keep waiting for a word that does.
         let taken = match &verdict {
-            Verdict::Answer { .. } | Verdict::Decline { .. } => std::mem::take(&mut agent.messages),
+            Verdict::Answer { .. } | Verdict::Decline { .. } => agent.take_messages(),
             Verdict::Cancel { .. } => Vec::new(),
         };
         let worded = Worded::from(verdict, &taken, agent.standing.as_deref());
@@ -62,7 +68,10 @@ impl Machine {
             text: Arc::clone(&worded.text),
             reminder: reminder.clone().filter(|_| worded.outcome != Outcome::Cancelled),
             answer: worded.answer.clone(),
-            has_secrets: worded.redacted.is_some(),
+            redacted: worded
+                .redacted
+                .as_ref()
+                .map(|redacted| Arc::new(redacted.1.clone())),
             by: by.clone(),
             decided_at: now.wall,
         };
@@ -164,7 +173,10 @@ impl Machine {
             .with_hint("the agent has it already; `cueme say` leaves it a message");
             return effects.push(refuse(ticket, failure));
         };
-        let answer = decision.answer.as_deref().cloned();
+        let erase = decision.has_secrets();
+        let answer = decision
+            .draft()
+            .filter(|answer| answer.line_bytes() <= CONTENT_BYTES_MAX);
         let taken = std::mem::take(taken);
         cue.state = State::Open;
         if cue.waiters.is_empty() {
@@ -173,6 +185,7 @@ impl Machine {
         effects.push(Effect::Store(Change::Reopen {
             cue: id,
             outcome: Outcome::Open,
+            erase,
         }));
         if !taken.is_empty() {
             effects.push(Effect::Store(Change::ReturnMessages { cue: id }));
@@ -257,6 +270,23 @@ pub(super) fn cancelled(reason: Option<&str>) -> String {
     }
 }
 
+/// An answer whose letters have to be escaped takes more of a line than it has bytes.
+fn too_long(verdict: &Verdict) -> Option<Failure> {
+    let text = match verdict {
+        Verdict::Answer { text, .. } => Some(text),
+        Verdict::Decline { reason } | Verdict::Cancel { reason } => reason.as_ref(),
+    }?;
+    if text.len() * LINE_BYTES_PER_BYTE_MAX <= ANSWER_LINE_BYTES_MAX {
+        return None;
+    }
+    let bytes = line_bytes(text);
+    (bytes > ANSWER_LINE_BYTES_MAX).then(|| {
+        let message =
+            format!("the answer takes {bytes} bytes of a line, at most {ANSWER_LINE_BYTES_MAX} are allowed");
+        Failure::new(ErrorCode::TooLarge, message).with_hint("write it to a file and attach that")
+    })
+}
+
 fn already_decided(id: CueId, made: &Decision) -> Failure {
     let by = made
         .by
@@ -268,7 +298,7 @@ fn already_decided(id: CueId, made: &Decision) -> Failure {
         Outcome::Cancelled => "cancelled",
         Outcome::Open | Outcome::Answered | Outcome::Superseded => "answered",
     };
-    let shown = if made.has_secrets {
+    let shown = if made.has_secrets() {
         String::new()
     } else {
         format!(": {}", super::beginning_of(&made.text))

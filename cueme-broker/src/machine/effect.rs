@@ -46,7 +46,10 @@ pub enum Effect {
 impl Effect {
     /// Says whether it erases a secret.
     pub fn erases(&self) -> bool {
-        matches!(self, Self::Store(Change::Acknowledge { erase: true, .. }))
+        matches!(
+            self,
+            Self::Store(Change::Acknowledge { erase: true, .. } | Change::Reopen { erase: true, .. })
+        )
     }
 }
 
@@ -140,6 +143,8 @@ pub enum Change {
         cue: CueId,
         /// [`Outcome::Open`] or [`Outcome::Superseded`].
         outcome: Outcome,
+        /// Whether secrets were in what was decided until now.
+        erase: bool,
     },
     /// An outcome was handed to a client for the first time.
     Hand {

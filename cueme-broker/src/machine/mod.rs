@@ -25,6 +25,7 @@ mod timer;
 mod text;
 
 use protocol_spec::id::RequestId;
+use protocol_spec::message::{CONTENT_BYTES_MAX, LINE_BYTES_PER_BYTE_MAX};
 use uuid::Uuid;
 
 pub(crate) use attach::unknown_cue;
@@ -45,6 +46,12 @@ mod tests;
 pub const LIVE_CUES_PER_AGENT_MAX: usize = 256;
 /// How many messages may wait for one agent.
 pub const MESSAGES_PER_AGENT_MAX: usize = 256;
+/// How many bytes of messages may wait for one agent.
+pub const MESSAGES_BYTES_PER_AGENT_MAX: usize = 4 * 1024 * 1024;
+/// How many bytes of a line the messages that go with one outcome may take: all that may wait, whatever they say.
+pub const MESSAGES_LINE_BYTES_MAX: usize = LINE_BYTES_PER_BYTE_MAX * MESSAGES_BYTES_PER_AGENT_MAX;
+/// How many bytes of a line an answer may take, as the agent reads it.
+pub const ANSWER_LINE_BYTES_MAX: usize = 40 * 1024 * 1024;
 /// The decision's key of an imported question that nothing had become of.
 pub const LEFT_OPEN: RequestId = RequestId(Uuid::nil());
 /// How long a question stays open with nobody listening before its agent's next question supersedes it.
@@ -53,3 +60,9 @@ pub const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
 pub const ROUNDS_MAX: u32 = 20;
 /// The longest time an answer can be held back so that it can be taken back.
 pub const HOLD_MS_MAX: u64 = 10 * 60 * 1000;
+
+/// What stands around an answer: the labels of messages, the standing instruction, the reminder, names and times.
+const AROUND_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+// An outcome always fits into a line.
+const _: () =
+    assert!(MESSAGES_LINE_BYTES_MAX + ANSWER_LINE_BYTES_MAX + AROUND_ANSWER_BYTES <= CONTENT_BYTES_MAX);

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use protocol_spec::id::{AgentId, RequestId};
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Queue, Reply};
 
+use super::MESSAGES_BYTES_PER_AGENT_MAX;
 use super::amend::unknown_agent;
 use super::ask::refuse;
 use super::effect::{Change, Effect};
 use super::input::{QueueEdit, Ticket};
+use super::say::too_much_waits;
 use super::state::{Machine, Message};
 
 impl Machine {
@@ -24,6 +26,18 @@ impl Machine {
         let Some(agent) = self.agents.get_mut(&agent_id) else {
             return effects.push(refuse(ticket, unknown_agent(&agent_id)));
         };
+        if let QueueEdit::Reword(message, text) = &edit {
+            let of_others = |other: &&Message| other.request != *message;
+            let others = agent
+                .messages
+                .iter()
+                .filter(of_others)
+                .map(|other| other.text.len());
+            let others = others.sum::<usize>();
+            if others + text.len() > MESSAGES_BYTES_PER_AGENT_MAX {
+                return effects.push(refuse(ticket, too_much_waits(&agent_id, others)));
+            }
+        }
         let change = match apply(&mut agent.messages, edit) {
             Ok(change) => change,
             Err(failure) => return effects.push(refuse(ticket, failure)),

@@ -1,4 +1,4 @@
-//! A wait ended because the agent's runtime allows no more.
+//! A wait ended because the agent's runtime allows no more. Whose wait that was, its connection says: `Gone`.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Reply, Rested};
@@ -7,12 +7,12 @@ use super::ROUNDS_MAX;
 use super::ask::refuse;
 use super::attach::unknown_cue;
 use super::effect::Effect;
-use super::input::{Now, Ticket};
+use super::input::Ticket;
 use super::state::Machine;
 
 impl Machine {
     /// Counts the rounds an agent has waited without any sign of a human, and says when it should give up.
-    pub(super) fn rest(&mut self, now: Now, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
+    pub(super) fn rest(&mut self, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
         let signs = self.human_signs;
         let Some(cue) = self.cues.get_mut(&id) else {
             return effects.push(refuse(ticket, unknown_cue(id)));
@@ -27,11 +27,6 @@ impl Machine {
             rounds,
             give_up: rounds >= ROUNDS_MAX,
         };
-        // The caller has stopped waiting from here on, even if its connection lingers.
-        let waiting: Vec<Ticket> = cue.waiters.clone();
-        if waiting.contains(&ticket) {
-            self.leave(now, ticket, effects);
-        }
         effects.push(Effect::Reply {
             to: ticket,
             reply: Box::new(Reply::Rested(rested)),

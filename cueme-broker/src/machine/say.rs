@@ -1,15 +1,17 @@
 //! A human leaves a message for an agent that has not asked yet.
 
+use protocol_spec::id::AgentId;
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Reply, Said};
 
-use super::MESSAGES_PER_AGENT_MAX;
 use super::amend::unknown_agent;
 use super::ask::refuse;
 use super::effect::{Change, Effect};
 use super::input::{Now, Say};
 use super::state::{Machine, Message, State};
+use super::{MESSAGES_BYTES_PER_AGENT_MAX, MESSAGES_PER_AGENT_MAX};
 
 impl Machine {
+    /// Keeps a message for the agent's next question.
     pub(super) fn say(&mut self, now: Now, say: Say, effects: &mut Vec<Effect>) {
         self.human_signs += 1;
         let Say {
@@ -30,6 +32,10 @@ impl Machine {
             )
             .with_hint("wait until the agent asks, or answer its open question");
             return effects.push(refuse(ticket, failure));
+        }
+        let waiting = agent.waiting_bytes();
+        if !is_known && waiting + text.len() > MESSAGES_BYTES_PER_AGENT_MAX {
+            return effects.push(refuse(ticket, too_much_waits(&agent_id, waiting)));
         }
         if !is_known {
             let text = std::sync::Arc::<str>::from(text);
@@ -66,4 +72,15 @@ impl Machine {
             reply: Box::new(reply),
         });
     }
+}
+
+/// Says that an agent has more to read than it should.
+pub(super) fn too_much_waits(agent: &AgentId, bytes: usize) -> Failure {
+    Failure::new(
+        ErrorCode::Busy,
+        format!(
+            "{bytes} bytes of messages wait for {agent} already, of {MESSAGES_BYTES_PER_AGENT_MAX} that may"
+        ),
+    )
+    .with_hint("wait until the agent asks, or write the text to a file and name its path")
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::Told;
+use protocol_spec::message::{Told, line_bytes};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
+use super::MESSAGES_LINE_BYTES_MAX;
 use super::effect::Effect;
 use super::input::{Input, Now, Ticket};
 
@@ -139,8 +140,8 @@ pub struct Decision {
     pub reminder: Option<Arc<str>>,
     /// The answer as data.
     pub answer: Option<Arc<Answer>>,
-    /// Whether text or answer hold secrets.
-    pub has_secrets: bool,
+    /// The answer without its secrets, where text and answer hold any.
+    pub redacted: Option<Arc<Answer>>,
     /// Who decided.
     pub by: Option<String>,
     /// When.
@@ -185,7 +186,7 @@ impl Machine {
             Input::Ack { ticket, cues, nonce } => {
                 self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects);
             }
-            Input::Rest { ticket, cue } => self.rest(now, ticket, cue, &mut effects),
+            Input::Rest { ticket, cue } => self.rest(ticket, cue, &mut effects),
             Input::Gone { ticket } => self.leave(now, ticket, &mut effects),
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
             Input::Undo { ticket, cue } => self.undo(now, ticket, cue, &mut effects),
@@ -363,6 +364,43 @@ impl Machine {
     }
 }
 
+impl Agent {
+    /// Takes the oldest messages, as many as one outcome may carry; the others wait for the next.
+    pub(super) fn take_messages(&mut self) -> Vec<Message> {
+        let mut room = MESSAGES_LINE_BYTES_MAX;
+        let fits = |message: &&Message| {
+            let bytes = line_bytes(&message.text);
+            let has_room = bytes <= room;
+            room = room.saturating_sub(bytes);
+            has_room
+        };
+        let count = self.messages.iter().take_while(fits).count();
+        // One that is too long by itself would block all others; it is cut when it is told.
+        let count = count.max(usize::from(!self.messages.is_empty()));
+        self.messages.drain(..count).collect()
+    }
+
+    /// Returns how many bytes of messages wait.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.messages.iter().map(|message| message.text.len()).sum()
+    }
+}
+
+impl Decision {
+    /// Says whether text or answer hold secrets.
+    pub fn has_secrets(&self) -> bool {
+        self.redacted.is_some()
+    }
+
+    /// Returns the answer as a human may see it again to go on writing: secrets have to be typed anew.
+    pub(super) fn draft(&self) -> Option<Answer> {
+        match &self.redacted {
+            Some(redacted) => Some(Answer::clone(redacted).without_redacted()),
+            None => self.answer.as_deref().cloned(),
+        }
+    }
+}
+
 impl State {
     /// Returns the decision, if there is one.
     pub fn decision(&self) -> Option<&Decision> {
@@ -378,7 +416,7 @@ impl State {
 impl Cue {
     /// Returns what the agent is told of a decision about this question.
     pub(super) fn told(&self, id: CueId, decision: &Decision, repeat_of: Option<Timestamp>) -> Told {
-        Told {
+        let mut told = Told {
             cue_id: id,
             kind: self.kind,
             outcome: decision.outcome,
@@ -389,6 +427,8 @@ impl Cue {
             by: decision.by.clone(),
             question: self.question.to_string(),
             repeat_of,
-        }
+        };
+        told.fit();
+        told
     }
 }

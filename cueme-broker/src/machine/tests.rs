@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Collected, ErrorCode, Failure, Mailbox, PastAgent, RefusedCue, Reply, Told};
+use protocol_spec::message::{
+    ACKS_MAX, Collected, ErrorCode, Failure, Mailbox, PastAgent, RefusedCue, Reply, Told,
+};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -12,6 +14,7 @@ use uuid::Uuid;
 use super::*;
 
 mod humans;
+mod lines;
 mod time;
 
 /// A machine with one agent, and a clock that is set by hand.

@@ -65,6 +65,7 @@ impl Machine {
                     effects.push(Effect::Store(Change::Reopen {
                         cue: id,
                         outcome: Outcome::Superseded,
+                        erase: false,
                     }));
                     effects.push(Effect::Log {
                         what: EventKind::Superseded,

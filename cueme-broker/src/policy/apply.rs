@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{CueView, EventKind, Failure, Reply};
 use protocol_spec::outcome::{Kind, Outcome};
@@ -12,9 +13,10 @@ use uuid::Uuid;
 
 use super::rule::{Action, Asks, Case, Policy, first_fitting};
 use crate::broker::{Broker, blocking};
+use crate::config::Config;
 use crate::engine::{Order, Work};
 use crate::hours::minute_now;
-use crate::store::{AgentRow, POLICY_PREFIX};
+use crate::store::{AgentRow, POLICY_PREFIX, Reader, StoreError};
 use crate::web::Settings;
 
 /// Watches for questions and answers those a rule answers, for as long as the broker runs.
@@ -56,41 +58,26 @@ async fn consider(broker: &Arc<Broker>, cue: CueId) {
     if config.policy.is_empty() {
         return;
     }
-    if let Err(failure) = try_answer(broker, cue, &config.policy).await {
+    if let Err(failure) = try_answer(broker, cue, config).await {
         tracing::warn!(%failure, %cue, "a rule could not answer; the question is left to a human");
     }
 }
 
-async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: &[Policy]) -> Result<(), Failure> {
+/// What a rule would say.
+struct Ready {
+    name: String,
+    answer: Answer,
+    hold_ms: u64,
+}
+
+async fn try_answer(broker: &Arc<Broker>, cue: CueId, config: Arc<Config>) -> Result<(), Failure> {
     let reading = Arc::clone(broker);
-    let known = blocking(move || {
-        let reader = reading.reader();
-        let Some(found) = reader.cue(cue)? else {
-            return Ok(None);
-        };
-        let is_open = found.outcome == Outcome::Open && !reader.is_claimed(cue)?;
-        let agent = reader.agent_rows(Some(&found.agent_id))?.pop();
-        let in_a_row = reader.automatic_in_a_row(&found.agent_id)?;
-        let settings = Settings::read(reader)?;
-        Ok(agent
-            .filter(|_| is_open)
-            .map(|agent| (found, agent, in_a_row, settings)))
-    });
-    let Some((found, agent, in_a_row, settings)) = known.await? else {
+    // Apart, because a long question takes a pattern a while.
+    let ready = blocking(move || find_answer(reading.reader(), cue, &config.policy));
+    let Some(ready) = ready.await? else {
         return Ok(());
     };
-    let is_on = |policy: &Policy| settings.policies && !settings.policies_off.contains(&policy.name);
-    let Some(policy) = first_fitting(policies, is_on, &case(&found, &agent)) else {
-        return Ok(());
-    };
-    let Action::Answer(answer) = policy.action() else {
-        return Ok(());
-    };
-    if in_a_row >= policy.in_a_row_max {
-        tracing::info!(policy = policy.name, %cue, in_a_row, "enough automatic answers in a row; a human has to answer");
-        return Ok(());
-    }
-    let name = policy.name.clone();
+    let name = ready.name.clone();
     // Claimed first: after a crash in between, the question is a human's.
     let claimed = broker
         .engine()
@@ -101,11 +88,47 @@ async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: &[Policy]) -> Re
     }
     let work = Work::Answer {
         cue,
-        answer: answer.clone(),
-        by: Some(format!("{POLICY_PREFIX} {}", policy.name)),
-        hold_ms: settings.hold_ms(),
+        answer: ready.answer,
+        by: Some(format!("{POLICY_PREFIX} {}", ready.name)),
+        hold_ms: ready.hold_ms,
     };
     submit(broker, work).await
+}
+
+/// Finds what the first fitting rule answers, unless the question is a human's.
+fn find_answer(reader: &Reader, cue: CueId, policies: &[Policy]) -> Result<Option<Ready>, StoreError> {
+    let Some(found) = reader.cue(cue)? else {
+        return Ok(None);
+    };
+    if found.outcome != Outcome::Open || reader.is_claimed(cue)? {
+        return Ok(None);
+    }
+    let Some(agent) = reader.agent_rows(Some(&found.agent_id))?.pop() else {
+        return Ok(None);
+    };
+    let settings = Settings::read(reader)?;
+    let is_on = |policy: &Policy| settings.policies && !settings.policies_off.contains(&policy.name);
+    let payload = found
+        .payload
+        .as_deref()
+        .and_then(|payload| Payload::parse(payload.get()).ok());
+    let case = case(&found, payload.as_ref().map(Payload::shape), &agent);
+    let Some(policy) = first_fitting(policies, is_on, &case) else {
+        return Ok(None);
+    };
+    let Action::Answer(answer) = policy.action() else {
+        return Ok(None);
+    };
+    let in_a_row = reader.automatic_in_a_row(&found.agent_id)?;
+    if in_a_row >= policy.in_a_row_max {
+        tracing::info!(policy = policy.name, %cue, in_a_row, "enough automatic answers in a row; a human has to answer");
+        return Ok(None);
+    }
+    Ok(Some(Ready {
+        name: policy.name.clone(),
+        answer: answer.clone(),
+        hold_ms: settings.hold_ms(),
+    }))
 }
 
 async fn submit(broker: &Broker, work: Work) -> Result<(), Failure> {
@@ -125,12 +148,8 @@ async fn submit(broker: &Broker, work: Work) -> Result<(), Failure> {
     }
 }
 
-fn case<'a>(cue: &'a CueView, agent: &'a AgentRow) -> Case<'a> {
-    let payload = cue
-        .payload
-        .as_deref()
-        .and_then(|payload| Payload::parse(payload.get()).ok());
-    let asks = match (cue.kind, payload.as_ref().map(Payload::shape)) {
+fn case<'a>(cue: &'a CueView, shape: Option<&'a Shape>, agent: &'a AgentRow) -> Case<'a> {
+    let asks = match (cue.kind, shape) {
         (Kind::Pause, _) => Asks::Pause,
         (Kind::Cue, None) => Asks::None,
         (Kind::Cue, Some(Shape::Choice(_))) => Asks::Choice,
@@ -145,6 +164,7 @@ fn case<'a>(cue: &'a CueView, agent: &'a AgentRow) -> Case<'a> {
         asks,
         origin: cue.origin,
         prompt: &cue.prompt,
+        shape,
         minute_of_day: minute_now(),
     }
 }

@@ -2,6 +2,7 @@
 
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::outcome::Origin;
+use protocol_spec::payload::{CANCEL_LABEL, CONFIRM_LABEL, Shape};
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de};
 
@@ -10,8 +11,9 @@ use crate::hours::Hours;
 
 /// How many automatic answers may follow one another unless a rule says otherwise.
 pub const IN_A_ROW_DEFAULT: u32 = 3;
-/// How much of a question a pattern is held against, in bytes.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
+/// The longest question a pattern is held against, in bytes. Nobody has looked at a longer one: whatever holds, holds it,
+/// and whatever answers does not fit.
+const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
 /// A rule of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -71,8 +73,10 @@ pub struct Case<'a> {
     pub asks: Asks,
     /// Who opened it.
     pub origin: Origin,
-    /// What it says.
+    /// What it says above what is to be answered.
     pub prompt: &'a str,
+    /// What is to be answered, which says something too.
+    pub shape: Option<&'a Shape>,
     /// The minute of the day, in local time.
     pub minute_of_day: u16,
 }
@@ -84,6 +88,31 @@ pub fn first_fitting<'a>(
     case: &Case<'_>,
 ) -> Option<&'a Policy> {
     policies.iter().find(|policy| is_on(policy) && policy.fits(case))
+}
+
+impl<'a> Case<'a> {
+    /// Returns everything the agent wrote for the human to read, part by part.
+    fn words(&self) -> Vec<&'a str> {
+        let mut words = vec![self.prompt];
+        match self.shape {
+            None => {}
+            Some(Shape::Choice(choice)) => words.extend(choice.options.iter().map(String::as_str)),
+            Some(Shape::Confirm(confirm)) => {
+                let labels = [&*confirm.confirm_label, &*confirm.cancel_label];
+                // What a button says unless told otherwise is nobody's word.
+                let is_written = |label: &&str| ![CONFIRM_LABEL, CANCEL_LABEL].contains(label);
+                words.extend(confirm.text.as_deref());
+                words.extend(labels.into_iter().filter(is_written));
+            }
+            Some(Shape::Form(form)) => {
+                for field in &form.fields {
+                    words.push(&field.label);
+                    words.extend(field.options.iter().map(String::as_str));
+                }
+            }
+        }
+        words
+    }
 }
 
 impl Policy {
@@ -98,7 +127,16 @@ impl Policy {
             && self.fits_origin(case.origin)
             && (self.payload.is_empty() || self.payload.contains(&case.asks))
             && self.hours.is_none_or(|hours| hours.contains(case.minute_of_day))
-            && self.text.as_ref().is_none_or(|pattern| pattern.fits(case.prompt))
+            && self.fits_text(case)
+    }
+
+    fn fits_text(&self, case: &Case<'_>) -> bool {
+        let Some(pattern) = &self.text else { return true };
+        let words = case.words();
+        if words.iter().map(|part| part.len()).sum::<usize>() > PATTERN_BYTES_MAX {
+            return self.action == Action::Hold;
+        }
+        pattern.fits(&words)
     }
 
     fn fits_agent(&self, case: &Case<'_>) -> bool {
@@ -181,13 +219,9 @@ fn in_words(answer: &Answer) -> String {
 struct Pattern(String);
 
 impl Pattern {
-    fn fits(&self, prompt: &str) -> bool {
-        let mut end = prompt.len().min(PATTERN_BYTES_MAX);
-        while !prompt.is_char_boundary(end) {
-            end -= 1;
-        }
+    fn fits(&self, words: &[&str]) -> bool {
         // It was compiled when the configuration was read.
-        Regex::new(&self.0).is_ok_and(|pattern| pattern.is_match(&prompt[..end]))
+        Regex::new(&self.0).is_ok_and(|pattern| words.iter().any(|part| pattern.is_match(part)))
     }
 }
 
@@ -303,6 +337,8 @@ impl TryFrom<Written> for Policy {
 
 #[cfg(test)]
 mod tests {
+    use protocol_spec::payload::Payload;
+
     use super::*;
 
     fn policies(text: &str) -> Vec<Policy> {
@@ -322,6 +358,7 @@ mod tests {
             asks: Asks::None,
             origin: Origin::Agent,
             prompt: "Tests are green. Shall I continue?",
+            shape: None,
             minute_of_day: 12 * 60,
         }
     }
@@ -360,6 +397,83 @@ mod tests {
         );
         let without = first_fitting(&rules, |policy| policy.name != "go on", &case());
         assert_eq!(without.map(|policy| policy.name.as_str()), Some("rest"));
+    }
+
+    /// A careful human's rules: what sounds dangerous is theirs, anything else is confirmed or answered.
+    fn careful() -> Vec<Policy> {
+        policies(
+            "[[policy]]\nname = \"hold\"\ntext = \"(?i)delete|drop|force\"\nhold = true\n\
+             [[policy]]\nname = \"confirm\"\npayload = \"confirm\"\nconfirm = true\n\
+             [[policy]]\nname = \"go on\"\ntext = \"(?i)shall i\"\nanswer = \"Yes.\"",
+        )
+    }
+
+    #[test]
+    fn a_text_is_looked_for_in_everything_the_human_would_read() {
+        let rules = careful();
+        for (payload, fitting) in [
+            (
+                r#"{"type":"confirm","text":"Delete the production database?"}"#,
+                "hold",
+            ),
+            (r#"{"type":"confirm","confirm_label":"Delete it"}"#, "hold"),
+            (r#"{"type":"confirm","cancel_label":"\u0044rop it"}"#, "hold"),
+            (r#"{"type":"confirm","text":"Tidy up?"}"#, "confirm"),
+        ] {
+            let payload = Payload::parse(payload).unwrap();
+            let case = Case {
+                prompt: "Please confirm",
+                asks: Asks::Confirm,
+                shape: Some(payload.shape()),
+                ..case()
+            };
+            assert_eq!(name(&rules, &case), Some(fitting), "{payload:?}");
+        }
+        for payload in [
+            r#"{"type":"choice","options":["Stop","Force-push"]}"#,
+            r#"{"type":"form","fields":[{"label":"Table to drop"}]}"#,
+            r#"{"type":"form","fields":[{"label":"What","options":["keep","delete"]}]}"#,
+        ] {
+            let payload = Payload::parse(payload).unwrap();
+            let case = Case {
+                shape: Some(payload.shape()),
+                ..case()
+            };
+            assert_eq!(name(&rules, &case), Some("hold"), "{payload:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_button_says_by_itself_is_not_looked_at() {
+        let rules = policies("[[policy]]\nname = \"x\"\ntext = \"Confirm|Cancel\"\nhold = true");
+        let payload = Payload::parse(r#"{"type":"confirm"}"#).unwrap();
+        let case = Case {
+            shape: Some(payload.shape()),
+            ..case()
+        };
+        assert_eq!(name(&rules, &case), None);
+    }
+
+    #[test]
+    fn a_text_is_found_however_late_it_comes() {
+        let prompt = format!("{} Shall I delete it?", "-".repeat(270_000));
+        let case = Case {
+            prompt: &prompt,
+            ..case()
+        };
+        assert_eq!(name(&careful(), &case), Some("hold"));
+    }
+
+    #[test]
+    fn a_question_too_long_to_be_looked_at_is_a_humans() {
+        let rules = careful();
+        let prompt = format!("Shall I?{}", "-".repeat(PATTERN_BYTES_MAX));
+        let case = Case {
+            prompt: &prompt,
+            ..case()
+        };
+        assert_eq!(name(&rules, &case), Some("hold"));
+        assert_eq!(name(&rules[2..], &case), None);
     }
 
     #[test]

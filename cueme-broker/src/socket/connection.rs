@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use super::dispatch;
+use super::room::Share;
 use crate::broker::Broker;
 use crate::engine::Line;
 use crate::machine::Ticket;
@@ -40,6 +41,8 @@ pub(super) struct Connection {
     pub(super) waits: Vec<Wait>,
     /// What goes out with the next reply, because one is sure to come.
     unsent: Vec<u8>,
+    /// The memory its lines take.
+    share: Share,
 }
 
 /// A call that waits.
@@ -48,6 +51,8 @@ pub(super) struct Wait {
     pub(super) call: RequestId,
     /// Its name in the engine.
     pub(super) ticket: Ticket,
+    /// The question it waits for, once that is known.
+    pub(super) cue: Option<CueId>,
     /// The question whose outcome it was told.
     pub(super) told: Option<CueId>,
 }
@@ -65,7 +70,7 @@ impl From<io::Error> for Ended {
 }
 
 /// Serves a connection until its caller leaves.
-pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>) {
+pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>, share: Share) {
     let (sender, outbox) = mpsc::unbounded_channel();
     let mut connection = Connection {
         stream,
@@ -74,6 +79,7 @@ pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>) {
         outbox,
         waits: Vec::new(),
         unsent: Vec::new(),
+        share,
     };
     let Err(Ended::Gone) = connection.run().await;
     for wait in connection.waits.drain(..) {
@@ -99,10 +105,15 @@ impl Connection {
                     ready?;
                     let was_partial = splitter.has_partial_line();
                     let has_read = read_some(&self.stream, &mut splitter)?;
+                    if !self.share.hold(splitter.held()) {
+                        drop(splitter);
+                        return Err(Box::pin(self.turn_away()).await);
+                    }
                     while let Some(line) = self.next_line(&mut splitter).await? {
                         // Apart, so that whoever waits does not hold the space of all that could be asked for.
                         Box::pin(self.handle(&line, splitter.has_line())).await?;
                     }
+                    self.share.hold(splitter.held());
                     if has_read && !(was_partial && splitter.has_partial_line()) {
                         let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
                         deadline = Instant::now() + patience;
@@ -123,7 +134,13 @@ impl Connection {
             ended.map(|wait| engine.gone(wait.ticket)).count() > 0
         };
         match reply {
-            Reply::Asked(_) => false,
+            Reply::Asked(asked) => {
+                let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
+                mine.for_each(|wait| wait.cue = Some(asked.cue_id));
+                false
+            }
+            // An outcome that came first is still to be acknowledged.
+            Reply::Rested(rested) => forget(&|wait| wait.cue == Some(rested.cue_id) && wait.told.is_none()),
             Reply::Outcome(told) => {
                 let mine = self.waits.iter_mut().filter(|wait| wait.call == call);
                 mine.for_each(|wait| wait.told = Some(told.cue_id));
@@ -142,6 +159,28 @@ impl Connection {
                 let failure = Failure::new(ErrorCode::TooLarge, error.to_string());
                 self.send(RequestId(Uuid::nil()), &Reply::Error(failure)).await?;
                 Err(Ended::Gone)
+            }
+        }
+    }
+
+    /// Tells a caller that there is no room for its line, and lets it finish so that it reads that.
+    async fn turn_away(&mut self) -> Ended {
+        self.share.hold(0);
+        let failure = Failure::new(ErrorCode::Busy, "too many long lines at once")
+            .with_hint("run the same command again in a moment");
+        let nobody = RequestId(Uuid::nil());
+        if self.send(nobody, &Reply::Error(failure)).await.is_ok() {
+            // Whoever takes too long reads it or not.
+            let _ = timeout(LINE_TIMEOUT, self.ignore_line()).await;
+        }
+        Ended::Gone
+    }
+
+    async fn ignore_line(&self) -> Result<(), Ended> {
+        loop {
+            self.stream.readable().await?;
+            if ignore_some(&self.stream)? {
+                return Ok(());
             }
         }
     }
@@ -239,11 +278,22 @@ fn read_some(stream: &UnixStream, splitter: &mut Splitter) -> Result<bool, Ended
     }
 }
 
+/// Throws away what has arrived; says whether a line ended in it.
+fn ignore_some(stream: &UnixStream) -> Result<bool, Ended> {
+    let mut buffer = [0; READ_BYTES];
+    match stream.try_read(&mut buffer) {
+        Ok(0) => Err(Ended::Gone),
+        Ok(count) => Ok(buffer[..count].contains(&b'\n')),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn space_of<F>(_: fn(UnixStream, Arc<Broker>) -> F) -> usize {
+    fn space_of<F>(_: fn(UnixStream, Arc<Broker>, Share) -> F) -> usize {
         size_of::<F>()
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, MintToken, NAME_BYTES_MAX, Purged,
-    Recalled, ReceiptList, Reply, Request, Stopping, WebLink, Welcome,
+    ACKS_MAX, Ack, Acked, Ask, BackedUp, Checked, ErrorCode, Failure, MESSAGE_BYTES_MAX, MintToken,
+    NAME_BYTES_MAX, Purged, Recalled, ReceiptList, Reply, Request, Stopping, WebLink, Welcome,
 };
 use protocol_spec::payload::Payload;
 use protocol_spec::version;
@@ -59,14 +59,7 @@ pub(super) async fn dispatch(
             .send(id, &Reply::Acked(Acked { cue_ids: Vec::new() }))
             .await
             .map(Ok)?,
-        Request::Ack(ack) => submit(
-            connection,
-            id,
-            Work::Ack {
-                cues: ack.cue_ids,
-                nonce: ack.nonce,
-            },
-        ),
+        Request::Ack(ack) => check_ack(ack).and_then(|work| submit(connection, id, work)),
         Request::Rest(rest) => submit(connection, id, Work::Rest(rest.cue_id)),
         Request::Recall(recall) => {
             connection.broker.engine().catch_up().await.ok();
@@ -98,6 +91,7 @@ pub(super) async fn dispatch(
         Request::Watch(watch) => return watch::watch(connection, id, watch).await,
         Request::Answer(give) => {
             with_cue(connection, id, &give.cue, |cue| {
+                check_by(give.by.as_ref())?;
                 Ok(Work::Answer {
                     cue,
                     answer: give.answer,
@@ -110,6 +104,7 @@ pub(super) async fn dispatch(
         Request::Decline(decline) => {
             with_cue(connection, id, &decline.cue, |cue| {
                 check_message(decline.reason.as_deref())?;
+                check_by(decline.by.as_ref())?;
                 Ok(Work::Decline {
                     cue,
                     reason: decline.reason,
@@ -121,6 +116,7 @@ pub(super) async fn dispatch(
         Request::Cancel(cancel) => {
             with_cue(connection, id, &cancel.cue, |cue| {
                 check_message(cancel.reason.as_deref())?;
+                check_by(cancel.by.as_ref())?;
                 Ok(Work::Cancel {
                     cue,
                     reason: cancel.reason,
@@ -132,6 +128,7 @@ pub(super) async fn dispatch(
         Request::Undo(undo) => with_cue(connection, id, &undo.cue, |cue| Ok(Work::Undo(cue))).await,
         Request::Say(say) => match find_agent(connection, &say.agent).await {
             Ok(agent) => check_message(Some(&say.text)).and_then(|()| {
+                check_by(say.by.as_ref())?;
                 submit(
                     connection,
                     id,
@@ -295,6 +292,7 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     connection.waits.push(Wait {
         call: id,
         ticket,
+        cue: None,
         told: None,
     });
     Ok(())
@@ -414,6 +412,21 @@ pub(crate) fn check_ask(ask: Ask) -> Result<Work, Failure> {
     Ok(Work::ask(ask.agent_id, ask.kind, ask.prompt, payload, ask.origin))
 }
 
+/// The engine looks each question up while everybody else waits.
+fn check_ack(ack: Ack) -> Result<Work, Failure> {
+    let count = ack.cue_ids.len();
+    if count > ACKS_MAX {
+        let message = format!("{count} questions are more than {ACKS_MAX}");
+        return Err(
+            Failure::new(ErrorCode::TooLarge, message).with_hint("acknowledge them in several requests")
+        );
+    }
+    Ok(Work::Ack {
+        cues: ack.cue_ids,
+        nonce: ack.nonce,
+    })
+}
+
 pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
     if names.iter().any(|name| name.len() > NAME_BYTES_MAX) {
         return Err(Failure::new(
@@ -422,6 +435,10 @@ pub(crate) fn check_names(names: &[&String]) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+fn check_by(by: Option<&String>) -> Result<(), Failure> {
+    by.map_or(Ok(()), |by| check_names(&[by]))
 }
 
 fn check_session(session: &String) -> Result<(), Failure> {
@@ -454,4 +471,24 @@ fn absolute(path: &Path) -> Result<(), Failure> {
         ErrorCode::BadRequest,
         format!("{} is not an absolute path", path.display()),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(count: u64) -> Ack {
+        Ack {
+            cue_ids: (0..count).map(CueId::from_random).collect(),
+            nonce: None,
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_names_no_more_questions_than_the_engine_looks_up_in_a_moment() {
+        assert!(check_ack(ack(ACKS_MAX as u64)).is_ok());
+        let failure = check_ack(ack(ACKS_MAX as u64 + 1)).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::TooLarge);
+        assert!(failure.message.contains("256"), "{failure}");
+    }
 }

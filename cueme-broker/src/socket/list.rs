@@ -157,7 +157,8 @@ async fn list<T: Send + 'static>(
     }
 }
 
-fn shown(listening: &Listening, cue: CueView) -> Reply {
+fn shown(listening: &Listening, mut cue: CueView) -> Reply {
+    cue.fit();
     Reply::Cue(Box::new(listening.complete(cue)))
 }
 

@@ -13,6 +13,7 @@ use protocol_spec::message::{ErrorCode, Failure, Reply, encode_reply};
 use tokio::net::{UnixListener, UnixStream};
 use uuid::Uuid;
 
+use super::room::{Room, Share};
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
 use crate::store::FileId;
@@ -66,6 +67,7 @@ impl Drop for Listener {
 /// Accepts connections until the broker is asked to stop. Whoever asked may come again at once, and is not to meet it.
 pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     let served = Arc::new(AtomicUsize::new(0));
+    let room = Arc::<Room>::default();
     // Held back so that, when descriptors run out, there is one to tell a caller so.
     let mut spare = File::open("/dev/null").ok();
     let stopped = broker.stopped();
@@ -77,7 +79,7 @@ pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
             accepted = listener.listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => admit(stream, &broker, &served),
+            Ok((stream, _)) => admit(stream, &broker, &served, &room),
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 drop(spare.take());
@@ -89,7 +91,7 @@ pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     }
 }
 
-fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>) {
+fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>, room: &Arc<Room>) {
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == broker.uid() => {}
         Ok(peer) => {
@@ -105,10 +107,14 @@ fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>) {
         return turn_away(&stream, "too many connections");
     }
     served.fetch_add(1, Ordering::Relaxed);
-    let (broker, served) = (Arc::clone(broker), Arc::clone(served));
+    let (broker, served, share) = (
+        Arc::clone(broker),
+        Arc::clone(served),
+        Share::of(Arc::clone(room)),
+    );
     tokio::spawn(async move {
         broker.connection_opened();
-        connection::serve(stream, Arc::clone(&broker)).await;
+        connection::serve(stream, Arc::clone(&broker), share).await;
         broker.connection_closed();
         served.fetch_sub(1, Ordering::Relaxed);
     });

@@ -30,7 +30,7 @@ pub struct Remembered {
 
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
     substr(q.prompt, 1, ?1), q.payload IS NOT NULL, c.asked_at,
-    d.request_id, d.text, d.reminder, d.answer, d.redacted_text IS NOT NULL, d.decided_by, d.decided_at, d.released_at,
+    d.request_id, d.text, d.reminder, d.answer, d.redacted_answer, d.decided_by, d.decided_at, d.released_at,
     c.origin, d.seal
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
@@ -258,7 +258,7 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
         text: row.get::<_, String>(12)?.into(),
         reminder: row.get::<_, Option<String>>(13)?.map(Arc::from),
         answer: parse_answer(row.get::<_, Option<String>>(14)?.as_deref())?,
-        has_secrets: row.get(15)?,
+        redacted: parse_answer(row.get::<_, Option<String>>(15)?.as_deref())?,
         by: row.get(16)?,
         decided_at: Timestamp::from_millis(row.get(17)?),
     };

@@ -87,7 +87,7 @@ impl Store {
                 "UPDATE decisions SET released_at = NULL WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
                 params![cue.as_str()],
             ),
-            Change::Reopen { cue, outcome } => {
+            Change::Reopen { cue, outcome, .. } => {
                 self.set_outcome(*cue, *outcome, false)?;
                 self.run(
                     "UPDATE uploads SET cue_id = NULL WHERE cue_id = ?1",

@@ -146,6 +146,17 @@ fn redact(answer: &Answer, block: &Block) -> Option<Redacted> {
     })
 }
 
+impl Answer {
+    /// Leaves out what was redacted, so that nobody takes the word in its place for a value.
+    #[must_use]
+    pub fn without_redacted(mut self) -> Self {
+        if let Some(Reply::Form { fields }) = &mut self.reply {
+            fields.retain(|field| field.values != [REDACTED]);
+        }
+        self
+    }
+}
+
 /// Hides how many values there were, too.
 fn redacted_line(line: &Line) -> Line {
     Line {

@@ -3,6 +3,7 @@
 //! Every line is `{"v":1,"id":…,"op"|"re":…,"body":{…}}`. The id is the client's; each line that answers a request
 //! carries it. Bodies are read only once the operation is known, so a large prompt is never buffered twice.
 
+mod fit;
 mod import;
 mod line;
 mod reply;
@@ -10,6 +11,7 @@ mod request;
 mod run;
 mod view;
 
+pub use fit::{CONTENT_BYTES_MAX, LINE_BYTES_PER_BYTE_MAX, line_bytes};
 pub use import::*;
 pub use line::{LineError, decode_reply, decode_request, encode_reply, encode_request};
 pub use reply::*;
@@ -21,3 +23,5 @@ pub use view::*;
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// The longest path or name that is kept, in bytes.
 pub const NAME_BYTES_MAX: usize = 4096;
+/// The most questions one acknowledgement may name, and the most outcomes one reply hands over.
+pub const ACKS_MAX: usize = 256;

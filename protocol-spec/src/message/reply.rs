@@ -253,7 +253,7 @@ pub struct Decided {
 pub struct Undone {
     /// The question, open again.
     pub cue_id: CueId,
-    /// The answer, to be used as a draft.
+    /// The answer without its secrets, to be used as a draft.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
 }

@@ -1,6 +1,8 @@
 //! Each kind of question, and each way to answer it.
 
 use cueme_tests::{Client, Home, Signal, eventually};
+use protocol_spec::answer::{self, Answer, FieldAnswer};
+use protocol_spec::message::{GiveAnswer, Reply, Request, Undo};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL","none, really"]}"#;
 const SEVERAL: &str = r#"{"type":"choice","options":["unit","e2e","bench"],"allow_multiple":true}"#;
@@ -273,6 +275,53 @@ fn a_password_is_erased_once_it_was_delivered() {
     );
     home.ok(&["broker", "stop"]);
     assert!(files_with(home.path(), SECRET.as_bytes()).is_empty());
+}
+
+/// A secret that was sent by mistake and taken back in time is nowhere.
+#[test]
+fn a_password_that_is_taken_back_is_erased_and_not_shown_again() {
+    const SECRET: &str = "wrong-horse-battery-staple";
+    let home = Home::new();
+    let agent = home.join();
+    let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
+    let (mut client, cue) = home.ask(&agent, "Credentials?", Some(payload));
+    let field = |label: &str, value: &str| FieldAnswer {
+        label: label.to_owned(),
+        values: vec![value.to_owned()],
+        other: None,
+    };
+    let give = |fields| {
+        Request::Answer(GiveAnswer {
+            cue: cue.clone(),
+            answer: Answer {
+                reply: Some(answer::Reply::Form { fields }),
+                ..Answer::default()
+            },
+            by: None,
+            hold_ms: 60_000,
+        })
+    };
+    let mut wire = home.wire();
+    let given = wire.call(&give(vec![field("User", "ana"), field("Key", SECRET)]));
+    assert!(matches!(given, Some(Reply::Decided(_))), "{given:?}");
+    let Some(Reply::Undone(undone)) = wire.call(&Request::Undo(Undo { cue: cue.clone() })) else {
+        panic!("not undone")
+    };
+    let draft = undone.answer.and_then(|answer| answer.reply);
+    assert_eq!(
+        draft,
+        Some(answer::Reply::Form {
+            fields: vec![field("User", "ana")]
+        }),
+        "the rest of the answer comes back as a draft"
+    );
+    eventually("no file holds it", || {
+        files_with(home.path(), SECRET.as_bytes())
+            .is_empty()
+            .then_some(())
+    });
+    home.ok(&["answer", &cue, "never mind"]);
+    assert!(client.finish().expect(0).starts_with("never mind"));
 }
 
 fn files_with(directory: &std::path::Path, bytes: &[u8]) -> Vec<std::path::PathBuf> {

@@ -3,9 +3,10 @@
 use cueme_tests::{Client, Home, Wire, envelope, eventually};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{
-    Ack, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Nothing, Receipts, Reply, Request,
-    Undo, Watch, encode_request,
+    Ack, Ask, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Nothing, Receipts, Reply, Request,
+    Rest, Show, Undo, Watch, encode_request,
 };
+use protocol_spec::outcome::{Kind, Origin};
 
 fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
     Request::Answer(GiveAnswer {
@@ -248,4 +249,70 @@ fn a_greeting_is_answered_before_a_reply_that_is_long_in_coming() {
     wire.send_bytes(&[greeting, agents].concat());
     let names: Vec<_> = (0..3).map(|_| wire.hear().unwrap().name()).collect();
     assert_eq!(names, ["welcome", "agent", "end"]);
+}
+
+/// A program that keeps its connection and has said that it stopped waiting is nobody who waits.
+#[test]
+fn who_rests_waits_no_longer() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut program = home.wire();
+    let ask = |prompt: &str| {
+        Request::Ask(Ask {
+            agent_id: agent.parse().unwrap(),
+            kind: Kind::Cue,
+            prompt: prompt.to_owned(),
+            payload: None,
+            origin: Origin::Agent,
+            nonce: None,
+        })
+    };
+    let (Some(Reply::Asked(one)), Some(Reply::Asked(other))) =
+        (program.call(&ask("one")), program.call(&ask("other")))
+    else {
+        panic!("not asked")
+    };
+    let rest = Request::Rest(Rest { cue_id: one.cue_id });
+    assert!(matches!(program.call(&rest), Some(Reply::Rested(_))));
+    let mut human = home.wire();
+    let mut waiting = |cue: &str| match human.call(&Request::Show(Show { cue: cue.to_owned() })) {
+        Some(Reply::Cue(shown)) => shown.waiting,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(waiting(one.cue_id.as_str()), 0);
+    assert_eq!(waiting(other.cue_id.as_str()), 1, "one rests, the other waits");
+    let Some(Reply::Decided(decided)) = home.wire().call(&answer(one.cue_id.as_str(), "8080", 0)) else {
+        panic!("not decided")
+    };
+    assert_eq!(decided.handed_to, 0, "nobody was there to be handed it");
+}
+
+/// Lines that nobody finishes take memory; there is a limit to it, and who comes after it may come again.
+#[test]
+fn unfinished_lines_take_no_more_memory_than_is_set_aside_for_them() {
+    const LINE: usize = 70 << 20;
+    let home = Home::new();
+    home.join();
+    let unfinished = vec![b'x'; LINE];
+    let mut programs: Vec<Wire> = (0..3).map(|_| home.wire()).collect();
+    for program in &mut programs {
+        program.send_bytes(&unfinished);
+    }
+    let mut one_more = home.wire();
+    one_more.send_bytes(&unfinished);
+    let Some(Reply::Error(failure)) = one_more.hear() else {
+        panic!("there was room for it")
+    };
+    assert_eq!(failure.code, ErrorCode::Busy, "{failure}");
+    one_more.send_bytes(b"\n");
+    assert!(one_more.hear().is_none(), "and the connection ends");
+    assert!(home.status().running, "short lines are served all the while");
+    drop(programs.pop());
+    let mut one_more = home.wire();
+    one_more.send_bytes(&unfinished);
+    one_more.send_bytes(b"\n");
+    let Some(Reply::Error(failure)) = one_more.hear() else {
+        panic!("a line of one letter is a message")
+    };
+    assert_eq!(failure.code, ErrorCode::BadRequest, "there is room again");
 }

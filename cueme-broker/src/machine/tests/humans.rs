@@ -3,7 +3,7 @@
 use super::*;
 
 impl World {
-    fn edit(&mut self, edit: QueueEdit) -> Vec<Reply> {
+    pub(super) fn edit(&mut self, edit: QueueEdit) -> Vec<Reply> {
         let ticket = Ticket(self.draw());
         let agent = self.agent.clone();
         let effects = self.handle(Input::EditQueue { ticket, agent, edit });
