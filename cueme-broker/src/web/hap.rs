@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use protocol_spec::envelope::{self, PROMPT_BYTES_MAX};
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Ask, ErrorCode, Failure, Reply, Told};
+use protocol_spec::message::{ACKS_MAX, Ask, ErrorCode, Failure, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,6 @@ use protocol_spec::message::TokenScope;
 const WAIT_MS_DEFAULT: u64 = 25_000;
 /// How long one request may wait: less than proxies allow.
 const WAIT_MS_MAX: u64 = 55_000;
-/// How many questions may be acknowledged at once.
-const ACKS_MAX: usize = 256;
 /// What a pause without words says.
 const PAUSE_PROMPT: &str = "Paused. Press Continue to let the agent go on.";
 
