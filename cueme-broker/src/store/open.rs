@@ -225,7 +225,11 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
 fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> rusqlite::Result<()> {
     keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        // SQLite does not call it an error when it could not change it. Nothing here was made for another one.
+        return Err(not_in_wal_mode(&mode));
+    }
     let level = match synchronous {
         Synchronous::Full => "FULL",
         Synchronous::Normal => "NORMAL",
@@ -235,6 +239,11 @@ fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> 
     // Erased secrets and deleted questions are overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", log_pages(path))
+}
+
+fn not_in_wal_mode(mode: &str) -> rusqlite::Error {
+    let failed = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
+    rusqlite::Error::SqliteFailure(failed, Some(format!("its journal stays in mode {mode}")))
 }
 
 /// Keeps prepared statements prepared: beside partial indexes SQLite would plan them anew for every bound value.
@@ -276,4 +285,17 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
         transaction.commit().map_err(failed)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_have_a_write_ahead_log_is_not_used() {
+        let connection = Connection::open_in_memory().unwrap();
+        let configured = configure(&connection, Synchronous::Full, Path::new("/nowhere"));
+        let error = configured.unwrap_err().to_string();
+        assert!(error.contains("mode memory"), "{error}");
+    }
 }
