@@ -204,33 +204,4 @@ mod tests {
         assert_eq!(without_other_end(ours(8)), PeerUser::Gone);
         assert_eq!(without_other_end(None), PeerUser::Gone);
     }
-
-    /// Not a test of behaviour: what a look costs beside many connections; run it with `--ignored --nocapture`.
-    #[tokio::test]
-    #[ignore = "it measures"]
-    async fn a_look_costs_microseconds() {
-        let connections: Vec<_> = std::iter::repeat_with(|| connect("127.0.0.1:0"))
-            .take(4000)
-            .flatten()
-            .collect();
-        let users = PeerUsers::new();
-        let started = std::time::Instant::now();
-        for (_, _, peer) in &connections {
-            assert_eq!(users.find(*peer).await, PeerUser::Known(own_user()));
-        }
-        let each = started.elapsed() / u32::try_from(connections.len()).unwrap();
-        let (_, _, peer) = connections.last().unwrap();
-        let ends = Ends {
-            own: peer.remote,
-            other: peer.local,
-        };
-        let started = std::time::Instant::now();
-        assert!(proc_find(ends).unwrap().is_some());
-        let text = format!(
-            "{} connections: {each:?} a look; by text {:?}\n",
-            connections.len(),
-            started.elapsed()
-        );
-        std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes()).unwrap();
-    }
 }
