@@ -49,7 +49,7 @@ fn digest(path: &Path) -> Option<String> {
 fn commit() -> Option<String> {
     let hash = git(&["rev-parse", "--short", "HEAD"])?;
     // What is written about the program does not change it, the figures least of all.
-    let changed = git(&["status", "--porcelain", "--", ":/", ":!:/*.md"])?;
+    let changed = git(&["status", "--porcelain", "--", ":/", ":(top,exclude)*.md"])?;
     let mark = if changed.is_empty() { "" } else { "+" };
     Some(format!("{hash}{mark}"))
 }
