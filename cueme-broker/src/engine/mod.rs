@@ -4,6 +4,7 @@
 //! leaves before the commit it depends on.
 
 mod core;
+mod folding;
 mod order;
 mod past;
 mod thread;

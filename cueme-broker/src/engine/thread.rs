@@ -16,6 +16,7 @@ use tokio::sync::{broadcast, mpsc as caller, oneshot};
 use uuid::Uuid;
 
 use super::core::{Core, Random, Spoken, Worth};
+use super::folding::Folding;
 use super::order::{Line, Order, Work};
 use crate::machine::{Now, Ticket};
 use crate::store::{Store, StoreError, Synchronous};
@@ -96,6 +97,7 @@ impl Engine {
             trouble,
             retry_at: None,
             gathering: Duration::ZERO,
+            folding: None,
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -248,6 +250,8 @@ struct Desk {
     retry_at: Option<Instant>,
     /// How long the next commit waits for others to share it.
     gathering: Duration,
+    /// Folds the log in, since that was needed for the first time.
+    folding: Option<Folding>,
 }
 
 impl Desk {
@@ -270,6 +274,7 @@ impl Desk {
             for look in looks {
                 look(&mut self.core, self.clock.now());
             }
+            self.keep_log_short();
             if let Some(done) = stop {
                 self.close();
                 let _ = done.send(());
@@ -372,7 +377,24 @@ impl Desk {
         }
     }
 
+    fn keep_log_short(&mut self) {
+        let Some(store) = self.core.store().filter(|store| store.is_fold_due()) else {
+            return;
+        };
+        if self.folding.is_none() {
+            match Folding::start(store.path()) {
+                Ok(folding) => self.folding = Some(folding),
+                Err(error) => tracing::warn!(%error, "the log is folded in by commits alone"),
+            }
+        }
+        if let Some(folding) = &self.folding {
+            folding.ask();
+        }
+    }
+
     fn close(&mut self) {
+        // Two cannot fold it in at once.
+        self.folding = None;
         if let Some(Err(error)) = self.core.store().map(Store::checkpoint) {
             tracing::warn!(%error, "the write-ahead log could not be folded in; the next start will");
         }

@@ -1,17 +1,26 @@
 //! The write-ahead log: how long it may become, and the room it has before it needs it.
+//!
+//! Whoever owns the store lets a [`Folder`] fold the log into the database beside everything else, whenever
+//! [`is_fold_due`](Store::is_fold_due) says so. A commit does it only where that did not keep the log short.
 
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rusqlite::Connection;
+
 use super::log_damage::damage_in;
-use super::open::BUSY_TIMEOUT;
+use super::open::{BUSY_TIMEOUT, open_beside};
 use super::{Store, StoreError};
 
-/// The log is folded into the database when it has grown to this many pages.
-const PAGES_MAX: u64 = 1000;
+/// The longest log, in pages: the commit that reaches it folds the log in, and everybody waits for that.
+const PAGES_MAX: u64 = 4000;
+/// Before that it is folded in beside everything else, each time it has grown by one part in this many of its longest.
+const FOLDS: u64 = 4;
 /// On a small disk it takes one part in this many of what is free.
 const DISK_SHARE: u64 = 8;
 /// The same while the disk is full, so that the log stays small.
@@ -31,12 +40,17 @@ impl Store {
         } else {
             log_pages(&self.path)
         };
-        self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+        self.log.pages_max.store(pages, Ordering::Relaxed);
         if is_frugal && let Err(error) = self.empty_log() {
             // The next commits try again.
             tracing::debug!(%error, "the log could not be emptied");
         }
         Ok(())
+    }
+
+    /// Says whether the log has grown so much since it last said so that it is to be folded in.
+    pub fn is_fold_due(&self) -> bool {
+        self.log.is_fold_due()
     }
 
     /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
@@ -68,7 +82,7 @@ impl Store {
             // What little there is, is for what has to be written.
             return Ok(false);
         }
-        let wanted = PAGES_MAX * (PAGE_BYTES + PAGE_HEADER_BYTES);
+        let wanted = PAGES_MAX / FOLDS * (PAGE_BYTES + PAGE_HEADER_BYTES);
         let log = match OpenOptions::new().write(true).open(log_path(&self.path)) {
             // It is made with the first commit.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -81,6 +95,77 @@ impl Store {
         log.write_all_at(&vec![0; ROOM_BYTES], length)?;
         log.sync_all()?;
         Ok(length + (ROOM_BYTES as u64) < wanted)
+    }
+}
+
+/// How long the log is, and may become.
+#[derive(Debug)]
+pub(super) struct Gauge {
+    /// Its length, in pages, after the last commit.
+    pages: AtomicU64,
+    /// The longest it may become.
+    pages_max: AtomicU64,
+    /// Its length when it was last said to be due.
+    due_at: AtomicU64,
+}
+
+impl Gauge {
+    /// Follows the log of a connection, which folds it in by itself when it has become too long.
+    pub(super) fn of(connection: &mut Connection, path: &Path) -> rusqlite::Result<Arc<Self>> {
+        let gauge = Arc::new(Self {
+            pages: AtomicU64::new(0),
+            pages_max: AtomicU64::new(log_pages(path)),
+            due_at: AtomicU64::new(0),
+        });
+        let held = Arc::clone(&gauge);
+        connection.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, pages| {
+            if held.is_full_with(u64::try_from(pages).unwrap_or(0)) {
+                // The commit stands whatever becomes of this; the next one tries again.
+                let _ = log.checkpoint();
+            }
+            Ok(())
+        }))?;
+        Ok(gauge)
+    }
+
+    /// Notes the length after a commit; says whether the log may not become longer.
+    fn is_full_with(&self, pages: u64) -> bool {
+        self.pages.store(pages, Ordering::Relaxed);
+        pages >= self.pages_max.load(Ordering::Relaxed)
+    }
+
+    fn is_fold_due(&self) -> bool {
+        let pages = self.pages.load(Ordering::Relaxed);
+        let due_at = self.due_at.load(Ordering::Relaxed);
+        // A log that is shorter than it was has begun anew.
+        let folded = if pages < due_at { 0 } else { due_at };
+        let is_due = pages - folded >= self.pages_max.load(Ordering::Relaxed).div_ceil(FOLDS);
+        self.due_at
+            .store(if is_due { pages } else { folded }, Ordering::Relaxed);
+        is_due
+    }
+}
+
+/// Folds the log into the database, on a connection of its own.
+#[derive(Debug)]
+pub struct Folder {
+    connection: Connection,
+}
+
+impl Folder {
+    /// Opens a database that is in use.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = open_beside(path)?;
+        Ok(Self { connection })
+    }
+
+    /// Folds in what no reader stands in the way of; whoever writes meanwhile goes on.
+    ///
+    /// The log begins anew with the first commit that finds all of it folded in.
+    pub fn fold(&self) -> Result<(), StoreError> {
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        Ok(())
     }
 }
 
@@ -177,7 +262,7 @@ mod tests {
         let length = std::fs::metadata(directory.path().join("cueme.db-wal"))
             .unwrap()
             .len();
-        assert!(length >= PAGES_MAX * PAGE_BYTES);
+        assert!(length >= PAGES_MAX / FOLDS * PAGE_BYTES);
         join(&store, 2);
         assert_eq!(agents_after_a_crash(directory.path()), 2);
         assert!(store.empty_log().unwrap());
@@ -194,6 +279,62 @@ mod tests {
         assert_eq!(pages_for(50 * pages), 50);
         assert_eq!(pages_for(700 * pages), 700);
         assert_eq!(pages_for(701 * pages - 1), 700);
-        assert_eq!(pages_for(u64::MAX), 1000);
+        assert_eq!(pages_for(u64::MAX), 4000);
+    }
+
+    fn length_of_log(store: &Store) -> u64 {
+        store.log.pages.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_log_that_is_folded_in_whenever_it_is_due_stays_short() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cueme.db");
+        let store = Store::open(&path, Synchronous::Full, true).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        store.log.pages_max.store(200, Ordering::Relaxed);
+        let (mut folds, mut longest) = (0, 0);
+        for number in 1..=200 {
+            join(&store, number);
+            longest = longest.max(length_of_log(&store));
+            if store.is_fold_due() {
+                folder.fold().unwrap();
+                folds += 1;
+            }
+        }
+        assert!(folds > 2, "{folds}");
+        assert!((50..100).contains(&longest), "{longest}");
+        assert_eq!(agents_after_a_crash(directory.path()), 200);
+    }
+
+    #[test]
+    fn a_log_that_nobody_folds_in_is_folded_in_by_the_commit_that_makes_it_too_long() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("cueme.db"), Synchronous::Full, true).unwrap();
+        store.log.pages_max.store(100, Ordering::Relaxed);
+        let mut longest = 0;
+        for number in 1..=200 {
+            join(&store, number);
+            longest = longest.max(length_of_log(&store));
+        }
+        assert!((100..130).contains(&longest), "{longest}");
+        assert_eq!(agents_after_a_crash(directory.path()), 200);
+    }
+
+    #[test]
+    fn folding_is_due_each_time_the_log_has_grown_by_a_quarter_of_its_longest() {
+        let gauge = Gauge {
+            pages: AtomicU64::new(0),
+            pages_max: AtomicU64::new(400),
+            due_at: AtomicU64::new(0),
+        };
+        let is_due_at = |pages| !gauge.is_full_with(pages) && gauge.is_fold_due();
+        assert!(!is_due_at(99));
+        assert!(is_due_at(120));
+        assert!(!is_due_at(219), "it was said at 120");
+        assert!(is_due_at(220));
+        assert!(!is_due_at(99), "it has begun anew");
+        assert!(is_due_at(100));
+        assert!(gauge.is_full_with(400));
     }
 }

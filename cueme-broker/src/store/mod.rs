@@ -1,6 +1,6 @@
 //! What is on disk: one SQLite database.
 //!
-//! The engine's connection is the only one that writes. What the rules concern comes as a [`Change`](crate::machine::Change)
+//! The engine's connection is the only one that writes; a second one folds its log into the database. What the rules concern comes as a [`Change`](crate::machine::Change)
 //! of the machine; the rest (drafts, devices, settings) is written by name. This module decides nothing. Reading for humans happens on connections of its own, so that a long
 //! list never delays a question.
 
@@ -39,6 +39,7 @@ pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
+pub use log::Folder;
 pub(crate) use log::has_log;
 pub use log_damage::damage_in;
 pub use maintain::CheckReport;

@@ -4,13 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
-use super::log::{beside, has_log, log_pages, refuse_damaged};
+use super::log::{Gauge, beside, has_log, refuse_damaged};
 
 /// The newest schema this program knows: the number of migrations.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -46,6 +47,8 @@ pub enum Synchronous {
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// How long its log is.
+    pub(super) log: Arc<Gauge>,
     /// Which file the path meant when it was opened.
     file: Option<FileId>,
 }
@@ -66,7 +69,8 @@ impl Store {
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )
         .map_err(failed("open"))?;
-        configure(&connection, synchronous, path).map_err(failed("configure"))?;
+        configure(&connection, synchronous).map_err(failed("configure"))?;
+        let log = Gauge::of(&mut connection, path).map_err(failed("configure"))?;
         if !was_clean {
             quick_check(&connection, path)?;
         }
@@ -75,6 +79,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            log,
             file: FileId::of(path),
         })
     }
@@ -136,28 +141,29 @@ impl From<&std::fs::Metadata> for FileId {
 }
 
 pub(super) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
-    let failed = |doing| {
-        move |source| StoreError::Sqlite {
-            doing,
+    let connection = open_beside(path)?;
+    keep_plans(&connection)
+        .and_then(|()| connection.pragma_update(None, "query_only", true))
+        .map_err(|source| StoreError::Sqlite {
+            doing: "configure",
             path: path.to_owned(),
             source,
-        }
-    };
-    // Not SQLITE_OPEN_READ_ONLY: a reader of a write-ahead log must be able to create its shared memory.
-    let connection = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
-    .map_err(failed("open"))?;
-    keep_plans(&connection).map_err(failed("configure"))?;
-    connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .map_err(failed("configure"))?;
-    connection
-        .pragma_update(None, "query_only", true)
-        .map_err(failed("configure"))?;
+        })?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(connection)
+}
+
+/// Opens another connection to a database that is in use.
+pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
+    // Not SQLITE_OPEN_READ_ONLY: whoever uses a write-ahead log must be able to create its shared memory.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
+        .and_then(|connection| connection.busy_timeout(BUSY_TIMEOUT).map(|()| connection))
+        .map_err(|source| StoreError::Sqlite {
+            doing: "open",
+            path: path.to_owned(),
+            source,
+        })
 }
 
 /// Creates the file so that nobody else can ever have read it.
@@ -222,7 +228,7 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> rusqlite::Result<()> {
+fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
     keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
@@ -237,8 +243,7 @@ fn configure(connection: &Connection, synchronous: Synchronous, path: &Path) -> 
     connection.pragma_update(None, "synchronous", level)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // Erased secrets and deleted questions are overwritten, not only unlinked.
-    connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", log_pages(path))
+    connection.pragma_update(None, "secure_delete", true)
 }
 
 fn not_in_wal_mode(mode: &str) -> rusqlite::Error {
@@ -294,7 +299,7 @@ mod tests {
     #[test]
     fn a_database_that_cannot_have_a_write_ahead_log_is_not_used() {
         let connection = Connection::open_in_memory().unwrap();
-        let configured = configure(&connection, Synchronous::Full, Path::new("/nowhere"));
+        let configured = configure(&connection, Synchronous::Full);
         let error = configured.unwrap_err().to_string();
         assert!(error.contains("mode memory"), "{error}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::{Store, StoreError, Synchronous};
+use cueme_broker::store::{Folder, Store, StoreError, Synchronous};
 use cueme_tests::Random;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -144,8 +144,12 @@ impl Little {
         if self.random.below(16) == 0
             && let Some(store) = self.core.store()
         {
-            // A checkpoint that fails is tried again by the next one.
-            let _ = store.checkpoint();
+            // A checkpoint that fails is tried again by the next one, here and there.
+            let _ = if self.random.below(2) == 0 {
+                store.checkpoint()
+            } else {
+                Folder::open(store.path()).and_then(|folder| folder.fold())
+            };
         }
         let mut works = Vec::new();
         for _ in 0..=self.random.below(6) {
