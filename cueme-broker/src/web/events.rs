@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::bell::{Frame, event_name, frame};
 use super::door::{Visitor, Who};
@@ -28,7 +29,7 @@ use crate::broker::wall_clock;
 const PAGE: u32 = 500;
 /// How many missed events are told one by one; beyond that reading the state anew is less.
 const CATCH_UP_MAX: i64 = 5000;
-/// How often a line without events shows that it is alive.
+/// How often a line shows that it is alive, also without events.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How many bytes of events are written together.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -68,6 +69,7 @@ pub(super) async fn events(
         ready: VecDeque::new(),
         has_missed: false,
         has_to_check: false,
+        heartbeat: heartbeat(),
     };
     let body = Body::from_stream(stream::unfold(listener, |mut listener| async {
         listener
@@ -100,6 +102,14 @@ struct Listener {
     has_missed: bool,
     /// Whether the visitor may have been locked out.
     has_to_check: bool,
+    /// Beats whether there are events or not, so that telling one sets no timer.
+    heartbeat: Interval,
+}
+
+fn heartbeat() -> Interval {
+    let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat
 }
 
 enum Phase {
@@ -173,11 +183,17 @@ impl Listener {
             if std::mem::take(&mut self.has_to_check) && !self.is_welcome() {
                 return None;
             }
-            let frame = match tokio::time::timeout(HEARTBEAT, self.live.recv()).await {
-                Err(_) => return self.is_welcome().then(|| Bytes::from_static(b": alive\n\n")),
-                Ok(Err(RecvError::Closed)) => return None,
-                Ok(Err(RecvError::Lagged(_))) => return self.start_over().await,
-                Ok(Ok(frame)) => frame,
+            let received = tokio::select! {
+                biased;
+                received = self.live.recv() => received,
+                _ = self.heartbeat.tick() => {
+                    return self.is_welcome().then(|| Bytes::from_static(b": alive\n\n"));
+                }
+            };
+            let frame = match received {
+                Ok(frame) => frame,
+                Err(RecvError::Closed) => return None,
+                Err(RecvError::Lagged(_)) => return self.start_over().await,
             };
             if let Some(first) = self.take(frame) {
                 return Some(self.gather(first));

@@ -577,18 +577,22 @@ impl Events {
                     });
                 }
             }
-            let mut size = String::new();
-            if self.reader.read_line(&mut size).ok()? == 0 {
-                return None;
-            }
-            let size = usize::from_str_radix(size.trim(), 16).ok()?;
-            let mut chunk = vec![0; size + 2];
-            self.reader.read_exact(&mut chunk).ok()?;
-            if size == 0 {
-                return None;
-            }
-            self.rest.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+            let chunk = self.next_chunk()?;
+            self.rest.push_str(&chunk);
         }
+    }
+
+    /// Returns what is written next, whatever it is, or nothing when the stream ends.
+    pub(crate) fn next_chunk(&mut self) -> Option<String> {
+        let mut size = String::new();
+        if self.reader.read_line(&mut size).ok()? == 0 {
+            return None;
+        }
+        let size = usize::from_str_radix(size.trim(), 16).ok()?;
+        let mut chunk = vec![0; size + 2];
+        self.reader.read_exact(&mut chunk).ok()?;
+        chunk.truncate(size);
+        (size > 0).then(|| String::from_utf8(chunk).unwrap())
     }
 
     /// Makes the system keep little for this reader.
