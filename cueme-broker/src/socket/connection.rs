@@ -114,6 +114,10 @@ impl Connection {
                         Box::pin(self.handle(&line, splitter.has_line())).await?;
                     }
                     self.share.hold(splitter.held());
+                    if splitter.held() > READ_BYTES {
+                        // A long line comes in thousands of pieces; between two of them it is everybody else's turn.
+                        tokio::task::yield_now().await;
+                    }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
                         let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
                         deadline = Instant::now() + patience;

@@ -4,14 +4,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cueme_tests::{Home, Wire};
+use cueme_tests::{Home, Random, Wire};
 use protocol_spec::message::Reply;
 
 use crate::talk::{ack, answer, ask};
 use crate::trial::Trial;
 
-/// How long each of them rests between two questions.
-const REST: Duration = Duration::from_millis(150);
+/// How long each of them rests between two questions, at least.
+const REST_MIN: Duration = Duration::from_millis(100);
+/// And at most: by chance, or all who once had to wait would come together ever after.
+const REST_MAX: Duration = Duration::from_millis(200);
 /// Delays below this are the scheduler's, where an optimised program has the machine to itself.
 const NOISE_WHEN_STRICT: Duration = Duration::from_millis(5);
 
@@ -100,9 +102,12 @@ pub(crate) fn under_load<T>(home: &Home, agents: &[String], meanwhile: impl FnOn
     let number = AtomicU64::new(0);
     let socket = home.socket();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = agents
-            .iter()
-            .map(|agent| scope.spawn(|| ask_until(&stop, &number, &socket, agent)))
+        let threads: Vec<_> = (0..)
+            .zip(agents)
+            .map(|(seed, agent)| {
+                let (stop, number, socket) = (&stop, &number, &socket);
+                scope.spawn(move || ask_until(stop, number, socket, agent, Random::new(seed)))
+            })
             .collect();
         let done = meanwhile();
         stop.store(true, Ordering::Relaxed);
@@ -118,7 +123,13 @@ pub(crate) fn under_load<T>(home: &Home, agents: &[String], meanwhile: impl FnOn
     })
 }
 
-fn ask_until(stop: &AtomicBool, number: &AtomicU64, socket: &Path, agent: &str) -> Vec<Duration> {
+fn ask_until(
+    stop: &AtomicBool,
+    number: &AtomicU64,
+    socket: &Path,
+    agent: &str,
+    mut random: Random,
+) -> Vec<Duration> {
     let connect = || Wire::connect(socket).unwrap_or_else(|| panic!("a good client cannot connect"));
     let (mut client, mut human) = (connect(), connect());
     let mut times = Vec::new();
@@ -127,7 +138,8 @@ fn ask_until(stop: &AtomicBool, number: &AtomicU64, socket: &Path, agent: &str) 
         let started = Instant::now();
         one_round(&mut client, &mut human, agent, number);
         times.push(started.elapsed());
-        std::thread::sleep(REST);
+        let spare = random.below(u64::try_from((REST_MAX - REST_MIN).as_micros()).unwrap_or(u64::MAX));
+        std::thread::sleep(REST_MIN + Duration::from_micros(spare));
     }
     times
 }
