@@ -56,18 +56,6 @@ fn whoever_was_away_catches_up_without_a_gap() {
 }
 
 #[test]
-fn a_line_without_events_shows_that_it_is_alive() {
-    let broker = TestBroker::start();
-    let browser = broker.sign_in();
-    let mut events = browser.events(None);
-    events.until("ready");
-    assert_eq!(events.next_chunk().unwrap(), ": alive\n\n");
-    let agent = broker.join("cursor");
-    broker.ask(&agent, "Still there?");
-    assert_eq!(events.until("change").id, Some(1));
-}
-
-#[test]
 fn what_cannot_be_told_any_more_begins_with_reading_anew() {
     let broker = TestBroker::start();
     let browser = broker.sign_in();

@@ -1,4 +1,4 @@
-//! Whoever is slow is closed, and slows down nobody else.
+//! What takes its time: whoever is slow is closed, and slows down nobody else; whoever only listens stays.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -11,6 +11,18 @@ use crate::harness::{Answer, Http, TestBroker};
 const COUNT: usize = 50;
 /// When every one of them must be closed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_line_without_events_shows_that_it_is_alive() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let mut events = browser.events(None);
+    events.until("ready");
+    assert_eq!(events.next_chunk().unwrap(), ": alive\n\n");
+    let agent = broker.join("cursor");
+    broker.ask(&agent, "Still there?");
+    assert_eq!(events.until("change").id, Some(1));
+}
 
 #[test]
 fn half_heads_silent_connections_and_stalled_bodies_are_closed_within_ten_seconds() {

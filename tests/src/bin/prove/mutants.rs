@@ -12,7 +12,7 @@ const FILES: [&str; 2] = ["cueme-broker/src/machine/**", "cueme-broker/src/store
 /// How many of a hundred changes must be noticed.
 const CAUGHT_PERCENT_MIN: usize = 90;
 /// How long the tests may take for one change, in seconds; one that makes them hang is noticed too.
-const PATIENCE_SEC: &str = "100";
+const PATIENCE_SEC: &str = "300";
 
 /// Tries one change in so many, and counts what was noticed.
 pub(crate) fn run(trial: &mut Trial, sources: &Path) {

@@ -13,7 +13,7 @@ use crate::trial::{NotRun, Trial};
 const BUGS: &str = include_str!("../../../prove/bugs.toml");
 
 /// How long each of the tests may take, in seconds.
-const PATIENCE_SEC: usize = 100;
+const PATIENCE_SEC: usize = 300;
 
 /// A bug: one piece of code that is replaced.
 #[derive(Debug, Clone, Deserialize)]
