@@ -339,7 +339,6 @@ mod tests {
         connection
             .execute_batch(
                 "CREATE VIRTUAL TABLE search USING fts5 (body);
-                 CREATE VIRTUAL TABLE words USING fts5vocab (search, instance);
                  INSERT INTO search (rowid, body) VALUES (1, 'rare'), (2, 'rarely'), (3, 'rare 数  据')",
             )
             .unwrap();

@@ -4,9 +4,10 @@
 //! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
 //! one or two characters of it.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::Connection;
 
 use super::StoreError;
+use super::vocabulary::words_beginning;
 
 /// How many words of a query are used.
 pub(super) const QUERY_WORDS_MAX: usize = 32;
@@ -42,35 +43,17 @@ pub(super) fn beginning(connection: &Connection, word: &str) -> Result<String, S
     // How SQLite folds other letters than these is its own affair.
     let can_be_named = word.is_ascii() && word.len() > INDEXED_BEGINNING_CHARS_MAX;
     let named = match can_be_named {
-        true => words_beginning(connection, &word.to_ascii_lowercase())?,
+        true => words_beginning(connection, &word.to_ascii_lowercase(), BEGINNINGS_MAX)?,
         false => None,
     };
     Ok(match named {
         Some(named) if named.is_empty() => whole,
-        Some(named) => format!("({})", named.join(" OR ")),
+        Some(named) => {
+            let named: Vec<String> = named.iter().map(|word| self::whole(word)).collect();
+            format!("({})", named.join(" OR "))
+        }
         None => format!("{whole}*"),
     })
-}
-
-/// Returns the words of the index that begin so, quoted, or `None` if there are too many of them.
-fn words_beginning(connection: &Connection, beginning: &str) -> Result<Option<Vec<String>>, StoreError> {
-    let mut next =
-        connection.prepare_cached("SELECT term FROM words WHERE term >= ?1 AND term < ?2 LIMIT 1")?;
-    let end = format!("{beginning}{}", char::MAX);
-    let mut found = Vec::new();
-    let mut from = beginning.to_owned();
-    while let Some(word) = next
-        .query_row(params![from, end], |row| row.get::<_, String>(0))
-        .optional()?
-    {
-        if found.len() == BEGINNINGS_MAX {
-            return Ok(None);
-        }
-        found.push(whole(&word));
-        // No word has a control character, so this is behind all places of the one that was found.
-        from = word + "\u{1}";
-    }
-    Ok(Some(found))
 }
 
 /// Splits a text where no letter and no digit stands.
@@ -115,8 +98,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection
             .execute_batch(
-                "CREATE VIRTUAL TABLE search USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3');
-                 CREATE VIRTUAL TABLE words USING fts5vocab (search, instance)",
+                "CREATE VIRTUAL TABLE search USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')",
             )
             .unwrap();
         for text in texts {
