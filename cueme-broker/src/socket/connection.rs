@@ -27,6 +27,10 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
+/// A long line is paused after each of so many bytes …
+const STRIDE_BYTES: usize = 256 * 1024;
+/// … for this long, so that it is everybody else's turn.
+const PAUSE: Duration = Duration::from_millis(1);
 /// How much is written at once, when that much is to be said.
 const WRITE_BYTES: usize = 64 * 1024;
 
@@ -104,6 +108,7 @@ impl Connection {
                 ready = self.stream.readable() => {
                     ready?;
                     let was_partial = splitter.has_partial_line();
+                    let held_before = splitter.held();
                     let has_read = read_some(&self.stream, &mut splitter)?;
                     if !self.share.hold(splitter.held()) {
                         drop(splitter);
@@ -114,9 +119,9 @@ impl Connection {
                         Box::pin(self.handle(&line, splitter.has_line())).await?;
                     }
                     self.share.hold(splitter.held());
-                    if splitter.held() > READ_BYTES {
-                        // A long line comes in thousands of pieces; between two of them it is everybody else's turn.
-                        tokio::task::yield_now().await;
+                    if splitter.held() / STRIDE_BYTES > held_before / STRIDE_BYTES {
+                        // Whoever says so much at once would have the processors to itself until it is said.
+                        Box::pin(tokio::time::sleep(PAUSE)).await;
                     }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
                         let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };

@@ -18,7 +18,7 @@ use super::open::{BUSY_TIMEOUT, open_beside};
 use super::{Store, StoreError};
 
 /// The longest log, in pages: the commit that reaches it folds the log in, and everybody waits for that.
-const PAGES_MAX: u64 = 4000;
+const PAGES_MAX: u64 = 16_000;
 /// Before that it is folded in beside everything else, each time it has grown by one part in this many of its longest.
 const FOLDS: u64 = 4;
 /// On a small disk it takes one part in this many of what is free.
@@ -29,6 +29,8 @@ const PAGES_MAX_WHEN_FULL: u64 = 50;
 const PAGE_BYTES: u64 = 4096;
 /// What the log adds to each page, in bytes.
 const PAGE_HEADER_BYTES: u64 = 24;
+/// The pages for which the log's file has room from the beginning.
+const ROOM_PAGES: u64 = 1000;
 /// How much room is made at once, in bytes; whoever comes meanwhile waits that long.
 const ROOM_BYTES: usize = 256 * 1024;
 
@@ -73,16 +75,16 @@ impl Store {
         Ok(())
     }
 
-    /// Lengthens the log's file by a piece, if it is shorter than the log may become; returns whether it still is.
+    /// Lengthens the log's file by a piece, if that is short; returns whether it still is.
     ///
     /// A commit into a file that is long enough already waits for its data alone, which took a third less time where it
     /// was measured. What follows the last commit in the file is never read, whatever it is.
     pub(crate) fn make_log_room(&self) -> io::Result<bool> {
-        if log_pages(&self.path) < PAGES_MAX {
+        if log_pages(&self.path) < ROOM_PAGES {
             // What little there is, is for what has to be written.
             return Ok(false);
         }
-        let wanted = PAGES_MAX / FOLDS * (PAGE_BYTES + PAGE_HEADER_BYTES);
+        let wanted = ROOM_PAGES * (PAGE_BYTES + PAGE_HEADER_BYTES);
         let log = match OpenOptions::new().write(true).open(log_path(&self.path)) {
             // It is made with the first commit.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -262,7 +264,7 @@ mod tests {
         let length = std::fs::metadata(directory.path().join("cueme.db-wal"))
             .unwrap()
             .len();
-        assert!(length >= PAGES_MAX / FOLDS * PAGE_BYTES);
+        assert!(length >= ROOM_PAGES * PAGE_BYTES);
         join(&store, 2);
         assert_eq!(agents_after_a_crash(directory.path()), 2);
         assert!(store.empty_log().unwrap());
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(pages_for(50 * pages), 50);
         assert_eq!(pages_for(700 * pages), 700);
         assert_eq!(pages_for(701 * pages - 1), 700);
-        assert_eq!(pages_for(u64::MAX), 4000);
+        assert_eq!(pages_for(u64::MAX), 16_000);
     }
 
     fn length_of_log(store: &Store) -> u64 {

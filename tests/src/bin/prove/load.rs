@@ -46,6 +46,29 @@ pub(crate) fn within(trial: &Trial, limit: Duration, lenience: u32) -> Duration 
     if is_strict(trial) { limit } else { limit * lenience }
 }
 
+/// Returns how long a disk takes to make a commit's worth of bytes durable, when nobody else asks it for anything.
+pub(crate) fn disk_times(directory: &Path) -> std::io::Result<Times> {
+    use std::os::unix::fs::FileExt;
+    const WRITES: u64 = 4_000;
+    const WRITE_BYTES: u64 = 32 * 1024;
+    const FILE_BYTES: u64 = 4 * 1024 * 1024;
+    let path = directory.join("disk");
+    let file = std::fs::File::create(&path)?;
+    file.write_all_at(&vec![0; FILE_BYTES as usize], 0)?;
+    file.sync_all()?;
+    let bytes = vec![1; WRITE_BYTES as usize];
+    let mut times = Vec::new();
+    for number in 0..WRITES {
+        let started = Instant::now();
+        file.write_all_at(&bytes, number * WRITE_BYTES % FILE_BYTES)?;
+        file.sync_data()?;
+        times.push(started.elapsed());
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    std::fs::remove_file(path)?;
+    Ok(Times::new(times))
+}
+
 /// How long things took, shortest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Times(Vec<Duration>);
