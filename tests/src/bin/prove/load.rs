@@ -1,5 +1,6 @@
 //! Well-behaved agents and humans, and how long they wait for one another.
 
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -46,24 +47,31 @@ pub(crate) fn within(trial: &Trial, limit: Duration, lenience: u32) -> Duration 
     if is_strict(trial) { limit } else { limit * lenience }
 }
 
-/// Returns how long a disk takes to make a commit's worth of bytes durable, when nobody else asks it for anything.
-pub(crate) fn disk_times(directory: &Path) -> std::io::Result<Times> {
-    use std::os::unix::fs::FileExt;
-    const WRITES: u64 = 4_000;
-    const WRITE_BYTES: u64 = 32 * 1024;
-    const FILE_BYTES: u64 = 4 * 1024 * 1024;
-    let path = directory.join("disk");
-    let file = std::fs::File::create(&path)?;
-    file.write_all_at(&vec![0; FILE_BYTES as usize], 0)?;
-    file.sync_all()?;
-    let bytes = vec![1; WRITE_BYTES as usize];
+/// Runs something, and meanwhile writes a little to its disk now and then; returns how long that took to be durable.
+pub(crate) fn watching_disk<T>(directory: &Path, run: impl FnOnce() -> T) -> (T, std::io::Result<Times>) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| write_until(&is_over, &directory.join("disk")));
+        let done = run();
+        is_over.store(true, Ordering::Relaxed);
+        let times = watch
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (done, times)
+    })
+}
+
+fn write_until(is_over: &AtomicBool, path: &Path) -> std::io::Result<Times> {
+    const EVERY: Duration = Duration::from_millis(20);
+    let file = std::fs::File::create(path)?;
     let mut times = Vec::new();
-    for number in 0..WRITES {
+    while !is_over.load(Ordering::Relaxed) {
         let started = Instant::now();
-        file.write_all_at(&bytes, number * WRITE_BYTES % FILE_BYTES)?;
+        // Always the same place: nothing but the bytes has to be written.
+        file.write_all_at(&[1; 4096], 0)?;
         file.sync_data()?;
         times.push(started.elapsed());
-        std::thread::sleep(Duration::from_micros(500));
+        std::thread::sleep(EVERY);
     }
     std::fs::remove_file(path)?;
     Ok(Times::new(times))
