@@ -19,6 +19,9 @@ use crate::trial::{NotRun, Trial};
 /// Questions that were answered and not yet delivered.
 const ANSWERED: usize = 40;
 
+/// One flip in so many hits the text of an answer on purpose: by chance hardly any does.
+const AIMED_EVERY: u64 = 8;
+
 /// Flips bits.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let flips = trial.size(400, 20_000, 200_000);
@@ -26,23 +29,37 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let made = directory.path().join("made");
     fs::create_dir(&made).map_err(|error| NotRun(error.to_string()))?;
     let (image, known) = prepare(&made, &mut trial.random);
+    let answers = places_of_answers(&image, &known);
+    trial.check(!answers.is_empty(), || {
+        "no answer can be found in the database".into()
+    });
     let stage = Stage {
         directory: directory.path().join("flipped"),
         known,
     };
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for number in 0..flips {
-        let (flipped, place) = flip(&image, &mut trial.random);
+        let (name, offset) = match trial.random.pick(&answers) {
+            Some(place) if number % AIMED_EVERY == 0 => place.clone(),
+            _ => anywhere(&image, &mut trial.random),
+        };
+        let bit = trial.random.below(8);
+        let flipped = flip(&image, &name, offset, bit);
         let was_clean = number % 2 == 0;
         let verdict = stage.judge(&flipped, was_clean, &mut trial.random);
         match verdict {
             Ok(what) => *counts.entry(what).or_default() += 1,
-            Err(wrong) => trial.violation(format!("after bit {place} flipped: {wrong}")),
+            Err(wrong) => {
+                trial.violation(format!(
+                    "after bit {bit} of byte {offset} of {name} flipped: {wrong}"
+                ));
+            }
         }
         trial.progress(number, flips);
     }
     says_what_to_do(trial);
     trial.figure("flips", flips);
+    trial.figure("of them in the text of an answer", flips.div_ceil(AIMED_EVERY));
     for what in [NOTICED, REFUSED, HARMLESS, TORN] {
         trial.figure(what, counts.get(what).copied().unwrap_or(0));
     }
@@ -96,21 +113,39 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
     (image, known)
 }
 
-/// Flips one bit of one file.
-fn flip(image: &Image, random: &mut Random) -> (Image, String) {
-    let mut flipped = image.clone();
+/// Returns where bytes of answers stand in the database, as file and offset.
+fn places_of_answers(image: &Image, known: &[Known]) -> Vec<(String, usize)> {
+    const DATABASE: &str = "cueme.db";
+    let bytes = image.get(DATABASE).map_or(&[][..], Vec::as_slice);
+    let places = known.iter().flat_map(|known| {
+        let text = known.text.as_bytes();
+        let begins = bytes
+            .windows(text.len())
+            .enumerate()
+            .filter(move |(_, window)| *window == text);
+        begins.flat_map(move |(begin, _)| begin..begin + text.len())
+    });
+    places.map(|offset| (DATABASE.to_owned(), offset)).collect()
+}
+
+/// Picks any byte of any file.
+fn anywhere(image: &Image, random: &mut Random) -> (String, usize) {
     let mut names: Vec<&String> = image.keys().filter(|name| !image[*name].is_empty()).collect();
     names.sort();
     let name = random
         .pick(&names)
         .map_or_else(String::new, |name| (*name).clone());
-    let mut place = String::new();
-    if let Some(bytes) = flipped.get_mut(&name) {
-        let (offset, bit) = (random.index(bytes.len()), random.below(8));
-        bytes[offset] ^= 1 << bit;
-        place = format!("{bit} of byte {offset} of {name}");
+    let length = image.get(&name).map_or(1, Vec::len);
+    (name, random.index(length))
+}
+
+/// Flips one bit of one file.
+fn flip(image: &Image, name: &str, offset: usize, bit: u64) -> Image {
+    let mut flipped = image.clone();
+    if let Some(byte) = flipped.get_mut(name).and_then(|bytes| bytes.get_mut(offset)) {
+        *byte ^= 1 << bit;
     }
-    (flipped, place)
+    flipped
 }
 
 /// What became of one answer.
