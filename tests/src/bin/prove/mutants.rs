@@ -1,11 +1,12 @@
-//! `cargo mutants`, where it is installed: small changes to the rules and the store, of which tests must notice nine in
-//! ten.
+//! R19, its other half: `cargo mutants`, where it is installed, makes small changes to the rules and the store, of which
+//! tests must notice nine in ten.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::guided::last_lines;
-use crate::trial::Trial;
+use crate::r19_teeth::Copy;
+use crate::trial::{NotRun, Trial};
 
 /// What is changed.
 const FILES: [&str; 2] = ["cueme-broker/src/machine/**", "cueme-broker/src/store/**"];
@@ -15,10 +16,19 @@ const CAUGHT_PERCENT_MIN: usize = 90;
 const PATIENCE_SEC: &str = "300";
 
 /// Tries one change in so many, and counts what was noticed.
-pub(crate) fn run(trial: &mut Trial, sources: &Path) {
-    if !is_installed() {
-        return trial.omit("mutants", "it takes `cargo install cargo-mutants`");
+pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
+    if !trial.is_thorough() {
+        return Err(NotRun("each change takes a build; see nightly".into()));
     }
+    if !is_installed() {
+        return Err(NotRun("it takes `cargo install cargo-mutants`".into()));
+    }
+    let copy = Copy::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
+    try_some(trial, &copy.directory);
+    Ok(())
+}
+
+fn try_some(trial: &mut Trial, sources: &Path) {
     let shards = trial.size(1, 16, 1);
     let shard = trial.random.below(shards);
     let mut command = Command::new("cargo");

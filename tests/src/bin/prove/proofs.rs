@@ -53,6 +53,7 @@ pub(crate) const PROOFS: &[Proof] = &[
         crate::r18_adapter::run,
     ),
     proof("r19", "seeded bugs are caught", crate::r19_teeth::run),
+    proof("r19m", "changes by chance are noticed", crate::mutants::run),
 ];
 
 const fn proof(id: &'static str, title: &'static str, run: fn(&mut Trial) -> Result<(), NotRun>) -> Proof {

@@ -80,7 +80,6 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         trial.progress(number + 1, total);
     }
     trial.figure("caught", caught);
-    crate::mutants::run(trial, &copy.directory);
     Ok(())
 }
 
@@ -112,16 +111,16 @@ impl Ending {
 }
 
 /// A copy of the sources with a target directory of its own.
-struct Copy {
-    directory: PathBuf,
+pub(crate) struct Copy {
+    pub(crate) directory: PathBuf,
 }
 
 impl Copy {
-    fn of(sources: &Path) -> Result<Self, NotRun> {
+    pub(crate) fn of(sources: &Path) -> Result<Self, NotRun> {
         let directory = sources.join("target/prove/seeded");
         std::fs::create_dir_all(&directory).map_err(|error| NotRun(error.to_string()))?;
         let script = format!(
-            "git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --preserve=timestamps -t '{}'",
+            "git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t '{}'",
             directory
                 .canonicalize()
                 .map_err(|error| NotRun(error.to_string()))?
