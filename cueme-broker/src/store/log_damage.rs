@@ -11,6 +11,8 @@
 const HEAD_BYTES: usize = 32;
 /// What stands before each page, in bytes.
 const FRAME_HEAD_BYTES: usize = 24;
+/// What a disk writes whole or not at all, in bytes.
+const SECTOR_BYTES: usize = 512;
 /// How the log begins; the last bit says in which order the bytes of a word are summed up.
 const MAGIC: u32 = 0x377f_0682;
 
@@ -98,7 +100,16 @@ impl<'a> Log<'a> {
 
     fn is_commit(&self, number: usize) -> bool {
         let frame = self.frame(number);
-        word(frame, 4) != 0 && frame[8..16] == *self.salt
+        word(frame, 4) != 0 && frame[8..16] == *self.salt && self.has_own_mark(number)
+    }
+
+    /// Says whether the mark of a commit is of the same frame as the sum behind it.
+    ///
+    /// Where a sector ends between the two, a power loss can leave the mark of an older log before the sum of this one.
+    fn has_own_mark(&self, number: usize) -> bool {
+        let begin = HEAD_BYTES + number * self.frame_bytes;
+        let is_in_one_sector = (begin + 4) / SECTOR_BYTES == (begin + FRAME_HEAD_BYTES - 1) / SECTOR_BYTES;
+        is_in_one_sector || number > 0 && self.adds_up(number, Sum::at(self.frame(number - 1), 16))
     }
 }
 
@@ -136,6 +147,14 @@ mod tests {
 
     /// A log of so many commits, as SQLite writes it, and where each commit ends in it.
     fn log_of(commits: usize) -> (Vec<u8>, Vec<usize>) {
+        log_after(
+            (1..commits)
+                .map(|number| format!("INSERT INTO t VALUES ('{}')", number.to_string().repeat(1500))),
+        )
+    }
+
+    /// The log after a table was made and then these statements, and where each commit ends in it.
+    fn log_after(statements: impl IntoIterator<Item = String>) -> (Vec<u8>, Vec<usize>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("some.db");
         let connection = Connection::open(&path).unwrap();
@@ -144,9 +163,8 @@ mod tests {
             .unwrap();
         let log = || std::fs::read(directory.path().join("some.db-wal")).unwrap();
         let mut ends = vec![log().len()];
-        for number in 1..commits {
-            let text = number.to_string().repeat(1500);
-            connection.execute("INSERT INTO t VALUES (?1)", [text]).unwrap();
+        for statement in statements {
+            connection.execute_batch(&statement).unwrap();
             ends.push(log().len());
         }
         (log(), ends)
@@ -182,6 +200,35 @@ mod tests {
         let (from, to) = (ends[2] - page, ends[3]);
         overwritten.copy_within(from..from + page, to);
         assert_eq!(damage_in(&overwritten), None);
+    }
+
+    #[test]
+    fn whatever_of_an_older_log_a_power_loss_leaves_in_the_last_commit_is_no_damage() {
+        let one_page = |_| "INSERT INTO t VALUES (1)".to_owned();
+        // Each page of the older log is a commit; the newer one ends with a commit of many pages.
+        let (older, _) = log_after((0..200).map(one_page));
+        let many_pages = "INSERT INTO t VALUES (zeroblob(500000))".to_owned();
+        let (log, ends) = log_after((0..30).map(one_page).chain([many_pages]));
+        let last = ends[30];
+        assert!(log.len() - last > 100 * 4096);
+        for place in (last.next_multiple_of(SECTOR_BYTES)..log.len()).step_by(SECTOR_BYTES) {
+            let mut torn = log.clone();
+            let end = (place + SECTOR_BYTES).min(torn.len());
+            torn[place..end].copy_from_slice(&older[place..end]);
+            assert_eq!(damage_in(&torn), None, "{place}");
+        }
+    }
+
+    #[test]
+    fn a_mark_that_a_sector_separates_from_its_sum_counts_if_its_page_adds_up() {
+        let frame = |number: usize| HEAD_BYTES + number * (4096 + FRAME_HEAD_BYTES);
+        assert_eq!((frame(41) + 8) % SECTOR_BYTES, 0);
+        let (mut log, _) = log_after((0..60).map(|_| "INSERT INTO t VALUES (1)".to_owned()));
+        log.truncate(frame(43));
+        assert_eq!(damage_in(&log), None);
+        // In the salt: that frame is no commit of this log any more, and only the next one has something behind it.
+        log[frame(40) + 8] ^= 1;
+        assert!(damage_in(&log).is_some());
     }
 
     #[test]
