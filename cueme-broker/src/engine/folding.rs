@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -12,6 +14,7 @@ use crate::store::Folder;
 pub(super) struct Folding {
     /// Has room for one message: whoever finds it full knows that the log will be folded in once more.
     inbox: Option<SyncSender<()>>,
+    has_folded: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -20,11 +23,14 @@ impl Folding {
     pub(super) fn start(database: &Path) -> io::Result<Self> {
         let (sender, inbox) = sync_channel(1);
         let database = PathBuf::from(database);
+        let has_folded = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&has_folded);
         let thread = Builder::new()
             .name("folding".into())
-            .spawn(move || fold_when_asked(&database, &inbox))?;
+            .spawn(move || fold_when_asked(&database, &inbox, &told))?;
         Ok(Self {
             inbox: Some(sender),
+            has_folded,
             thread: Some(thread),
         })
     }
@@ -35,6 +41,11 @@ impl Folding {
             // Where it cannot be done beside the commits, one of them does it.
             let _ = inbox.try_send(());
         }
+    }
+
+    /// Says whether it was done since this was last asked.
+    pub(super) fn has_folded(&self) -> bool {
+        self.has_folded.swap(false, Ordering::Relaxed)
     }
 }
 
@@ -48,15 +59,16 @@ impl Drop for Folding {
     }
 }
 
-fn fold_when_asked(database: &Path, inbox: &Receiver<()>) {
+fn fold_when_asked(database: &Path, inbox: &Receiver<()>, has_folded: &AtomicBool) {
     let folder = match Folder::open(database) {
         Ok(folder) => folder,
         Err(error) => return tracing::warn!(%error, "the log is folded in by commits alone"),
     };
     while inbox.recv().is_ok() {
-        if let Err(error) = folder.fold() {
+        match folder.fold() {
+            Ok(()) => has_folded.store(true, Ordering::Relaxed),
             // What was not folded in stays in the log, and is the next time.
-            tracing::debug!(%error, "the log could not be folded in");
+            Err(error) => tracing::debug!(%error, "the log could not be folded in"),
         }
     }
 }

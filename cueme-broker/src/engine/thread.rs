@@ -378,9 +378,15 @@ impl Desk {
     }
 
     fn keep_log_short(&mut self) {
-        let Some(store) = self.core.store().filter(|store| store.is_fold_due()) else {
+        let Some(store) = self.core.store() else { return };
+        if self.folding.as_ref().is_some_and(Folding::has_folded)
+            && let Err(error) = store.fold()
+        {
+            tracing::debug!(%error, "the rest of the log could not be folded in");
+        }
+        if !store.is_fold_due() {
             return;
-        };
+        }
         if self.folding.is_none() {
             match Folding::start(store.path()) {
                 Ok(folding) => self.folding = Some(folding),

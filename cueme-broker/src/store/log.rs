@@ -1,7 +1,8 @@
 //! The write-ahead log: how long it may become, and the room it has before it needs it.
 //!
 //! Whoever owns the store lets a [`Folder`] fold the log into the database beside everything else, whenever
-//! [`is_fold_due`](Store::is_fold_due) says so. A commit does it only where that did not keep the log short.
+//! [`is_fold_due`](Store::is_fold_due) says so. What was committed meanwhile it [folds in itself](Store::fold), so that the
+//! log can begin anew; that is little. A commit does all of it only where that did not keep the log short.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -21,7 +22,7 @@ use super::{Store, StoreError};
 const PAGES_MAX: u64 = 16_000;
 /// Before that it is folded in beside everything else, each time it has grown by so many. On a small disk, where it may not
 /// become so long, commits do it: what they may take is known there.
-const FOLDED_EVERY: u64 = 4000;
+const FOLDED_EVERY: u64 = 2000;
 /// On a small disk it takes one part in this many of what is free.
 const DISK_SHARE: u64 = 8;
 /// The same while the disk is full, so that the log stays small.
@@ -30,8 +31,8 @@ const PAGES_MAX_WHEN_FULL: u64 = 50;
 const PAGE_BYTES: u64 = 4096;
 /// What the log adds to each page, in bytes.
 const PAGE_HEADER_BYTES: u64 = 24;
-/// The pages for which the log's file has room from the beginning.
-const ROOM_PAGES: u64 = 1000;
+/// The pages for which the log's file has room from the beginning: so many that it begins anew before it needs more.
+const ROOM_PAGES: u64 = 2500;
 /// How much room is made at once, in bytes; whoever comes meanwhile waits that long.
 const ROOM_BYTES: usize = 256 * 1024;
 
@@ -54,6 +55,11 @@ impl Store {
     /// Says whether the log has grown so much since it last said so that it is to be folded in.
     pub fn is_fold_due(&self) -> bool {
         self.log.is_fold_due()
+    }
+
+    /// Folds in what no reader stands in the way of. The log begins anew with the next commit, if that was all.
+    pub fn fold(&self) -> Result<(), StoreError> {
+        fold(&self.connection)
     }
 
     /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
@@ -163,13 +169,14 @@ impl Folder {
     }
 
     /// Folds in what no reader stands in the way of; whoever writes meanwhile goes on.
-    ///
-    /// The log begins anew with the first commit that finds all of it folded in.
     pub fn fold(&self) -> Result<(), StoreError> {
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        Ok(())
+        fold(&self.connection)
     }
+}
+
+fn fold(connection: &Connection) -> Result<(), StoreError> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    Ok(())
 }
 
 /// Says whether a log stands beside a database that nobody has open.
@@ -265,7 +272,7 @@ mod tests {
         let length = std::fs::metadata(directory.path().join("cueme.db-wal"))
             .unwrap()
             .len();
-        assert!(length >= ROOM_PAGES * PAGE_BYTES);
+        assert!(length >= ROOM_PAGES * (PAGE_BYTES + PAGE_HEADER_BYTES));
         join(&store, 2);
         assert_eq!(agents_after_a_crash(directory.path()), 2);
         assert!(store.empty_log().unwrap());
@@ -290,22 +297,27 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_folded_in_whenever_it_is_due_stays_short() {
+    fn a_log_that_is_folded_in_whenever_it_is_due_begins_anew_whoever_commits_meanwhile() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cueme.db");
         let store = Store::open(&path, Synchronous::Full, true).unwrap();
         let folder = Folder::open(&path).unwrap();
         let (mut agents, mut folds, mut longest) = (0, 0, 0);
-        while folds < 2 {
+        let mut join_another = || {
             agents += 1;
             join(&store, agents);
             longest = longest.max(length_of_log(&store));
+        };
+        while folds < 3 {
+            join_another();
             if store.is_fold_due() {
                 folder.fold().unwrap();
+                join_another();
+                store.fold().unwrap();
                 folds += 1;
             }
         }
-        assert!((FOLDED_EVERY..FOLDED_EVERY + 50).contains(&longest), "{longest}");
+        assert!((FOLDED_EVERY..FOLDED_EVERY + 100).contains(&longest), "{longest}");
         assert_eq!(agents_after_a_crash(directory.path()), agents);
     }
 
@@ -324,6 +336,26 @@ mod tests {
     }
 
     #[test]
+    fn while_the_disk_is_full_the_log_is_emptied_and_stays_small() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("cueme.db"), Synchronous::Full, true).unwrap();
+        let longest_of = |numbers: std::ops::Range<u32>| {
+            let lengths = numbers.map(|number| {
+                join(&store, number);
+                length_of_log(&store)
+            });
+            lengths.max().unwrap()
+        };
+        assert!(longest_of(1..100) > 2 * PAGES_MAX_WHEN_FULL);
+        store.be_frugal(true).unwrap();
+        let log = std::fs::metadata(directory.path().join("cueme.db-wal")).unwrap();
+        assert_eq!(log.len(), 0);
+        assert!(longest_of(100..200) < 2 * PAGES_MAX_WHEN_FULL);
+        store.be_frugal(false).unwrap();
+        assert!(longest_of(200..300) > 2 * PAGES_MAX_WHEN_FULL);
+    }
+
+    #[test]
     fn folding_is_due_each_time_the_log_has_grown_enough() {
         let gauge = Gauge {
             pages: AtomicU64::new(0),
@@ -331,12 +363,12 @@ mod tests {
             due_at: AtomicU64::new(0),
         };
         let is_due_at = |pages| !gauge.is_full_with(pages) && gauge.is_fold_due();
-        assert!(!is_due_at(3999));
+        assert!(!is_due_at(1999));
+        assert!(is_due_at(2100));
+        assert!(!is_due_at(4099), "it was said at 2100");
         assert!(is_due_at(4100));
-        assert!(!is_due_at(8099), "it was said at 4100");
-        assert!(is_due_at(8100));
-        assert!(!is_due_at(3999), "it has begun anew");
-        assert!(is_due_at(4000));
+        assert!(!is_due_at(1999), "it has begun anew");
+        assert!(is_due_at(2000));
         assert!(gauge.is_full_with(PAGES_MAX));
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod automatic;
+mod folding;
 mod keeping;
 mod opening;
 mod past;
