@@ -18,6 +18,9 @@ use crate::runs::Followers;
 /// How many frames a page may fall behind; a frame has about two hundred bytes.
 const FRAMES_KEPT: usize = 1024;
 
+/// How often pages are told that the line is alive, whether there are events or not.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
 /// How long pages are left alone after a change of a run.
 const RUNS_PAUSE: Duration = Duration::from_millis(200);
 
@@ -36,8 +39,8 @@ pub(super) struct Frame {
     pub(super) id: Option<i64>,
     /// The event as it is written.
     pub(super) bytes: Bytes,
-    /// Whether it tells that devices have changed, one of which may have been locked out.
-    pub(super) concerns_devices: bool,
+    /// Whether whoever listens may have been locked out and has to be looked at again.
+    pub(super) has_to_check: bool,
 }
 
 /// Something that changed beside the log: it is told to those who listen now, and nobody else.
@@ -127,25 +130,28 @@ impl Bell {
             epoch: String,
         }
         let epoch = self.epoch_at(self.notices.fetch_add(1, Ordering::AcqRel) + 1);
-        let concerns_devices = notice.what == "devices";
-        self.ring(None, "notice", &Told { notice, epoch }, concerns_devices);
+        let has_to_check = notice.what == "devices";
+        self.ring(None, "notice", &Told { notice, epoch }, has_to_check);
     }
 
     fn epoch_at(&self, notices: u64) -> String {
         format!("{}-{notices}", self.boot)
     }
 
-    fn ring(&self, id: Option<i64>, event: &str, data: &impl Serialize, concerns_devices: bool) {
+    fn ring(&self, id: Option<i64>, event: &str, data: &impl Serialize, has_to_check: bool) {
         if self.frames.receiver_count() == 0 {
             return;
         }
-        let bytes = frame(id, event, data);
-        // The last one may have left just now.
-        let _ = self.frames.send(Frame {
+        self.send(Frame {
             id,
-            bytes,
-            concerns_devices,
+            bytes: frame(id, event, data),
+            has_to_check,
         });
+    }
+
+    fn send(&self, frame: Frame) {
+        // The last one who listened may have left just now.
+        let _ = self.frames.send(frame);
     }
 }
 
@@ -179,6 +185,18 @@ pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
         tokio::time::sleep(RUNS_PAUSE).await;
         // Whatever happened meanwhile is one more change, not many.
         while changes.len() > 1 && changes.try_recv().is_ok() {}
+    }
+}
+
+/// Shows everyone who listens that the line is alive. One clock does it for all, so that telling an event sets none.
+pub(super) async fn beat(bell: Arc<Bell>) {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        bell.send(Frame {
+            id: None,
+            bytes: Bytes::from_static(b": alive\n\n"),
+            has_to_check: true,
+        });
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
@@ -16,7 +15,6 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::bell::{Frame, event_name, frame};
 use super::door::{Visitor, Who};
@@ -29,8 +27,6 @@ use crate::broker::wall_clock;
 const PAGE: u32 = 500;
 /// How many missed events are told one by one; beyond that reading the state anew is less.
 const CATCH_UP_MAX: i64 = 5000;
-/// How often a line shows that it is alive, also without events.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How many bytes of events are written together.
 const CHUNK_BYTES: usize = 16 * 1024;
 
@@ -69,7 +65,6 @@ pub(super) async fn events(
         ready: VecDeque::new(),
         has_missed: false,
         has_to_check: false,
-        heartbeat: heartbeat(),
     };
     let body = Body::from_stream(stream::unfold(listener, |mut listener| async {
         listener
@@ -102,14 +97,6 @@ struct Listener {
     has_missed: bool,
     /// Whether the visitor may have been locked out.
     has_to_check: bool,
-    /// Beats whether there are events or not, so that telling one sets no timer.
-    heartbeat: Interval,
-}
-
-fn heartbeat() -> Interval {
-    let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    heartbeat
 }
 
 enum Phase {
@@ -183,14 +170,7 @@ impl Listener {
             if std::mem::take(&mut self.has_to_check) && !self.is_welcome() {
                 return None;
             }
-            let received = tokio::select! {
-                biased;
-                received = self.live.recv() => received,
-                _ = self.heartbeat.tick() => {
-                    return self.is_welcome().then(|| Bytes::from_static(b": alive\n\n"));
-                }
-            };
-            let frame = match received {
+            let frame = match self.live.recv().await {
                 Ok(frame) => frame,
                 Err(RecvError::Closed) => return None,
                 Err(RecvError::Lagged(_)) => return self.start_over().await,
@@ -222,7 +202,7 @@ impl Listener {
 
     /// Returns what is new in a frame; events of the log that were told from the past are not.
     fn take(&mut self, frame: Frame) -> Option<Bytes> {
-        self.has_to_check |= frame.concerns_devices;
+        self.has_to_check |= frame.has_to_check;
         match frame.id {
             Some(id) if id <= self.last => None,
             Some(id) => {

@@ -13,6 +13,8 @@ use tokio::time::{Instant, Sleep};
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection that fails when the other end stops reading.
+///
+/// It takes one slice at a time: what is told is short, and copying it together costs less than writing it in pieces.
 #[derive(Debug)]
 pub(super) struct Patient {
     stream: TcpStream,
@@ -59,19 +61,6 @@ impl AsyncWrite for Patient {
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.watch(context, written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.watch(context, written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

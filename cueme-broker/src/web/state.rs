@@ -10,7 +10,7 @@ use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::bell::{Bell, pass_on, pass_on_runs};
+use super::bell::{Bell, beat, pass_on, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
@@ -47,6 +47,7 @@ impl Web {
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new());
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
+        tokio::spawn(beat(Arc::clone(&bell)));
         tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
         Ok(Arc::new(Self {
             cookie_name: cookie_name(&broker),
