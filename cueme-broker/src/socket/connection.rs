@@ -108,8 +108,9 @@ impl Connection {
                 ready = self.stream.readable() => {
                     ready?;
                     let was_partial = splitter.has_partial_line();
-                    let held_before = splitter.held();
+                    let strides_before = splitter.held() / STRIDE_BYTES;
                     let has_read = read_some(&self.stream, &mut splitter)?;
+                    let is_long = splitter.held() / STRIDE_BYTES > strides_before;
                     if !self.share.hold(splitter.held()) {
                         drop(splitter);
                         return Err(Box::pin(self.turn_away()).await);
@@ -119,7 +120,7 @@ impl Connection {
                         Box::pin(self.handle(&line, splitter.has_line())).await?;
                     }
                     self.share.hold(splitter.held());
-                    if splitter.held() / STRIDE_BYTES > held_before / STRIDE_BYTES {
+                    if is_long {
                         // Whoever says so much at once would have the processors to itself until it is said.
                         Box::pin(tokio::time::sleep(PAUSE)).await;
                     }

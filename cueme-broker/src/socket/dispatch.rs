@@ -289,6 +289,8 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     }
     let ticket = connection.broker.engine().ticket();
     hand_in(connection, ticket, id, work)?;
+    // Hardly anybody waits for more than one thing at once.
+    connection.waits.reserve_exact(1);
     connection.waits.push(Wait {
         call: id,
         ticket,

@@ -10,6 +10,8 @@ use crate::table::{Goal, Row};
 
 const WAITERS: usize = 10_000;
 const WAITERS_PER_AGENT: usize = 200;
+/// When a broker has done what it puts off until nobody wants anything.
+const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     raise_descriptor_limit();
@@ -30,6 +32,8 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     }));
     assert!(matches!(first.receive(), Reply::Recalled(_)));
     let each = resident_kib(home.pid()).saturating_sub(before) as f64 / WAITERS as f64;
+    // So does the room that the log is given while nothing else is to be done.
+    std::thread::sleep(SETTLED_AFTER);
     let ticks_before = ticks(home.pid());
     let watched = Duration::from_secs(4 * scale as u64);
     std::thread::sleep(watched);
