@@ -29,7 +29,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 }
 
 fn try_some(trial: &mut Trial, sources: &Path) {
-    let shards = trial.size(1, 16, 1);
+    let shards = trial.size(1, 32, 1);
     let shard = trial.random.below(shards);
     let mut command = Command::new("cargo");
     command

@@ -141,14 +141,14 @@ impl Little {
             // Folding the log in and indexing happen between orders.
             self.core.index_some();
         }
-        if self.random.below(16) == 0
+        if self.random.below(6) == 0
             && let Some(store) = self.core.store()
         {
             // A checkpoint that fails is tried again by the next one, here and there.
-            let _ = if self.random.below(2) == 0 {
-                store.checkpoint()
-            } else {
-                Folder::open(store.path()).and_then(|folder| folder.fold())
+            let _ = match self.random.below(3) {
+                0 => store.checkpoint(),
+                1 => store.fold(),
+                _ => Folder::open(store.path()).and_then(|folder| folder.fold()),
             };
         }
         let mut works = Vec::new();

@@ -24,7 +24,7 @@ const MEMORY_MAX: usize = 512 * 1024 * 1024;
 
 /// Replays and mutates.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let lasts = Duration::from_secs(trial.size(2, 90, 600));
+    let lasts = Duration::from_secs(trial.size(2, 50, 600));
     let mut total = 0;
     for (name, target) in readers::READERS {
         let corpus = corpus(name);
@@ -38,7 +38,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     }
     if trial.is_thorough() {
         let names = readers::READERS.map(|(name, _)| name);
-        total += crate::guided::run(trial, &names, Duration::from_secs(trial.size(0, 200, 3600)));
+        total += crate::guided::run(trial, &names, Duration::from_secs(trial.size(0, 60, 3600)));
     }
     trial.figure("executions", total);
     at_the_page(trial);

@@ -19,6 +19,8 @@ use crate::trial::{NotRun, Trial};
 /// Questions that were answered and not yet delivered.
 const ANSWERED: usize = 40;
 
+const DATABASE: &str = "cueme.db";
+
 /// One flip in so many hits the text of an answer on purpose: by chance hardly any does.
 const AIMED_EVERY: u64 = 8;
 
@@ -40,7 +42,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for number in 0..flips {
         let (name, offset) = match trial.random.pick(&answers) {
-            Some(place) if number % AIMED_EVERY == 0 => place.clone(),
+            Some(offset) if number % AIMED_EVERY == 0 => (DATABASE.to_owned(), *offset),
             _ => anywhere(&image, &mut trial.random),
         };
         let bit = trial.random.below(8);
@@ -82,7 +84,7 @@ struct Known {
 /// Makes a database in whose file and log there are answers that somebody still has to hear.
 fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Known>) {
     let disk = SimDisk::insert(directory, &Image::new(), Plan::Sound);
-    let mut little = Little::open(directory.join("cueme.db"), Synchronous::Full, true, random.fork())
+    let mut little = Little::open(directory.join(DATABASE), Synchronous::Full, true, random.fork())
         .unwrap_or_else(|error| panic!("{error}"));
     let agents = little.join(ANSWERED);
     let mut known = Vec::new();
@@ -113,9 +115,8 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
     (image, known)
 }
 
-/// Returns where bytes of answers stand in the database, as file and offset.
-fn places_of_answers(image: &Image, known: &[Known]) -> Vec<(String, usize)> {
-    const DATABASE: &str = "cueme.db";
+/// Returns where bytes of answers stand in the database.
+fn places_of_answers(image: &Image, known: &[Known]) -> Vec<usize> {
     let bytes = image.get(DATABASE).map_or(&[][..], Vec::as_slice);
     let places = known.iter().flat_map(|known| {
         let text = known.text.as_bytes();
@@ -125,7 +126,7 @@ fn places_of_answers(image: &Image, known: &[Known]) -> Vec<(String, usize)> {
             .filter(move |(_, window)| *window == text);
         begins.flat_map(move |(begin, _)| begin..begin + text.len())
     });
-    places.map(|offset| (DATABASE.to_owned(), offset)).collect()
+    places.collect()
 }
 
 /// Picks any byte of any file.
@@ -166,7 +167,7 @@ impl Stage {
     fn judge(&self, image: &Image, was_clean: bool, random: &mut Random) -> Result<&'static str, String> {
         self.write(image)
             .map_err(|error| format!("could not be written: {error}"))?;
-        let database = self.directory.join("cueme.db");
+        let database = self.directory.join(DATABASE);
         let opened = Little::open(database, Synchronous::Full, was_clean, random.fork());
         let Ok(mut little) = opened else {
             return Ok(NOTICED);
