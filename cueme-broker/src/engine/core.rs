@@ -1,17 +1,17 @@
 //! Machine and store together, without threads or channels: orders in, what may be said out.
 
+mod batch;
 mod prepare;
 mod room;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use protocol_spec::id::CueId;
-use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Reply};
+use protocol_spec::message::{ErrorCode, EventView, Failure, Reply};
 
-use super::order::Order;
-use crate::machine::{Effect, Machine, Now, Ticket};
+pub use self::batch::Batch;
+use crate::machine::{Machine, Now, Ticket};
 use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
@@ -124,27 +124,6 @@ impl Core {
         self.is_stumbling || self.is_full || self.store.is_none()
     }
 
-    /// Carries out orders in one transaction, and returns what may be said.
-    ///
-    /// When that fails, each order is tried alone, so that one that cannot be written does not take others with it.
-    pub fn carry_out(&mut self, now: Now, orders: &[Order]) -> Spoken {
-        match self.attempt(now, orders) {
-            Ok(spoken) => spoken,
-            Err(error) => {
-                tracing::error!(%error, orders = orders.len(), "a transaction failed and was undone");
-                let has_made_room = error.is_full() && self.make_room();
-                self.recover(now, orders, &error);
-                if has_made_room {
-                    match self.attempt(now, orders) {
-                        Ok(spoken) => return spoken,
-                        Err(error) => self.recover(now, orders, &error),
-                    }
-                }
-                self.one_by_one(now, orders, &error)
-            }
-        }
-    }
-
     /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
     pub fn index_some(&mut self) -> bool {
         if !self.regain_room() {
@@ -206,37 +185,6 @@ impl Core {
         store.commit().map(|()| done)
     }
 
-    fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
-        self.reopen_if_failing(now)?;
-        let mut spoken = Spoken::default();
-        if !self.regain_room() {
-            spoken.failed = Some(self.no_space().to_string());
-        }
-        let mut has_begun = false;
-        for order in orders {
-            if self.is_full && self.takes_space(order) {
-                let failure = storage_failure(&self.no_space());
-                spoken
-                    .replies
-                    .push((order.ticket, Box::new(Reply::Error(failure))));
-                continue;
-            }
-            let Some(input) = self.prepare(now, order, &mut spoken)? else {
-                continue;
-            };
-            for effect in self.machine.handle(now, input) {
-                self.has_erased |= effect.erases();
-                self.perform(now, effect, &mut spoken, &mut has_begun)?;
-            }
-        }
-        if has_begun {
-            self.opened()?.commit()?;
-            self.is_behind = true;
-            self.forget_erased();
-        }
-        Ok(spoken)
-    }
-
     /// Empties the store's log when it may hold a secret that was erased; a reader in the way delays it.
     fn forget_erased(&mut self) {
         if !self.has_erased {
@@ -251,58 +199,6 @@ impl Core {
             Some(Err(error)) => tracing::debug!(%error, "the log could not be emptied"),
             None => {}
         }
-    }
-
-    /// Performs one effect: writes now, and keeps what is to be said for after the commit.
-    fn perform(
-        &self,
-        now: Now,
-        effect: Effect,
-        spoken: &mut Spoken,
-        has_begun: &mut bool,
-    ) -> Result<(), StoreError> {
-        let store = self.opened()?;
-        let mut begin = || -> Result<(), StoreError> {
-            if !*has_begun {
-                store.begin()?;
-                *has_begun = true;
-            }
-            Ok(())
-        };
-        match effect {
-            Effect::Store(change) => {
-                begin()?;
-                store.apply(now.wall, &change)?;
-            }
-            Effect::Log { what, agent, cue } => {
-                begin()?;
-                let id = store.log(now.wall, what, &agent, cue)?;
-                spoken.events.push(EventView {
-                    id: Some(id),
-                    at: now.wall,
-                    what,
-                    agent_id: agent,
-                    cue_id: cue,
-                });
-            }
-            Effect::Presence { agent, cue, waiting } => {
-                let what = if waiting > 0 {
-                    EventKind::Waiting
-                } else {
-                    EventKind::Detached
-                };
-                let event = EventView {
-                    id: None,
-                    at: now.wall,
-                    what,
-                    agent_id: agent,
-                    cue_id: Some(cue),
-                };
-                spoken.events.push(event);
-            }
-            Effect::Reply { to, reply } => spoken.replies.push((to, reply)),
-        }
-        Ok(())
     }
 
     fn opened(&self) -> Result<&Store, StoreError> {
@@ -328,48 +224,6 @@ impl Core {
         }
         tracing::info!("the storage works again");
         Ok(())
-    }
-
-    /// Goes back to what is on disk, with everyone who waited before still waiting.
-    fn recover(&mut self, now: Now, orders: &[Order], error: &StoreError) {
-        if self.store.is_some() {
-            self.stranded = self.machine.waiters().collect();
-        }
-        // Whoever came with these orders is told that they failed; whoever left with them waits no more.
-        let concerned: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
-        self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
-        self.is_suspect |= error.is_alarming();
-        // After a failed write or sync nothing about the old connection can be trusted.
-        self.store = None;
-        if let Err(error) = self.reopen_if_failing(now) {
-            tracing::error!(%error, "the storage cannot be opened again; trying with each request");
-        }
-    }
-
-    fn one_by_one(&mut self, now: Now, orders: &[Order], error: &StoreError) -> Spoken {
-        let mut spoken = Spoken {
-            failed: Some(error.to_string()),
-            ..Spoken::default()
-        };
-        if let [order] = orders {
-            spoken
-                .replies
-                .push((order.ticket, Box::new(Reply::Error(storage_failure(error)))));
-            return spoken;
-        }
-        for order in orders {
-            let one = std::slice::from_ref(order);
-            let mut done = match self.attempt(now, one) {
-                Ok(done) => done,
-                Err(error) => {
-                    self.recover(now, one, &error);
-                    self.one_by_one(now, one, &error)
-                }
-            };
-            spoken.replies.append(&mut done.replies);
-            spoken.events.append(&mut done.events);
-        }
-        spoken
     }
 }
 

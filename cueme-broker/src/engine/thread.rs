@@ -15,7 +15,7 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc as caller, oneshot};
 use uuid::Uuid;
 
-use super::core::{Core, Random, Spoken, Worth};
+use super::core::{Batch, Core, Random, Spoken, Worth};
 use super::folding::Folding;
 use super::order::{Line, Order, Work};
 use crate::machine::{Now, Ticket};
@@ -256,21 +256,22 @@ struct Desk {
 
 impl Desk {
     fn work(mut self) {
-        let mut orders = Vec::with_capacity(BATCH_MAX);
+        let mut batch = Batch::default();
         loop {
             let mut looks = Vec::new();
             let mut stop = None;
             match self.next_message() {
-                Ok(Some(message)) => self.sort(message, &mut orders, &mut looks, &mut stop),
+                Ok(Some(message)) => self.take(message, &mut batch, &mut looks, &mut stop),
                 Ok(None) => {}
                 Err(Closed) => break,
             }
-            let until = Instant::now() + std::mem::take(&mut self.gathering);
-            while orders.len() < BATCH_MAX && stop.is_none() {
+            let started = Instant::now();
+            let until = started + std::mem::take(&mut self.gathering);
+            while batch.len() < BATCH_MAX && !batch.has_failed() && stop.is_none() {
                 let Some(message) = self.another(until) else { break };
-                self.sort(message, &mut orders, &mut looks, &mut stop);
+                self.take(message, &mut batch, &mut looks, &mut stop);
             }
-            self.carry_out(&mut orders);
+            self.commit(&mut batch, started);
             for look in looks {
                 look(&mut self.core, self.clock.now());
             }
@@ -323,10 +324,10 @@ impl Desk {
         })
     }
 
-    fn sort(
+    fn take(
         &mut self,
         message: Message,
-        orders: &mut Vec<Order>,
+        batch: &mut Batch,
         looks: &mut Vec<Look>,
         stop: &mut Option<oneshot::Sender<()>>,
     ) {
@@ -335,20 +336,19 @@ impl Desk {
                 if let Some(caller) = caller {
                     self.callers.insert(order.ticket, (order.request, caller));
                 }
-                orders.push(order);
+                self.core.add(self.clock.now(), order, batch);
             }
             Message::Look(look) => looks.push(look),
             Message::Stop(done) => *stop = Some(done),
         }
     }
 
-    fn carry_out(&mut self, orders: &mut Vec<Order>) {
-        if orders.is_empty() {
+    fn commit(&mut self, batch: &mut Batch, started: Instant) {
+        if batch.is_empty() {
             return;
         }
-        let started = Instant::now();
-        let spoken = self.core.carry_out(self.clock.now(), orders);
-        self.gathering = gathering_after(orders.len(), started.elapsed());
+        let spoken = self.core.commit(self.clock.now(), batch);
+        self.gathering = gathering_after(batch.len(), started.elapsed());
         self.note_trouble(&spoken);
         for (ticket, reply) in spoken.replies {
             if let Some((id, caller)) = self.callers.get(&ticket) {
@@ -360,7 +360,7 @@ impl Desk {
             // Nobody needs to watch.
             let _ = self.events.send(spoken.events.into());
         }
-        for order in orders.drain(..) {
+        for order in batch.drain() {
             if !self.core.machine().is_waiting(order.ticket) {
                 self.callers.remove(&order.ticket);
             }

@@ -141,7 +141,7 @@ impl Simulation {
         let core = self.core.as_mut().expect("a broker");
         let spoken = core.carry_out(
             now,
-            &[Order {
+            [Order {
                 ticket,
                 request,
                 work,
@@ -399,7 +399,7 @@ impl Simulation {
             request: RequestId(Uuid::nil()),
             work: Work::Gone,
         };
-        self.core.as_mut().expect("a broker").carry_out(now, &[order]);
+        self.core.as_mut().expect("a broker").carry_out(now, [order]);
         self.model.leave(self.now, ticket);
     }
 
@@ -463,7 +463,7 @@ impl Simulation {
             request: RequestId(Uuid::nil()),
             work: Work::Tick,
         };
-        let spoken = self.core.as_mut().expect("a broker").carry_out(now, &[order]);
+        let spoken = self.core.as_mut().expect("a broker").carry_out(now, [order]);
         self.model.tick(self.now);
         for (_, reply) in &spoken.replies {
             let Reply::Outcome(told) = &**reply else {
@@ -544,7 +544,7 @@ impl Simulation {
                     request: call.request,
                     work: Work::Gone,
                 };
-                self.core.as_mut().expect("a broker").carry_out(now, &[gone]);
+                self.core.as_mut().expect("a broker").carry_out(now, [gone]);
                 self.model.leave(self.now, ticket.0);
             }
         }

@@ -61,7 +61,7 @@ impl Little {
             request,
             work,
         };
-        self.core.carry_out(self.now, &[order]).replies
+        self.core.carry_out(self.now, [order]).replies
     }
 
     fn join(&mut self) -> AgentId {

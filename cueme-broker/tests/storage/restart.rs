@@ -265,7 +265,7 @@ fn whoever_left_while_the_storage_failed_does_not_wait_when_it_works_again() {
         request: RequestId(Uuid::nil()),
         work: Work::Gone,
     };
-    broker.core.carry_out(broker.now, &[gone]);
+    broker.core.carry_out(broker.now, [gone]);
     std::fs::remove_dir(&database).unwrap();
     std::fs::rename(&aside, &database).unwrap();
     broker.join();

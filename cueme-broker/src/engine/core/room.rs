@@ -97,7 +97,7 @@ mod tests {
             request: RequestId(Uuid::from_u128(request)),
             work,
         };
-        let spoken = core.carry_out(now, &[order]);
+        let spoken = core.carry_out(now, [order]);
         spoken.replies.into_iter().map(|(_, reply)| *reply).collect()
     }
 

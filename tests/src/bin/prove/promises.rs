@@ -183,7 +183,7 @@ impl Little {
             request: self.request(),
             work,
         };
-        let spoken = self.core.carry_out(moment(self.now_ms), &[order]);
+        let spoken = self.core.carry_out(moment(self.now_ms), [order]);
         let replies = spoken.replies.into_iter();
         replies
             .filter(|(to, _)| *to == ticket)
@@ -241,7 +241,7 @@ impl Little {
                 work,
             });
         }
-        let spoken = self.core.carry_out(moment(self.now_ms), &orders);
+        let spoken = self.core.carry_out(moment(self.now_ms), orders);
         let mut failed = 0;
         for (ticket, reply) in spoken.replies {
             match *reply {

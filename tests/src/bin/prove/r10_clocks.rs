@@ -98,7 +98,7 @@ impl Town {
         let now = now(self.steady, trial.random.index(WALLS.len()));
         let spoken = self.core.carry_out(
             now,
-            &[Order {
+            [Order {
                 ticket,
                 request,
                 work,

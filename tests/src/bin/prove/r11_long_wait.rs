@@ -183,7 +183,7 @@ impl Long {
         };
         let spoken = core.carry_out(
             now,
-            &[Order {
+            [Order {
                 ticket,
                 request,
                 work,
@@ -210,7 +210,7 @@ impl Long {
             request: RequestId(Uuid::nil()),
             work: Work::Tick,
         };
-        let spoken = core.carry_out(now, &[order]);
+        let spoken = core.carry_out(now, [order]);
         trial.check(spoken.replies.is_empty(), || {
             format!("time alone told somebody something: {:?}", spoken.replies.first())
         });
@@ -227,7 +227,7 @@ impl Long {
             };
             let now = self.now();
             if let Some(core) = &mut self.core {
-                core.carry_out(now, &[gone]);
+                core.carry_out(now, [gone]);
             }
             let (ticket, reply) = self.say(waiter.request, ask(&waiter.agent, &waiter.words));
             waiter.ticket = ticket;
@@ -269,7 +269,7 @@ impl Long {
             };
             let now = self.now();
             let Some(core) = &mut self.core else { return heard };
-            let spoken = core.carry_out(now, &[order]);
+            let spoken = core.carry_out(now, [order]);
             let told = spoken.replies.iter().find(|(to, _)| *to == waiter.ticket);
             let is_right =
                 matches!(told.map(|(_, reply)| &**reply), Some(Reply::Outcome(told)) if told.text == text);
