@@ -21,7 +21,8 @@ use tower::ServiceExt;
 
 use super::assets;
 use super::door::{
-    Admitted, Peer, Refused, admit, another_user, login, login_token, sign_in_page, unauthenticated,
+    Admitted, Peer, Refused, admit, another_user, is_opened_by_person, login, login_token, sign_in_page,
+    unauthenticated,
 };
 use super::patience::Patient;
 use super::public;
@@ -176,12 +177,16 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
     let service = service_fn(|request: Request<Incoming>| {
         let web = Arc::clone(&web);
         async move {
+            let is_opened_by_person = is_opened_by_person(request.headers());
             let mut response = match entrance {
                 _ if !is_welcome => turn_away(),
                 Entrance::Page => respond(&web, request, peer).await,
                 Entrance::Public => public::respond(&web, request, peer).await,
             };
             harden(&mut response);
+            if !is_opened_by_person {
+                part_from_opener(&mut response);
+            }
             Ok::<_, Infallible>(response)
         }
     });
@@ -291,7 +296,14 @@ fn harden(response: &mut Response<Body>) {
         "cross-origin-resource-policy",
         HeaderValue::from_static("same-origin"),
     );
-    headers.insert(
+}
+
+/// Takes the page out of the hands of the one that opened it: it could send the window elsewhere at the right moment.
+///
+/// The browser gives up a process for that which it has already started, so that the page comes a quarter later. It is not
+/// asked to where there is no such page.
+fn part_from_opener(response: &mut Response<Body>) {
+    response.headers_mut().insert(
         "cross-origin-opener-policy",
         HeaderValue::from_static("same-origin"),
     );

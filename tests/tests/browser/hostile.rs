@@ -1,5 +1,7 @@
 //! Agents that write anything, and a lot of it.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -72,6 +74,36 @@ fn nothing_an_agent_writes_runs_wherever_it_is_shown() {
     browser.write("#search", "onerror");
     browser.sees(".hit", "onerror");
     unharmed(&browser);
+}
+
+/// Serves an empty page of another program on this machine, for as long as the test runs; returns where.
+fn another_page() -> String {
+    const PAGE: &[u8] =
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n<!doctype html><body><button>press me</button>";
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut peer in listener.incoming().flatten() {
+            // A browser that gives up is no business of this test.
+            let _ = peer.read(&mut [0; 4096]).and_then(|_| peer.write_all(PAGE));
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[test]
+fn a_page_that_opens_ours_loses_hold_of_it() {
+    let home = Home::new();
+    let browser = sign_in(&home, DESKTOP);
+    let ours = browser.script("return location.origin");
+    browser.goto(&another_page());
+    browser.script(&format!(
+        "document.querySelector('button').onclick = () => {{ window.opened = [open('/'), open({ours})] }}; return true"
+    ));
+    browser.click("button");
+    // To whoever lost hold of a window it looks closed; its own page it goes on holding.
+    browser.until("return window.opened[1].closed");
+    assert_eq!(browser.script("return window.opened[0].closed"), json!(false));
 }
 
 #[test]

@@ -7,6 +7,9 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::config::WebConfig;
 
+/// By which a browser says whose page led to a request.
+const FETCH_SITE: &str = "sec-fetch-site";
+
 /// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::web) struct Peer {
@@ -111,7 +114,7 @@ fn is_own(host: &str, peer: Peer, config: &WebConfig) -> bool {
 
 /// Says whether a request comes from our own page, from no page at all, or from another one.
 pub(in crate::web) fn comes_from(parts: &Parts, host: &str) -> Source {
-    let site = parts.headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    let site = parts.headers.get(FETCH_SITE).map(|site| site.as_bytes());
     let mode = parts.headers.get("sec-fetch-mode").map(|mode| mode.as_bytes());
     match site {
         Some(b"same-origin") | None => {}
@@ -128,6 +131,11 @@ pub(in crate::web) fn comes_from(parts: &Parts, host: &str) -> Source {
         Some(origin) if is_origin_of(origin, host) => Source::OurPage,
         Some(_) | None => Source::Elsewhere,
     }
+}
+
+/// Says whether no page led here: the person typed the address, or another program opened it.
+pub(in crate::web) fn is_opened_by_person(headers: &HeaderMap) -> bool {
+    only(headers, &HeaderName::from_static(FETCH_SITE)) == Some("none")
 }
 
 /// Where a request comes from.
@@ -292,5 +300,16 @@ mod tests {
             of(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]),
             Source::Nowhere
         );
+    }
+
+    #[test]
+    fn only_the_browser_says_that_no_page_led_here() {
+        let of = |headers: &[(&str, &str)]| is_opened_by_person(&parts("/", headers).headers);
+        assert!(of(&[(FETCH_SITE, "none")]));
+        for site in ["same-origin", "same-site", "cross-site", ""] {
+            assert!(!of(&[(FETCH_SITE, site)]), "{site}");
+        }
+        assert!(!of(&[]));
+        assert!(!of(&[(FETCH_SITE, "none"), (FETCH_SITE, "cross-site")]));
     }
 }

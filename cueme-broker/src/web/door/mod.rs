@@ -12,7 +12,7 @@ mod peer_user;
 mod secret;
 mod socket_table;
 
-pub(super) use address::{Peer, Site, Source, comes_from, own_host};
+pub(super) use address::{Peer, Site, Source, comes_from, is_opened_by_person, own_host};
 pub(super) use guard::{
     Admitted, Refused, Visitor, Who, admit, another_user, bearer, cookie, unauthenticated,
 };
