@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
+use crate::driver::{Browser, DESKTOP, PHONE, link, sign_in};
 use crate::support::{Home, Running};
 
 /// What a visit may load, with the inbox, a conversation and every dialog opened; uncompressed.
@@ -167,9 +167,9 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
     assert_eq!(browser.script("return violations"), json!([]));
 }
 
-/// What the browser asks for until the inbox is there. The state has no need to wait for the script.
+/// What the browser asks for until the inbox is there.
 #[test]
-fn the_first_look_takes_a_document_a_style_sheet_a_script_and_the_state_all_asked_for_at_once() {
+fn the_first_look_takes_a_document_a_style_sheet_a_script_and_the_state() {
     let morning = Morning::new();
     let browser = sign_in(&morning.home, DESKTOP);
     let asked = browser.script(
@@ -178,11 +178,24 @@ fn the_first_look_takes_a_document_a_style_sheet_a_script_and_the_state_all_aske
          return entries.map(path).sort()",
     );
     assert_eq!(asked, json!(["/api/v1/state", "/css/page.css", "/js/page.js"]));
-    let state_waited = browser.script(
-        "const entry = (part) => performance.getEntriesByType('resource').find((entry) => entry.name.includes(part));
-         return entry('/api/v1/state').startTime > entry('/js/page-').responseEnd",
+}
+
+#[test]
+fn the_state_is_asked_for_before_the_script_has_come() {
+    let morning = Morning::new();
+    let browser = Browser::start(DESKTOP, "en-US");
+    browser.devtools("Network.enable", json!({}));
+    browser.devtools("Network.setBlockedURLs", json!({"urls": ["*/js/page-*"]}));
+    browser.goto(&link(&morning.home));
+    assert_eq!(
+        browser.script("return window.firstState.then((response) => response.status)"),
+        json!(200)
     );
-    assert_eq!(state_waited, json!(false));
+    assert_eq!(
+        browser.script("return document.documentElement.dataset.ready ?? null"),
+        json!(null)
+    );
+    assert_eq!(browser.count(".row-name"), 0);
 }
 
 #[test]
