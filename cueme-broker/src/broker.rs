@@ -264,6 +264,29 @@ impl Broker {
         }
     }
 
+    /// Gives the disk back what is empty of the database beyond the share that the configuration allows.
+    pub(crate) async fn shrink(&self) {
+        /// How long others have the engine to themselves between two pieces.
+        const PAUSE: Duration = Duration::from_millis(10);
+        let Some(empty_percent_max) = self.config().vacuum else {
+            return;
+        };
+        loop {
+            let shrunk = self
+                .engine
+                .write(move |store, _| store.shrink_some(empty_percent_max))
+                .await;
+            match shrunk {
+                Ok(Ok(true)) => tokio::time::sleep(PAUSE).await,
+                Ok(Ok(false)) | Err(EngineError) => return,
+                // The next time will do.
+                Ok(Err(error)) => {
+                    return tracing::warn!(%error, "could not give empty space back to the disk");
+                }
+            }
+        }
+    }
+
     pub(crate) fn connection_opened(&self) {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
@@ -341,7 +364,7 @@ pub(crate) async fn leave_when_idle(broker: Arc<Broker>) {
     }
 }
 
-/// Deletes what the configuration says is too old, now and then.
+/// Deletes what the configuration says is too old, and gives back the space it took, now and then.
 pub(crate) async fn forget_when_old(broker: Arc<Broker>) {
     const EVERY: Duration = Duration::from_secs(6 * 60 * 60);
     loop {
@@ -353,6 +376,7 @@ pub(crate) async fn forget_when_old(broker: Arc<Broker>) {
             }
         }
         crate::web::tidy(&broker).await;
+        broker.shrink().await;
         tokio::time::sleep(EVERY).await;
     }
 }

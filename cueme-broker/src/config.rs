@@ -16,6 +16,9 @@ use crate::policy::Policy;
 pub const DEFAULT_REMINDER: &str =
     "(Before you finish or report a phase, run `cueme cue` again and wait for the human.)";
 
+/// How many percent of the database may be empty unless the configuration says otherwise.
+const DEFAULT_VACUUM_PERCENT: u8 = 25;
+
 /// What a person can set.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -29,6 +32,9 @@ pub struct Config {
     /// Delivered questions older than this are deleted; never, unless set.
     #[serde(deserialize_with = "optional_duration")]
     pub retention: Option<Duration>,
+    /// Of what the database holds of the disk, so many percent may be empty; `vacuum = "never"` leaves it all as it is.
+    #[serde(deserialize_with = "vacuum")]
+    pub vacuum: Option<u8>,
     /// Where the page is served; on this machine alone unless set, nowhere when `false`.
     #[serde(deserialize_with = "listen")]
     pub listen: Listen,
@@ -142,6 +148,7 @@ impl Default for Config {
             reminder: Some(DEFAULT_REMINDER.to_owned()),
             idle_exit: None,
             retention: None,
+            vacuum: Some(DEFAULT_VACUUM_PERCENT),
             listen: Listen::default(),
             web: WebConfig::default(),
             public_listen: None,
@@ -235,6 +242,23 @@ fn public_listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<So
     }
 }
 
+fn vacuum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim() == "never" {
+        return Ok(None);
+    }
+    let percent = text.trim().strip_suffix('%').map(str::trim_end);
+    let percent = percent.and_then(|percent| percent.parse().ok());
+    percent
+        .filter(|percent| *percent <= 100)
+        .map(Some)
+        .ok_or_else(|| {
+            de::Error::custom(format!(
+                "{text:?} is not a part of the database; write for example \"25%\" or \"never\""
+            ))
+        })
+}
+
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     match TextOr::<u64>::deserialize(deserializer)? {
         TextOr::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
@@ -249,6 +273,18 @@ fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_stay_empty_is_a_part_or_everything() {
+        let of = |text: &str| toml::from_str::<Config>(text).map(|config| config.vacuum);
+        assert_eq!(of(""), Ok(Some(DEFAULT_VACUUM_PERCENT)));
+        assert_eq!(of("vacuum = \"0%\""), Ok(Some(0)));
+        assert_eq!(of("vacuum = \" 100 % \""), Ok(Some(100)));
+        assert_eq!(of("vacuum = \"never\""), Ok(None));
+        for wrong in ["\"101%\"", "\"25\"", "\"-1%\"", "\"often\"", "25", "true"] {
+            assert!(of(&format!("vacuum = {wrong}")).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn lengths_of_time_are_read_with_and_without_a_unit() {

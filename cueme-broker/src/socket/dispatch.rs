@@ -221,10 +221,16 @@ pub(super) async fn dispatch(
         Request::Purge(purge) => {
             let age = std::time::Duration::from_millis(purge.older_than_ms);
             match connection.broker.purge(age, purge.dry_run).await {
-                Ok(cues) => connection
-                    .send(id, &Reply::Purged(Purged { cues }))
-                    .await
-                    .map(Ok)?,
+                Ok(cues) => {
+                    if !purge.dry_run {
+                        let broker = std::sync::Arc::clone(&connection.broker);
+                        tokio::spawn(async move { broker.shrink().await });
+                    }
+                    connection
+                        .send(id, &Reply::Purged(Purged { cues }))
+                        .await
+                        .map(Ok)?
+                }
                 Err(failure) => Err(failure),
             }
         }

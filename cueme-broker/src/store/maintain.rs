@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::open::{SCHEMA, schema_of};
 use super::read::Reader;
+use super::space::compact;
 use super::{Store, StoreError};
 
 /// How many problems a check lists.
@@ -80,6 +81,7 @@ impl Reader {
                 .map_err(failed)?;
             // The copy is one file that stands for itself.
             copy.pragma_update(None, "journal_mode", "delete")
+                .and_then(|()| compact(&copy))
                 .map_err(failed)?;
             check(&copy)
         })

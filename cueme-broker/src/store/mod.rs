@@ -19,6 +19,7 @@ mod write;
 mod maintain;
 mod read;
 mod search;
+mod space;
 mod vocabulary;
 mod words;
 

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
 use super::log::{Gauge, beside, has_log, refuse_damaged};
+use super::space::give_back_on_demand;
 
 /// The newest schema this program knows: the number of migrations.
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -231,6 +232,8 @@ pub(super) fn schema_of(connection: &Connection) -> rusqlite::Result<u32> {
 fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
     keep_plans(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Before anything else makes its first page.
+    give_back_on_demand(connection)?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
         // SQLite does not call it an error when it could not change it. Nothing here was made for another one.

@@ -2,7 +2,9 @@
 
 use cueme_broker::engine::Worth;
 use cueme_broker::store::{CheckReport, Reader, StoreError};
+use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
+use rusqlite::Connection;
 
 use crate::{Little, WALL_MS};
 
@@ -48,6 +50,88 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
     let events = reader.events_after(0, 10_000).unwrap();
     assert!(events.iter().all(|event| event.at >= before), "{events:?}");
     assert_eq!(events.last().unwrap().id, Some(reader.newest_event().unwrap()));
+}
+
+/// Fills a database with questions of three megabytes, and deletes all but one of them.
+fn mostly_empty(broker: &mut Little) -> CueId {
+    let agent = broker.join();
+    let kept = broker.ask_this(&agent, "kept kettle");
+    for _ in 0..3 {
+        let old = broker.ask_this(&agent, &"old kettle ".repeat(90_000));
+        broker.answer(old, "yes", 0);
+        broker.acknowledge(old);
+    }
+    while broker.core.index_some() {}
+    let later = Timestamp::from_millis(WALL_MS + 1);
+    let purged = broker
+        .core
+        .write(broker.now, Worth::Room, |store| store.purge_some(later));
+    assert_eq!(purged.unwrap(), (3, false));
+    kept
+}
+
+fn shrink(broker: &mut Little, empty_percent_max: u8) -> usize {
+    let mut some = || {
+        let shrunk = broker.core.write(broker.now, Worth::Room, |store| {
+            store.shrink_some(empty_percent_max)
+        });
+        shrunk.unwrap()
+    };
+    1 + std::iter::from_fn(|| some().then_some(())).count()
+}
+
+#[test]
+fn what_is_empty_beyond_its_share_goes_back_to_the_disk_piece_by_piece() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let kept = mostly_empty(&mut broker);
+    let reader = Reader::new(&database);
+    let full = reader.check().unwrap().bytes;
+    assert!(full > 3_000_000, "{full}");
+    assert_eq!(shrink(&mut broker, 100), 1);
+    assert_eq!(reader.check().unwrap().bytes, full);
+    let pieces = shrink(&mut broker, 50);
+    let half = reader.check().unwrap();
+    assert!(pieces > 5 && half.problems.is_empty(), "{pieces}, {half:?}");
+    assert!(
+        half.bytes < full * 3 / 5 && half.bytes > full / 3,
+        "{half:?} of {full}"
+    );
+    shrink(&mut broker, 0);
+    let rest = reader.check().unwrap();
+    assert!(rest.bytes < 1_500_000 && rest.problems.is_empty(), "{rest:?}");
+    assert_eq!(reader.cue(kept).unwrap().unwrap().prompt, "kept kettle");
+    broker.core.store().unwrap().checkpoint().unwrap();
+    assert_eq!(std::fs::metadata(&database).unwrap().len(), rest.bytes);
+}
+
+#[test]
+fn a_database_from_before_keeps_its_space_and_its_copy_does_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let before = Connection::open(&database).unwrap();
+    before
+        .execute_batch("PRAGMA journal_mode = wal; CREATE TABLE some (a); DROP TABLE some")
+        .unwrap();
+    drop(before);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    mostly_empty(&mut broker);
+    let reader = Reader::new(&database);
+    let full = reader.check().unwrap().bytes;
+    assert_eq!(shrink(&mut broker, 0), 1);
+    assert_eq!(reader.check().unwrap().bytes, full);
+    let copy = directory.path().join("copy.db");
+    let report = reader.back_up(&copy).unwrap();
+    assert!(
+        report.bytes < full / 3 && report.problems.is_empty(),
+        "{report:?}"
+    );
+    let gives_back: u32 = Connection::open(&copy)
+        .unwrap()
+        .query_row("PRAGMA auto_vacuum", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(gives_back, 2);
 }
 
 #[test]

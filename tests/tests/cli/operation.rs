@@ -111,6 +111,32 @@ fn purging_deletes_only_what_is_old_and_delivered() {
 }
 
 #[test]
+fn the_space_of_what_was_purged_goes_back_to_the_disk() {
+    let home = Home::new();
+    let agent = home.join();
+    for number in 0..3 {
+        let (asking, cue) = home.ask(&agent, &format!("{number} {}", "kettle ".repeat(140_000)), None);
+        home.run(&["answer", &cue, "yes"]).expect(0);
+        asking.finish().expect(0);
+    }
+    // What was deleted is gone from the file once the log is folded into it, as it is by who stops.
+    let bytes_at_rest = || {
+        home.run(&["broker", "stop"]).expect(0);
+        std::fs::metadata(home.path().join("data/cueme.db"))
+            .unwrap()
+            .len()
+    };
+    assert!(bytes_at_rest() > 2_900_000);
+    home.run(&["purge", "--older-than", "0s"]).expect(0);
+    eventually(|| {
+        // Where it was stopped in between, the next one goes on.
+        let bytes = bytes_at_rest();
+        home.run(&["inbox"]).expect(0);
+        (bytes < 1_600_000).then_some(())
+    });
+}
+
+#[test]
 fn the_doctor_finds_nothing_and_then_the_open_door() {
     let home = Home::new();
     let healthy = home.run(&["doctor"]).expect(0).stdout;
