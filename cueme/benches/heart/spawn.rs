@@ -1,30 +1,67 @@
-//! Starting `cueme join` against starting the smallest clap program.
+//! Starting `cueme join`, and `cueme cue` until its question is on disk, against starting the smallest clap program.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::home::{CUEME, Home};
+use protocol_spec::message::{EventKind, Reply, Request, Watch};
+
+use crate::home::{CUEME, Home, Wire};
 use crate::table::{Goal, Row, median, ratio, show};
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let home = Home::start();
     let floor = build_floor();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let mut human = home.connect();
+    human.send(&Request::Watch(Watch::default()));
+    let (mut joins, mut questions, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..60 * scale {
         theirs.push(time(Command::new(&floor).args(["join", "terminal"])));
-        ours.push(time(home.command().args(["join", "terminal"])));
+        joins.push(time(home.command().args(["join", "terminal"])));
+        questions.push(time_to_disk(&home, &mut human));
     }
-    let (ours, floor) = (median(&mut ours), median(&mut theirs));
-    vec![Row {
-        id: "P1",
-        what: "`cueme join`, spawn to exit ÷ minimal clap binary".into(),
+    let floor = median(&mut theirs);
+    let row = |id, what: &'static str, ours: Duration, goal, aim| Row {
+        id,
+        what: what.into(),
         ours: show(ours),
         floor: show(floor),
         ratio: ratio(ours, floor),
-        goal: Goal::AtMost(2.0),
-        aim: Goal::AtMost(1.5),
-    }]
+        goal,
+        aim,
+    };
+    vec![
+        row(
+            "P1",
+            "`cueme join`, spawn to exit ÷ minimal clap binary",
+            median(&mut joins),
+            Goal::AtMost(2.0),
+            Goal::AtMost(1.5),
+        ),
+        row(
+            "P2",
+            "`cueme cue`, spawn until its question is on disk ÷ minimal clap binary, spawn to exit",
+            median(&mut questions),
+            Goal::Told,
+            Goal::Told,
+        ),
+    ]
+}
+
+/// Asks once, and says when somebody who watches was told; that is after the commit.
+fn time_to_disk(home: &Home, human: &mut Wire) -> Duration {
+    let agent = home.connect().join();
+    let started = Instant::now();
+    let mut client = home.start_cue(&agent, "Which port?");
+    loop {
+        match human.receive() {
+            Reply::Event(event) if event.what == EventKind::Asked => break,
+            _ => {}
+        }
+    }
+    let took = started.elapsed();
+    client.kill().and_then(|()| client.wait()).expect("its end");
+    took
 }
 
 fn time(command: &mut Command) -> Duration {
