@@ -19,8 +19,9 @@ fn ui() -> PathBuf {
 
 /// A busy morning: six agents in every state.
 struct Morning {
-    home: Home,
+    /// Ended before the home is: whoever still waits would start its broker again.
     _asking: Vec<Running>,
+    home: Home,
 }
 
 impl Morning {
