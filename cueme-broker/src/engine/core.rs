@@ -4,6 +4,7 @@ mod batch;
 mod prepare;
 mod room;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, EventView, Failure, Reply};
 
 pub use self::batch::Batch;
+use super::order::Order;
 use crate::machine::{Machine, Now, Ticket};
 use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 
@@ -224,6 +226,22 @@ impl Core {
         }
         tracing::info!("the storage works again");
         Ok(())
+    }
+
+    /// Goes back to what is on disk, with everyone who waited before still waiting.
+    fn recover(&mut self, now: Now, orders: &[Order], error: &StoreError) {
+        if self.store.is_some() {
+            self.stranded = self.machine.waiters().collect();
+        }
+        // Whoever came with these orders is told that they failed; whoever left with them waits no more.
+        let concerned: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
+        self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
+        self.is_suspect |= error.is_alarming();
+        // After a failed write or sync nothing about the old connection can be trusted.
+        self.store = None;
+        if let Err(error) = self.reopen_if_failing(now) {
+            tracing::error!(%error, "the storage cannot be opened again; trying with each request");
+        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Orders that share a commit: each is carried out when it comes, and nothing is said before all of them are on disk.
 
-use std::collections::HashSet;
-
 use protocol_spec::message::{EventKind, EventView, Reply};
 
 use super::{Core, Spoken, storage_failure};
 use crate::engine::order::Order;
-use crate::machine::{Effect, Now, Ticket};
+use crate::machine::{Effect, Now};
 use crate::store::StoreError;
 
 /// Orders that were carried out and wait for their commit.
@@ -217,22 +215,6 @@ impl Core {
         }
         Ok(transaction.spoken)
     }
-
-    /// Goes back to what is on disk, with everyone who waited before still waiting.
-    pub(super) fn recover(&mut self, now: Now, orders: &[Order], error: &StoreError) {
-        if self.store.is_some() {
-            self.stranded = self.machine.waiters().collect();
-        }
-        // Whoever came with these orders is told that they failed; whoever left with them waits no more.
-        let concerned: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
-        self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
-        self.is_suspect |= error.is_alarming();
-        // After a failed write or sync nothing about the old connection can be trusted.
-        self.store = None;
-        if let Err(error) = self.reopen_if_failing(now) {
-            tracing::error!(%error, "the storage cannot be opened again; trying with each request");
-        }
-    }
 }
 
 #[cfg(test)]
@@ -244,6 +226,7 @@ mod tests {
 
     use super::*;
     use crate::engine::order::Work;
+    use crate::machine::Ticket;
     use crate::store::Synchronous;
 
     const NOW: Now = Now {
