@@ -2,9 +2,9 @@
 //!
 //! A browser that is given modules one by one learns of each from the one before it: with ours it would wait for ten answers
 //! after one another until it may begin. Here each module becomes a function of a script, runs when it is first needed, and
-//! hands out what it exports. The root and all it imports are one script; each `import("…")` is a part of its own. The sources
-//! stay modules: this reads only how they name each other, each import and export on a line of its own, and refuses whatever
-//! is written otherwise.
+//! hands out what it exports. The root and all it imports are one script; each `import("…")` is a part of its own, and what
+//! the same parts need is one more. The sources stay modules: this reads only how they name each other, each import and
+//! export on a line of its own, and refuses whatever is written otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,17 @@ use thiserror::Error;
 
 use crate::shrink::shrink;
 
-/// How modules reach each other. No module may use these names.
-const RUNTIME: &str = "const $made={},$use=(name)=>$made[name]??=$modules[name]();
+/// How modules reach each other. No module may use these names. Modules are strict, and a script is if it says so.
+const RUNTIME: &str = "\"use strict\";
+const $made={},$use=(name)=>$made[name]??=$modules[name]();
 const $later=async(name)=>{
-if(!$modules[name])Object.assign($modules,(await import($parts[name])).part($use,$later));
+if(!$modules[name])for(const at of await Promise.all($parts[name].map((at)=>import(at))))Object.assign($modules,at.part($use,$later));
 return $use(name);
 };
 ";
+
+/// What a file is called that several parts need.
+const SHARED: &str = "shared";
 
 /// Why the modules cannot be linked.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -70,16 +74,22 @@ pub(crate) fn link(
     refuse_unused(root, &modules)?;
     refuse_circles(&modules)?;
     let first = needed(root, &modules);
-    let opened: BTreeSet<&str> = modules.values().flat_map(Module::opened).collect();
-    let mut script = format!("{RUNTIME}const $parts={{\n");
-    for path in opened.difference(&first) {
-        let part = needed(path, &modules);
-        let functions = functions(part.difference(&first), &modules);
+    let opened = modules.values().flat_map(Module::opened).collect::<BTreeSet<_>>();
+    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (parts, part) in shares(opened.difference(&first), &first, &modules) {
+        let functions = functions(part.iter(), &modules);
+        let file = if let [part] = parts[..] { part } else { SHARED };
         let at = place(
-            name(path),
+            file,
             format!("export const part=($use,$later)=>({{\n{functions}}});\n"),
         );
-        script.push_str(&format!("\"{}\":\"{at}\",\n", name(path)));
+        for part in parts {
+            places.entry(part).or_default().push(format!("{at:?}"));
+        }
+    }
+    let mut script = format!("{RUNTIME}const $parts={{\n");
+    for (part, places) in places {
+        script.push_str(&format!("\"{part}\":[{}],\n", places.join(",")));
     }
     let functions = functions(first.iter(), &modules);
     script.push_str(&format!(
@@ -90,6 +100,25 @@ pub(crate) fn link(
 }
 
 type Modules<'a> = BTreeMap<&'a str, Module>;
+
+/// Returns the modules of all parts by the parts that need them. What the first script has is in none.
+fn shares<'a>(
+    opened: impl Iterator<Item = &'a &'a str>,
+    first: &BTreeSet<&'a str>,
+    modules: &'a Modules<'_>,
+) -> BTreeMap<Vec<&'a str>, BTreeSet<&'a str>> {
+    let mut needing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for part in opened {
+        for module in needed(part, modules).difference(first) {
+            needing.entry(module).or_default().push(name(part));
+        }
+    }
+    let mut shares: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (module, parts) in needing {
+        shares.entry(parts).or_default().insert(module);
+    }
+    shares
+}
 
 /// Writes modules as functions by name.
 fn functions<'a>(paths: impl Iterator<Item = &'a &'a str>, modules: &Modules<'_>) -> String {
@@ -307,7 +336,7 @@ mod tests {
             parts.push((name.to_owned(), part));
             "/late.js".to_owned()
         });
-        let expected = "const $parts={\n\"view/late\":\"/late.js\",\n};\nconst $modules={\n\
+        let expected = "const $parts={\n\"view/late\":[\"/late.js\"],\n};\nconst $modules={\n\
             \"lib/dom\":(()=>{\nconst h=1;\nasync function on(){}\nreturn{h,on}}),\n\
             \"main\":(()=>{\nconst{h,on:listen}=$use(\"lib/dom\");\nlisten(h,async ()=>(await $later(\"view/late\")).open());\nreturn{}}),\n\
             };\n$use(\"main\");\n";
@@ -316,6 +345,45 @@ mod tests {
             \"view/late\":(()=>{\nconst{h}=$use(\"lib/dom\");\nconst{own}=$use(\"view/own\");\nfunction open(){\nreturn own(h);\n}\nreturn{open}}),\n\
             \"view/own\":(()=>{\nclass own{}\nreturn{own}}),\n});\n";
         assert_eq!(parts, [("view/late".to_owned(), expected.to_owned())]);
+    }
+
+    #[test]
+    fn what_several_parts_need_is_served_once() {
+        let sources = sources(&[
+            (
+                "js/main.js",
+                "const a = () => import(\"./a.js\");\nconst b = () => import(\"./b.js\");\nconst c = () => import(\"./c.js\");\n",
+            ),
+            (
+                "js/a.js",
+                "import { both } from \"./both.js\";\nexport const a = both;\n",
+            ),
+            (
+                "js/b.js",
+                "import { both } from \"./both.js\";\nexport const b = both;\n",
+            ),
+            ("js/c.js", "export const c = 1;\n"),
+            ("js/both.js", "export const both = 1;\n"),
+        ]);
+        let mut parts = BTreeMap::new();
+        let script = link("js/main.js", &sources, |name, part| {
+            parts.insert(name.to_owned(), part);
+            format!("/{name}.js")
+        });
+        let script = script.unwrap();
+        for line in [
+            "\"a\":[\"/a.js\",\"/shared.js\"],",
+            "\"b\":[\"/shared.js\",\"/b.js\"],",
+            "\"c\":[\"/c.js\"],",
+        ] {
+            assert!(script.lines().any(|written| written == line), "{script}");
+        }
+        let holding: Vec<&String> = parts
+            .iter()
+            .filter(|(_, part)| part.contains("\"both\":"))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(holding, ["shared"]);
     }
 
     #[test]

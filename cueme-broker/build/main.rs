@@ -1,5 +1,6 @@
 //! Makes the page at build time, so that a broker that starts has nothing left to do for it.
 
+mod document;
 mod link;
 mod page;
 mod shrink;
@@ -21,9 +22,15 @@ fn main() {
 
 /// Writes each file beside the list of them, which the broker includes.
 fn list(page: &Page, out: &Path) -> String {
-    let mut list = format!("const INLINE_SCRIPT: &str = {:?};\n", page.inline_script);
+    let Page { files, document } = page;
+    let mut list = format!(
+        "const INLINE_SCRIPTS: &str = {:?};\nconst INLINE_STYLES: &str = {:?};\nconst STATE_AT: usize = {};\n",
+        document.scripts.join(" "),
+        document.styles.join(" "),
+        document.state_at
+    );
     list.push_str("const ASSETS: &[Asset] = &[\n");
-    for (index, file) in page.files.iter().enumerate() {
+    for (index, file) in files.iter().enumerate() {
         let File {
             path,
             bytes,

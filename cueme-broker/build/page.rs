@@ -1,24 +1,23 @@
 //! Makes what the broker serves of the page out of its sources.
 //!
-//! What the first look at the inbox needs comes in three files: the document, one style sheet, one script. The document never
-//! changes its name, so browsers ask whether theirs is the newest; styles and scripts carry a digest of themselves in theirs
-//! and are kept for good.
+//! All that the first look at the inbox needs is in the document: styles, script, and a place where the broker writes the
+//! state. What is opened later are scripts of their own, which carry a digest of themselves in their names and are kept for
+//! good.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::document::{Document, DocumentError};
 use crate::link::{LinkError, link};
 use crate::shrink::shrink;
 
 /// The module that begins everything.
 const ROOT: &str = "js/main.js";
-/// The script that runs before the first paint. It is written into the document: fetching it would hold up everything else.
+/// The script that runs before anything is painted.
 const EARLY: &str = "js/early.js";
 /// Types alone, for the checker.
 const TYPES: &str = "js/types.js";
@@ -29,9 +28,9 @@ const WORKER_FILES: &str = "const FILES = [\"/\"];";
 /// The page, ready to be served.
 #[derive(Debug)]
 pub(crate) struct Page {
+    /// All of them, also the document.
     pub(crate) files: Vec<File>,
-    /// What lets the document's own script run under the content policy: `sha256-…`.
-    pub(crate) inline_script: String,
+    pub(crate) document: Document,
 }
 
 /// A file of the page.
@@ -53,6 +52,8 @@ pub(crate) enum PageError {
     Link(#[from] LinkError),
     #[error("{file} has no line `{line}`, which the build writes anew")]
     NoSuchLine { file: &'static str, line: String },
+    #[error(transparent)]
+    Document(#[from] DocumentError),
 }
 
 /// Makes the page out of the sources in `ui`.
@@ -61,7 +62,6 @@ pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
     let mut modules = sources.below("js")?;
     modules.remove(TYPES);
     let early = modules.remove(EARLY).unwrap_or_default();
-    let early = shrink(EARLY, &early);
     let mut files = Vec::new();
     let script = link(ROOT, &modules, |name, part| {
         let part = named_by_digest(name, "js", part);
@@ -69,11 +69,13 @@ pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
         files.push(part);
         path
     })?;
-    let script = named_by_digest("page", "js", script);
-    let document = sources.text("index.html")?;
-    let style = named_by_digest("page", "css", sources.style(&document)?);
-    let document = document_of(&document, &early, &style.path, &script.path)?;
-    files.extend([file("/", document), style, script]);
+    let styles = sources.below("css")?;
+    let document = Document::write(&sources.text("index.html")?, |name| match name {
+        ROOT => Some(script.clone()),
+        EARLY => Some(shrink(EARLY, &early)),
+        name => styles.get(name).map(|style| shrink(name, style)),
+    })?;
+    files.push(file("/", document.text.clone()));
     for name in sources.names("icons")? {
         files.push(file(&format!("/{name}"), sources.bytes(&name)?));
     }
@@ -82,10 +84,7 @@ pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
         sources.bytes("manifest.webmanifest")?,
     ));
     files.push(file("/sw.js", worker_of(&sources.text("sw.js")?, &files)?));
-    Ok(Page {
-        files,
-        inline_script: format!("sha256-{}", STANDARD.encode(Sha256::digest(early))),
-    })
+    Ok(Page { files, document })
 }
 
 /// Returns enough of a digest to tell any two versions of a file apart.
@@ -111,35 +110,6 @@ fn named_by_digest(name: &str, extension: &str, text: String) -> File {
         bytes: text.into_bytes(),
         is_named_by_digest: true,
     }
-}
-
-/// Replaces the scripts and style sheets that the document names by what they became.
-fn document_of(source: &str, early: &str, style: &str, script: &str) -> Result<String, PageError> {
-    let early_line = format!("<script src=\"/{EARLY}\"></script>");
-    let root_line = format!("<script type=\"module\" blocking=\"render\" src=\"/{ROOT}\"></script>");
-    for line in [&early_line, &root_line] {
-        expect_line(source, "index.html", line)?;
-    }
-    let mut has_style = false;
-    let lines = source.lines().map(str::trim).filter_map(|line| {
-        if style_named(line).is_some() {
-            let is_first = !std::mem::replace(&mut has_style, true);
-            is_first.then(|| format!("<link rel=\"stylesheet\" href=\"{style}\">"))
-        } else if line == early_line {
-            Some(format!("<script>{early}</script>"))
-        } else if line == root_line {
-            Some(line.replace(&format!("/{ROOT}"), script))
-        } else {
-            Some(line.to_owned())
-        }
-    });
-    Ok(lines.fold(String::new(), |document, line| document + &line + "\n"))
-}
-
-/// Returns the style sheet that a line of the document names.
-fn style_named(line: &str) -> Option<&str> {
-    line.strip_prefix("<link rel=\"stylesheet\" href=\"/")?
-        .strip_suffix("\">")
 }
 
 /// Tells the service worker what to keep. Its cache is named after all of it, so that a new page is kept whole beside the old.
@@ -210,12 +180,6 @@ impl Sources<'_> {
             .map(|name| self.text(&name).map(|text| (name, text)))
             .collect()
     }
-
-    /// Puts the style sheets together that the document names, in its order.
-    fn style(&self, document: &str) -> Result<String, PageError> {
-        let named = document.lines().filter_map(|line| style_named(line.trim()));
-        named.map(|name| Ok(shrink(name, &self.text(name)?))).collect()
-    }
 }
 
 #[cfg(test)]
@@ -236,16 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn the_document_names_one_style_sheet_and_one_script_and_both_are_there() {
-        let page = page();
-        let document = text(&page, |path| path == "/");
-        for beginning in ["/css/page-", "/js/page-"] {
-            let file = page.files.iter().find(|file| file.path.starts_with(beginning));
-            let path = &file.filter(|file| file.is_named_by_digest).unwrap().path;
-            assert!(document.contains(&format!("\"{path}\"")), "{document}");
-        }
-        assert_eq!(document.matches("stylesheet").count(), 1);
-        assert_eq!(document.matches(" src=").count(), 1);
+    fn the_document_names_neither_styles_nor_scripts_to_ask_for() {
+        let document = text(&page(), |path| path == "/");
+        assert_eq!(document.matches("stylesheet").count(), 0);
+        assert_eq!(document.matches(" src=").count(), 0);
     }
 
     #[test]
@@ -253,7 +211,7 @@ mod tests {
         let page = page();
         let ui = ui();
         let sources = Sources { ui: &ui };
-        let script = text(&page, |path| path.starts_with("/js/page-"));
+        let script = text(&page, |path| path == "/");
         let modules = sources.below("js").unwrap();
         let mut ahead = vec![ROOT.to_owned()];
         let mut seen = 0;
@@ -286,13 +244,14 @@ mod tests {
         let page = page();
         let ui = ui();
         let sources = Sources { ui: &ui };
-        let style = text(&page, |path| path.ends_with(".css"));
+        let document = text(&page, |path| path == "/");
         for (name, source) in sources.below("css").unwrap() {
-            assert!(style.contains(&shrink(&name, &source)), "{name} is not served");
+            assert!(document.contains(&shrink(&name, &source)), "{name} is not served");
         }
         let scripts = page.files.iter().filter(|file| file.path.starts_with("/js/"));
         let scripts: String = scripts
             .map(|file| std::str::from_utf8(&file.bytes).unwrap())
+            .chain([document.as_str()])
             .collect();
         for name in sources.names("js").unwrap() {
             let key = name.strip_prefix("js/").unwrap().strip_suffix(".js").unwrap();
@@ -303,16 +262,6 @@ mod tests {
                 "{name}"
             );
         }
-    }
-
-    #[test]
-    fn the_policy_allows_the_script_in_the_document_as_it_is_written_there() {
-        let page = page();
-        let document = text(&page, |path| path == "/");
-        let (_, rest) = document.split_once("<script>").unwrap();
-        let (inline, _) = rest.split_once("</script>").unwrap();
-        let expected = format!("sha256-{}", STANDARD.encode(Sha256::digest(inline)));
-        assert_eq!(page.inline_script, expected);
     }
 
     #[test]

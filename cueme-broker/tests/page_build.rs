@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "the build script uses more of them than the tests do")]
 #![allow(clippy::unwrap_used, reason = "tests fail by unwrapping")]
 
+#[path = "../build/document.rs"]
+mod document;
 #[path = "../build/link.rs"]
 mod link;
 #[path = "../build/page.rs"]

@@ -30,6 +30,9 @@ use support::Home;
 use table::{Goal, Row, median, ratio, show};
 
 const AGENTS: usize = 8;
+/// How long the browser is left alone before it is sent somewhere, so that it has put away the last page and stands ready as
+/// one does that a person turns to; and after that, because each question would take time from what is measured.
+const QUIET: Duration = Duration::from_millis(600);
 /// What a visit may weigh, uncompressed.
 const VISIT_BYTES_MAX: f64 = 150_000.0;
 
@@ -41,16 +44,15 @@ const WATCH: &str = "
         performance.mark('rows');
         requestAnimationFrame(() => { const frame = new MessageChannel(); frame.port1.onmessage = () => performance.mark('frame'); frame.port2.postMessage(0); });
     }).observe(document, { childList: true, subtree: true });";
-/// Returns the first render and the ready mark, and on the way there when the document had come, when everything it needs
-/// had, and when all rows were in it; or nothing while any of it is to come.
+/// Returns the first render and the ready mark, and on the way there when the document had come and when all rows were in it;
+/// or nothing while any of it is to come.
 const TIMES: &str = "
     const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
     const [painted, rows, frame, ready] = ['first-contentful-paint', 'rows', 'frame', 'ready'].map(at);
     if (painted === undefined || ready === undefined || frame === undefined) return null;
-    const files = performance.getEntriesByType('resource').filter((entry) => /[.](js|css)$|state$|rows[.]json$/.test(entry.name));
     const document = performance.getEntriesByType('navigation')[0].responseEnd;
-    return [rows <= painted ? painted : frame, ready, document, Math.max(...files.map((entry) => entry.responseEnd)), rows];";
-const PAINTED: &str = "const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime; return painted === undefined ? null : [painted, painted, 0, 0, 0];";
+    return [rows <= painted ? painted : frame, ready, document, rows];";
+const PAINTED: &str = "const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime; return painted === undefined ? null : [painted, painted, 0, 0];";
 
 /// Whether the browser keeps what earlier visits brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +67,6 @@ struct Times {
     render: Vec<Duration>,
     ready: Vec<Duration>,
     document: Vec<Duration>,
-    files: Vec<Duration>,
     rows: Vec<Duration>,
 }
 
@@ -75,7 +76,6 @@ struct Medians {
     render: Duration,
     ready: Duration,
     document: Duration,
-    files: Duration,
     rows: Duration,
 }
 
@@ -85,7 +85,6 @@ impl Times {
             render: median(&mut self.render),
             ready: median(&mut self.ready),
             document: median(&mut self.document),
-            files: median(&mut self.files),
             rows: median(&mut self.rows),
         }
     }
@@ -107,9 +106,7 @@ fn main() {
         .as_str()
         .unwrap()
         .to_owned();
-    for domain in ["Network.enable", "ServiceWorker.enable"] {
-        browser.devtools(domain, json!({}));
-    }
+    browser.devtools("ServiceWorker.enable", json!({}));
     let watch = WATCH.replace("ROWS", &AGENTS.to_string());
     browser.devtools(
         "Page.addScriptToEvaluateOnNewDocument",
@@ -187,7 +184,6 @@ impl Bench {
                         "on the way there: the document has come ÷ a blank page is seen",
                         ours.document,
                     ),
-                    ("… script, styles and state have", ours.files),
                     (
                         "… all rows are in the document; its first frame follows",
                         ours.rows,
@@ -205,7 +201,9 @@ impl Bench {
             Visit::First => self.forget(),
             Visit::Later => self.rest(),
         }
+        std::thread::sleep(QUIET);
         self.browser.goto(url);
+        std::thread::sleep(QUIET);
         let found = loop {
             if let Value::Array(found) = self.browser.script(script) {
                 break found;
@@ -217,7 +215,6 @@ impl Bench {
             &mut times.render,
             &mut times.ready,
             &mut times.document,
-            &mut times.files,
             &mut times.rows,
         ]
         .into_iter()
@@ -248,7 +245,7 @@ impl Bench {
         self.browser.wait_until_ready();
         let bytes = self.browser.script(
             "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
-             return [performance.getEntriesByType('navigation')[0], ...files].reduce((sum, entry) => sum + entry.decodedBodySize, 0)",
+             return fetch('/').then((answer) => answer.arrayBuffer()).then((document) => files.reduce((sum, entry) => sum + entry.decodedBodySize, document.byteLength))",
         );
         let bytes = bytes.as_f64().unwrap();
         Row {

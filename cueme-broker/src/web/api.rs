@@ -13,8 +13,8 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, cues, decide, devices, drafts, events, hap, messages, policies, preview, public, runs,
-    settings, snapshot, uploads,
+    agents, assets, cues, decide, devices, document, drafts, events, hap, messages, policies, preview,
+    public, runs, settings, snapshot, uploads,
 };
 
 /// Builds the router of everything behind the door.
@@ -28,6 +28,7 @@ pub(super) fn router(web: Shared) -> Router {
             "/api/v1/openapi.json",
             get(move || describe(Arc::clone(&description))),
         )
+        .route("/", get(document::document))
         .fallback(assets::asset)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(web)

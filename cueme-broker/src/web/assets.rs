@@ -15,12 +15,26 @@ struct Asset {
     is_named_by_digest: bool,
 }
 
-// `ASSETS`, and `INLINE_SCRIPT`: the digest by which the content policy knows the script in the document.
+// `ASSETS`; `INLINE_SCRIPTS` and `INLINE_STYLES`, by which the content policy knows what is written into the document; and
+// `STATE_AT`, how many bytes of the document come before the state.
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// What the content policy allows to run: our files, and the one script that is written into the document.
+/// What the content policy allows to run: our files, and the scripts that are written into the document.
 pub(super) fn script_sources() -> String {
-    format!("'self' '{INLINE_SCRIPT}'")
+    format!("'self' {INLINE_SCRIPTS}")
+}
+
+/// The styles that the content policy allows: those that are written into the document.
+pub(super) fn style_sources() -> &'static str {
+    INLINE_STYLES
+}
+
+/// Returns the document, parted where the state belongs.
+pub(super) fn document() -> (&'static str, &'static str) {
+    let document = ASSETS.iter().find(|file| file.path == "/");
+    let text = document.and_then(|file| std::str::from_utf8(file.bytes).ok());
+    text.and_then(|text| text.split_at_checked(STATE_AT))
+        .unwrap_or_default()
 }
 
 /// Serves a file of the page.

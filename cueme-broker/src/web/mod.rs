@@ -20,6 +20,7 @@ mod bell;
 mod cues;
 mod decide;
 mod devices;
+mod document;
 mod drafts;
 mod events;
 mod hap;

@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
 use super::assets;
+use super::document::accepts_page;
 use super::door::{
     Admitted, Peer, Refused, admit, another_user, is_opened_by_person, login, login_token, sign_in_page,
     unauthenticated,
@@ -41,10 +42,11 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 static CONTENT_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!(
-        "default-src 'none'; script-src {}; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
+        "default-src 'none'; script-src {}; style-src {}; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
          media-src 'self' data: blob:; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; \
          frame-ancestors 'none'",
-        assets::script_sources()
+        assets::script_sources(),
+        assets::style_sources()
     );
     // What is not a header forbids everything.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
@@ -274,8 +276,7 @@ async fn route(
 
 /// Says whether a person looks at what comes back.
 fn is_navigation(parts: &Parts) -> bool {
-    let accepts_pages = |accept: &HeaderValue| accept.as_bytes().windows(9).any(|part| part == b"text/html");
-    !parts.uri.path().starts_with("/api/") && parts.headers.get(header::ACCEPT).is_some_and(accepts_pages)
+    !parts.uri.path().starts_with("/api/") && accepts_page(&parts.headers)
 }
 
 /// Adds what every response says to browsers.

@@ -52,28 +52,33 @@ pub(super) struct OpenCues {
 
 /// Returns everything the page begins with.
 pub(super) async fn state(State(web): State<Shared>, visitor: Visitor) -> Result<Json<Snapshot>, ApiError> {
+    look(&web, &visitor).await.map(Json)
+}
+
+/// Puts together everything the page begins with.
+pub(super) async fn look(web: &Shared, visitor: &Visitor) -> Result<Snapshot, ApiError> {
     web.broker.engine().human_seen();
     // Both marks are taken before the state is read: what happens meanwhile is told once more, never lost.
     let epoch = web.bell.epoch();
     let newest_event = web.newest_event().await?;
-    let agents = agent_cards(&web, None).await?;
+    let agents = agent_cards(web, None).await?;
     let status = web.broker.status().await?;
-    Ok(Json(Snapshot {
+    Ok(Snapshot {
         epoch,
         newest_event,
         now: wall_clock().into(),
         version: version::PROGRAM,
         agents,
         settings: web.settings.current(),
-        policies: policies(&web).await?,
+        policies: policies(web).await?,
         device: match &visitor.0 {
-            Who::Device(device) => Some(DeviceShown::new(device, &visitor)),
+            Who::Device(device) => Some(DeviceShown::new(device, visitor)),
             Who::Human(_) | Who::Agent(_) => None,
         },
-        secure_hint: secure_hint(&web),
+        secure_hint: secure_hint(web),
         storage_error: status.storage_error,
         config_error: status.config_error,
-    }))
+    })
 }
 
 /// Returns all agents.

@@ -43,6 +43,41 @@ fn the_snapshot_has_everything_to_begin_with() {
 }
 
 #[test]
+fn who_opens_the_page_has_the_state_with_it_and_whoever_keeps_it_does_not() {
+    const PLACE: &str = "<script type=\"application/json\" id=\"state\">";
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("claude_code");
+    let _waiting = broker.ask(&agent, "</script><script>alert(1)</script><!-- 数据");
+    let host = Http::new(broker.port).host();
+    let headers = [("host", host.as_str()), ("cookie", &browser.cookie)];
+    let kept = Http::new(broker.port).send("GET", "/", &headers, b"");
+    let accepting = [headers[0], headers[1], ("accept", "text/html,*/*;q=0.8")];
+    let opened = Http::new(broker.port).send("GET", "/", &accepting, b"");
+    assert_eq!((kept.status, opened.status), (200, 200));
+    assert_eq!(kept.header("cache-control"), Some("no-cache"));
+    assert_eq!(
+        (opened.header("cache-control"), opened.header("etag")),
+        (Some("no-store"), None)
+    );
+
+    let (kept, opened) = (kept.text(), opened.text());
+    let (before, after) = kept.split_once(PLACE).unwrap();
+    let state = opened
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_prefix(PLACE))
+        .and_then(|rest| rest.strip_suffix(after))
+        .expect("the same document around the state");
+    assert!(after.starts_with("</script>") && !state.contains('<'), "{state}");
+    let state: Value = serde_json::from_str(state).unwrap();
+    assert_eq!(state["agents"], browser.get("/state").ok(200)["agents"]);
+    assert_eq!(
+        state["agents"][0]["open"][0]["beginning"],
+        "</script><script>alert(1)</script><!-- 数据"
+    );
+}
+
+#[test]
 fn a_long_timeline_comes_in_pages_newest_first() {
     let broker = TestBroker::start();
     let browser = broker.sign_in();

@@ -35,18 +35,10 @@ export const onSignedOut = (run) => void (whenSignedOut = run);
  * @param {RequestInit} [more]
  * @returns {Promise<any>}
  */
-export function send(method, path, body = null, more = {}) {
-  return outcome(fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more }));
-}
-
-/**
- * @param {Promise<Response>} asked
- * @returns {Promise<any>}
- */
-async function outcome(asked) {
+export async function send(method, path, body = null, more = {}) {
   let response;
   try {
-    response = await asked;
+    response = await fetch(BASE + path, { method, body, credentials: "same-origin", cache: "no-store", ...more });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, { code: "offline" });
@@ -70,12 +62,11 @@ export const json = (method, path, body, more) =>
 
 const id = encodeURIComponent;
 
-/** What `early.js` asked for. It is taken once: whoever reads the state later wants the newest. */
+/** What the broker wrote into the document, if it did. It is taken once: whoever reads the state later wants the newest. */
 function takeFirstState() {
-  const early = /** @type {{ firstState?: Promise<Response> }} */ (window);
-  const asked = early.firstState;
-  delete early.firstState;
-  return asked;
+  const place = document.getElementById("state");
+  place?.remove();
+  return place?.textContent ? JSON.parse(place.textContent) : null;
 }
 
 /** @type {(kind: "cues" | "agents", of: string) => string} */
@@ -83,10 +74,7 @@ const draftPath = (kind, of) => `/${kind}/${id(of)}/draft`;
 
 export const api = {
   /** @returns {Promise<T.Snapshot>} */
-  state: () => {
-    const asked = takeFirstState();
-    return asked ? outcome(asked) : send("GET", "/state");
-  },
+  state: async () => takeFirstState() ?? send("GET", "/state"),
   /** @type {(agent: string) => Promise<T.AgentDetail>} */
   agent: (agent) => send("GET", `/agents/${id(agent)}`),
   /** @type {(agent: string, before?: number) => Promise<{ cues: T.Cue[], more: boolean }>} */

@@ -1,24 +1,26 @@
 /** Starts the page: reads the state, builds the two panes, keeps them current. */
 
 import { fill, h } from "./lib/dom.js";
+import { firstSeen } from "./lib/seen.js";
 import { onSignedOut } from "./api.js";
 import { startAttention } from "./attention.js";
 import { listenToKeys } from "./keys.js";
 import { catchUp, connect } from "./live.js";
-import { onRoute, route } from "./route.js";
+import { go, onRoute, route } from "./route.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
 import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
-import { createConversation } from "./view/conversation.js";
 import { createInbox, summary } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
-import { toastRegion } from "./view/toast.js";
+import { toast, toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
 
 const AWAY_MS = 20_000;
 const FIRST_TRY_AGAIN_MS = 1_000;
 const WORKER_PAUSE_MS = 1_000;
 
+/** What shows one agent; the first look does without. */
+const conversationPart = () => import("./view/conversation.js");
 /** @type {import("./view/conversation.js").Conversation | null} */
 let conversation = null;
 
@@ -30,13 +32,16 @@ async function start() {
   if (useLanguage(state.settings.language)) return location.reload();
   build();
   startClock();
-  startAttention();
   listenToKeys(() => conversation);
+  performance.mark("ready");
+  // Whatever else there is to do would make the first look wait. Events that happen meanwhile are noticed.
+  await firstSeen();
   connect();
+  startAttention();
   wakeUp();
   document.documentElement.dataset.ready = "true";
-  performance.mark("ready");
-  // It fetches everything once more, to keep it: not while someone waits for the first look.
+  void conversationPart().catch(() => {});
+  // It fetches everything once more, to keep it.
   setTimeout(() => void navigator.serviceWorker?.register("/sw.js").catch(() => {}), WORKER_PAUSE_MS);
 }
 
@@ -58,20 +63,26 @@ function build() {
   const skip = h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => (event.preventDefault(), document.getElementById("main")?.focus()) }, t("skip"));
   fill(document.body, skip, createBanner(), shell, toastRegion());
 
-  const show = () => {
+  const show = async () => {
     const { agent, cue } = route();
     shell.classList.toggle("has-agent", agent !== null);
     if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.timeline.show(cue));
     conversation?.close();
-    conversation = agent === null ? null : createConversation(agent);
-    if (!conversation) return fill(pane, blank());
+    conversation = null;
+    if (agent === null) return fill(pane, blank());
+    const part = await conversationPart().catch(() => null);
+    // While it was on its way somebody may have gone elsewhere, or here once more.
+    const wanted = route();
+    if (wanted.agent !== agent || conversation) return;
+    if (!part) return toast(t("error.offline"), "bad"), go(null);
+    conversation = part.createConversation(agent);
     fill(pane, conversation.el);
-    void conversation.open(cue);
+    void conversation.open(wanted.cue);
   };
-  onRoute(show);
-  show();
+  onRoute(() => void show());
+  void show();
   on("agents", () => {
-    if (!conversation) refreshBlank(pane);
+    if (route().agent === null) refreshBlank(pane);
   });
 }
 

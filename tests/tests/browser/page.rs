@@ -149,9 +149,10 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
         browser.press(crate::driver::key::ESCAPE);
         browser.misses("dialog");
     }
+    // The document without the state in it, which is no part of the page.
     let loaded = browser.script(
         "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
-         return [performance.getEntriesByType('navigation')[0], ...files].map((entry) => [entry.name.replace(location.origin, ''), entry.decodedBodySize])",
+         return fetch('/').then((answer) => answer.arrayBuffer()).then((document) => [['/', document.byteLength], ...files.map((entry) => [entry.name.replace(location.origin, ''), entry.decodedBodySize])])",
     );
     let bytes: u64 = loaded
         .as_array()
@@ -168,35 +169,21 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
     assert_eq!(browser.script("return violations"), json!([]));
 }
 
-/// What the browser asks for until the inbox is there.
 #[test]
-fn the_first_look_takes_a_document_a_style_sheet_a_script_and_the_state() {
-    let morning = Morning::new();
-    let browser = sign_in(&morning.home, DESKTOP);
-    let asked = browser.script(
-        "const path = (entry) => new URL(entry.name).pathname.replace(/-[0-9a-f]{20}(?=[.])/, '');
-         const entries = performance.getEntriesByType('resource').filter((entry) => !/icon|manifest|events|sw.js/.test(entry.name));
-         return entries.map(path).sort()",
-    );
-    assert_eq!(asked, json!(["/api/v1/state", "/css/page.css", "/js/page.js"]));
-}
-
-#[test]
-fn the_state_is_asked_for_before_the_script_has_come() {
+fn the_first_look_takes_nothing_but_the_document() {
     let morning = Morning::new();
     let browser = Browser::start(DESKTOP, "en-US");
     browser.devtools("Network.enable", json!({}));
-    browser.devtools("Network.setBlockedURLs", json!({"urls": ["*/js/page-*"]}));
+    let all_else = json!({"urls": ["*/js/*", "*/css/*", "*/api/*"]});
+    browser.devtools("Network.setBlockedURLs", all_else);
     browser.goto(&link(&morning.home));
-    assert_eq!(
-        browser.script("return window.firstState.then((response) => response.status)"),
-        json!(200)
-    );
-    assert_eq!(
-        browser.script("return document.documentElement.dataset.ready ?? null"),
-        json!(null)
-    );
-    assert_eq!(browser.count(".row-name"), 0);
+    browser.sees(".row-name", "Checkout rewrite");
+    assert_eq!(browser.count(".row"), 6);
+    // A conversation needs more; who opens one is told that it could not be had.
+    browser.click_text(".row-name", "Checkout rewrite");
+    browser.sees(".toast", "cannot be reached");
+    browser.devtools("Network.setBlockedURLs", json!({"urls": []}));
+    browser.sees(".row-name", "Checkout rewrite");
 }
 
 #[test]

@@ -20,8 +20,8 @@ use crate::contents::{difference, everything};
 use crate::r08_cross_site::{ANSWER, Place};
 use crate::trial::Trial;
 
-/// What only the page itself holds: its script.
-const PAGE_MARK: &str = "src=\"/js/page-";
+/// What only the page itself shows.
+const PAGE_MARK: &str = "class=\"wordmark\"";
 /// What only the state holds.
 const STATE_MARK: &str = "newest_event";
 /// How long a browser has for a page, in milliseconds.

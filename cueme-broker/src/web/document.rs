@@ -1,0 +1,75 @@
+//! The page's document: with the state in it where a person opens it.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use axum::response::Response;
+
+use super::assets;
+use super::door::Visitor;
+use super::snapshot::{Snapshot, look};
+use super::state::Shared;
+
+/// Serves the document.
+///
+/// A person who opens it sees the inbox as soon as it has come. The service worker keeps it for when no broker answers, and
+/// gets it without the state, which would be an old one then.
+pub(super) async fn document(
+    State(web): State<Shared>,
+    visitor: Visitor,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if accepts_page(&headers) {
+        match look(&web, &visitor).await {
+            Ok(snapshot) => return with_state(&snapshot),
+            // The page asks for itself then, and says what is wrong.
+            Err(error) => tracing::warn!(?error, "the page is served without its state"),
+        }
+    }
+    assets::asset(method, uri, headers).await
+}
+
+/// Says whether a person will look at what comes back.
+pub(super) fn accepts_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT);
+    accepted.is_some_and(|accepted| accepted.as_bytes().windows(9).any(|part| part == b"text/html"))
+}
+
+fn with_state(snapshot: &Snapshot) -> Response {
+    let (before, after) = assets::document();
+    let state = in_markup(snapshot);
+    let mut response = Response::new(Body::from([before, &state, after].concat()));
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    response
+}
+
+/// Writes JSON that no text in it can end early: nothing in it begins a tag or a comment.
+fn in_markup(data: &impl serde::Serialize) -> String {
+    // A state that cannot be written is none; the page asks for it.
+    let json = serde_json::to_string(data).unwrap_or_default();
+    json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_the_place_of_the_state_early() {
+        let texts = [
+            "</script><script>alert(1)</script>",
+            "<!--<script>",
+            "a < b",
+            "数据 & \"quoted\"",
+        ];
+        let written = in_markup(&texts);
+        assert!(!written.contains('<'), "{written}");
+        let read: Vec<String> = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, texts);
+    }
+}
