@@ -116,7 +116,7 @@ impl Bell {
         self.frames.subscribe()
     }
 
-    /// Names everything that was noticed so far; another name means that something was missed.
+    /// Names everything that was told so far and is not in the log; another name means that something was missed.
     pub(super) fn epoch(&self) -> String {
         self.epoch_at(self.notices.load(Ordering::Acquire))
     }
@@ -129,9 +129,14 @@ impl Bell {
             notice: Notice,
             epoch: String,
         }
-        let epoch = self.epoch_at(self.notices.fetch_add(1, Ordering::AcqRel) + 1);
+        let epoch = self.epoch_at(self.count());
         let has_to_check = notice.what == "devices";
         self.ring(None, "notice", &Told { notice, epoch }, has_to_check);
+    }
+
+    /// Counts something that is not in the log.
+    fn count(&self) -> u64 {
+        self.notices.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     fn epoch_at(&self, notices: u64) -> String {
@@ -162,6 +167,9 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
         match events.recv().await {
             Ok(events) => {
                 for event in &*events {
+                    if event.id.is_none() {
+                        bell.count();
+                    }
                     bell.ring(event.id, event_name(event), event, false);
                 }
             }

@@ -199,3 +199,28 @@ fn the_epoch_tells_whether_something_beside_the_log_was_missed() {
         after
     );
 }
+
+#[test]
+fn the_epoch_tells_whether_somebody_stopped_listening_meanwhile() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let waiting = broker.ask(&agent, "Still there?");
+    let shown = || {
+        let state = browser.get("/state").ok(200);
+        (
+            state["epoch"].clone(),
+            state["agents"][0]["state"].as_str().unwrap().to_owned(),
+        )
+    };
+    let (before, _) = eventually("it is seen waiting", || {
+        Some(shown()).filter(|(_, state)| state == "waiting")
+    });
+    drop(waiting);
+    eventually("it is seen gone", || {
+        Some(shown()).filter(|(_, state)| state == "detached")
+    });
+    eventually("another epoch", || {
+        (browser.events(None).until("ready").data["epoch"] != before).then_some(())
+    });
+}
