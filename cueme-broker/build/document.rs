@@ -40,7 +40,8 @@ impl Document {
     pub(crate) fn write(source: &str, find: impl Fn(&str) -> Option<String>) -> Result<Self, DocumentError> {
         let find = |name: &str| {
             let text = find(name).ok_or_else(|| DocumentError::Missing(name.to_owned()))?;
-            match ENDS.into_iter().find(|end| text.contains(end)) {
+            let lowered = text.to_ascii_lowercase();
+            match ENDS.into_iter().find(|end| lowered.contains(end)) {
                 None => Ok(text),
                 Some(text) => Err(DocumentError::EndsEarly {
                     name: name.to_owned(),
@@ -142,7 +143,15 @@ mod tests {
             DocumentError::Missing("c.css".into())
         );
         for text in ENDS {
-            let ending = |name: &str| found(name).map(|part| if name == "a.js" { part + text } else { part });
+            let ending = |name: &str| {
+                found(name).map(|part| {
+                    if name == "a.js" {
+                        part + &text.to_uppercase()
+                    } else {
+                        part
+                    }
+                })
+            };
             let ended = DocumentError::EndsEarly {
                 name: "a.js".into(),
                 text,

@@ -12,11 +12,16 @@ use thiserror::Error;
 
 use crate::shrink::shrink;
 
-/// How modules reach each other. No module may use these names. Modules are strict, and a script is if it says so.
+/// How modules reach each other. No module may use these names. Modules are strict, and a script is if it says so. Some
+/// browsers remember that a file could not be had and never ask for it again: the next try is under another name.
 const RUNTIME: &str = "\"use strict\";
 const $made={},$use=(name)=>$made[name]??=$modules[name]();
+const $tries={},$fetch=(at)=>import($tries[at]?`${at}?${$tries[at]}`:at).catch((error)=>{
+$tries[at]=($tries[at]??0)+1;
+throw error;
+});
 const $later=async(name)=>{
-if(!$modules[name])for(const at of await Promise.all($parts[name].map((at)=>import(at))))Object.assign($modules,at.part($use,$later));
+if(!$modules[name])for(const file of await Promise.all($parts[name].map($fetch)))Object.assign($modules,file.part($use,$later));
 return $use(name);
 };
 ";

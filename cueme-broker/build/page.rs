@@ -50,8 +50,8 @@ pub(crate) enum PageError {
     Read { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Link(#[from] LinkError),
-    #[error("{file} has no line `{line}`, which the build writes anew")]
-    NoSuchLine { file: &'static str, line: String },
+    #[error("sw.js has no line `{line}`, which the build writes anew")]
+    NoSuchLine { line: &'static str },
     #[error(transparent)]
     Document(#[from] DocumentError),
 }
@@ -64,7 +64,7 @@ pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
     let early = modules.remove(EARLY).unwrap_or_default();
     let mut files = Vec::new();
     let script = link(ROOT, &modules, |name, part| {
-        let part = named_by_digest(name, "js", part);
+        let part = named_by_digest(name, part);
         let path = part.path.clone();
         files.push(part);
         path
@@ -104,10 +104,10 @@ fn file(path: &str, bytes: impl Into<Vec<u8>>) -> File {
     }
 }
 
-fn named_by_digest(name: &str, extension: &str, text: String) -> File {
+fn named_by_digest(name: &str, script: String) -> File {
     File {
-        path: format!("/{extension}/{name}-{}.{extension}", digest(text.as_bytes())),
-        bytes: text.into_bytes(),
+        path: format!("/js/{name}-{}.js", digest(script.as_bytes())),
+        bytes: script.into_bytes(),
         is_named_by_digest: true,
     }
 }
@@ -115,7 +115,9 @@ fn named_by_digest(name: &str, extension: &str, text: String) -> File {
 /// Tells the service worker what to keep. Its cache is named after all of it, so that a new page is kept whole beside the old.
 fn worker_of(source: &str, files: &[File]) -> Result<String, PageError> {
     for line in [WORKER_CACHE, WORKER_FILES] {
-        expect_line(source, "sw.js", line)?;
+        if !source.lines().any(|written| written == line) {
+            return Err(PageError::NoSuchLine { line });
+        }
     }
     let everything: Vec<u8> = files.iter().flat_map(|file| file.bytes.clone()).collect();
     let paths: Vec<_> = files.iter().map(|file| format!("{:?}", file.path)).collect();
@@ -125,14 +127,6 @@ fn worker_of(source: &str, files: &[File]) -> Result<String, PageError> {
         "sw.js",
         &source.replace(WORKER_CACHE, &cache).replace(WORKER_FILES, &paths),
     ))
-}
-
-fn expect_line(source: &str, file: &'static str, wanted: &str) -> Result<(), PageError> {
-    let has_line = source.lines().any(|line| line.trim() == wanted);
-    has_line.then_some(()).ok_or_else(|| PageError::NoSuchLine {
-        file,
-        line: wanted.to_owned(),
-    })
 }
 
 /// The directory of sources. Paths are told from there.

@@ -6,7 +6,8 @@
 //! - *First render* is the browser's own first contentful paint, counted from the navigation, provided that every row was in
 //!   the document by then; if the first paint showed less, it is the frame after the last row came. The blank page's is that
 //!   of its one word.
-//! - *Ready* is the page's own mark: it has its state, has drawn it and has asked for events.
+//! - *Ready* is the page's own mark: it has its state, has drawn it and takes keys and clicks. Events are asked for once it is
+//!   seen.
 //! - On a *first visit* the browser has kept nothing: neither files nor compiled code nor our service worker. On a *later*
 //!   one it has whatever earlier rounds let it keep, of ours and of the application alike, and our worker sleeps.
 
@@ -243,6 +244,7 @@ impl Bench {
         self.forget();
         self.browser.goto(&self.origin);
         self.browser.wait_until_ready();
+        self.browser.until("return performance.getEntriesByType('resource').some((entry) => entry.name.includes('/view/conversation-') && entry.decodedBodySize > 0)");
         let bytes = self.browser.script(
             "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
              return fetch('/').then((answer) => answer.arrayBuffer()).then((document) => files.reduce((sum, entry) => sum + entry.decodedBodySize, document.byteLength))",

@@ -77,7 +77,6 @@ fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
         "/" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
         "webmanifest" => "application/manifest+json",
         "svg" => "image/svg+xml",
         "png" => "image/png",

@@ -21,14 +21,23 @@ pub(super) async fn document(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if accepts_page(&headers) {
-        match look(&web, &visitor).await {
-            Ok(snapshot) => return with_state(&snapshot),
-            // The page asks for itself then, and says what is wrong.
-            Err(error) => tracing::warn!(?error, "the page is served without its state"),
-        }
-    }
-    assets::asset(method, uri, headers).await
+    let snapshot = if accepts_page(&headers) {
+        // Without it the page asks for itself, and says what is wrong.
+        let looked = look(&web, &visitor).await;
+        looked
+            .inspect_err(|error| tracing::warn!(?error, "the page is served without its state"))
+            .ok()
+    } else {
+        None
+    };
+    let mut response = match snapshot {
+        Some(snapshot) => with_state(&snapshot),
+        None => assets::asset(method, uri, headers).await,
+    };
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept"));
+    response
 }
 
 /// Says whether a person will look at what comes back.

@@ -57,6 +57,10 @@ fn who_opens_the_page_has_the_state_with_it_and_whoever_keeps_it_does_not() {
     assert_eq!((kept.status, opened.status), (200, 200));
     assert_eq!(kept.header("cache-control"), Some("no-cache"));
     assert_eq!(
+        (kept.header("vary"), opened.header("vary")),
+        (Some("accept"), Some("accept"))
+    );
+    assert_eq!(
         (opened.header("cache-control"), opened.header("etag")),
         (Some("no-store"), None)
     );

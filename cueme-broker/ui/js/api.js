@@ -66,7 +66,12 @@ const id = encodeURIComponent;
 function takeFirstState() {
   const place = document.getElementById("state");
   place?.remove();
-  return place?.textContent ? JSON.parse(place.textContent) : null;
+  if (!place?.textContent) return null;
+  const state = JSON.parse(place.textContent);
+  // It was written when the document began to come, which may be long ago on a slow line.
+  const visit = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType("navigation")[0]);
+  const age = visit ? performance.now() - visit.responseStart : 0;
+  return { ...state, now: new Date(Date.parse(state.now) + age).toISOString() };
 }
 
 /** @type {(kind: "cues" | "agents", of: string) => string} */

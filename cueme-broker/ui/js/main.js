@@ -6,13 +6,14 @@ import { onSignedOut } from "./api.js";
 import { startAttention } from "./attention.js";
 import { listenToKeys } from "./keys.js";
 import { catchUp, connect } from "./live.js";
-import { go, onRoute, route } from "./route.js";
+import { onRoute, route } from "./route.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
 import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
+import { textButton } from "./view/buttons.js";
 import { createInbox, summary } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
-import { toast, toastRegion } from "./view/toast.js";
+import { toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
 
 const AWAY_MS = 20_000;
@@ -51,7 +52,7 @@ async function firstReading() {
     try {
       return await readAll();
     } catch {
-      if (state.connection === "signed-out") return fill(document.body, h("p", { class: "blank" }, t("banner.signed-out"), " ", h("code", null, "cueme ui")));
+      if (state.connection === "signed-out") return;
       await new Promise((done) => setTimeout(done, FIRST_TRY_AGAIN_MS));
     }
   }
@@ -61,7 +62,9 @@ function build() {
   const pane = h("div", { class: "pane" });
   const shell = h("div", { class: "shell" }, createInbox(), pane);
   const skip = h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => (event.preventDefault(), document.getElementById("main")?.focus()) }, t("skip"));
-  fill(document.body, skip, createBanner(), shell, toastRegion());
+  // What stood here has done its work, but for the styles, which may have been read by now or not.
+  for (const el of document.body.querySelectorAll("script,noscript")) el.remove();
+  document.body.prepend(skip, createBanner(), shell, toastRegion());
 
   const show = async () => {
     const { agent, cue } = route();
@@ -74,7 +77,7 @@ function build() {
     // While it was on its way somebody may have gone elsewhere, or here once more.
     const wanted = route();
     if (wanted.agent !== agent || conversation) return;
-    if (!part) return toast(t("error.offline"), "bad"), go(null);
+    if (!part) return fill(pane, missing(show));
     conversation = part.createConversation(agent);
     fill(pane, conversation.el);
     void conversation.open(wanted.cue);
@@ -82,9 +85,18 @@ function build() {
   onRoute(() => void show());
   void show();
   on("agents", () => {
-    if (route().agent === null) refreshBlank(pane);
+    if (!conversation && route().agent === null) refreshBlank(pane);
+  });
+  on("connection", () => {
+    if (!conversation && route().agent !== null && state.connection === "live") void show();
   });
 }
+
+/**
+ * What the right side shows when its part could not be had. It is tried again when the broker is back.
+ * @param {() => unknown} again
+ */
+const missing = (again) => h("main", { class: "blank", id: "main", tabindex: "-1" }, h("p", null, t("part.missing")), textButton(t("banner.retry"), again, "strong"));
 
 /** What the right side shows while no agent is chosen. */
 function blank() {

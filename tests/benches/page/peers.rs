@@ -15,7 +15,7 @@ const BLANK: &str = "<!doctype html><title>blank</title><p>blank</p>";
 const APPLICATION: &str = "<!doctype html><title>application</title><link rel=stylesheet href=/app.css>\
     <div id=root></div><script type=module src=/app.js></script>";
 const STYLE: &str = "body{font:16px sans-serif}.row{display:flex;padding:8px;border-bottom:1px solid #ddd}";
-/// A browser that has seen the application keeps its script, as it keeps ours.
+/// A browser that has seen the application keeps its script.
 const KEPT: &str = "max-age=31536000, immutable";
 
 /// The server of the peers. It serves until the measurement ends.

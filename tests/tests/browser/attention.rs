@@ -149,4 +149,7 @@ fn the_page_can_be_installed_and_its_worker_serves_no_state() {
         json!([]),
         "what an agent asked is never served from a cache"
     );
+    let document = browser.script("return caches.match('/').then((kept) => kept.text())");
+    let document = document.as_str().unwrap();
+    assert!(document.contains("id=\"state\"></script>"), "{document}");
 }

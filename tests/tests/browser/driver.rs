@@ -32,6 +32,9 @@ const FLAGS: &[&str] = &[
     "--force-device-scale-factor=1",
 ];
 
+/// Says whether the page has its styles: those of the first look, and those below the script.
+pub(crate) const ALL_STYLES: &str = "return document.styleSheets.length === 2 && [...document.styleSheets].every((sheet) => sheet.cssRules.length > 20)";
+
 /// A browser.
 #[derive(Debug)]
 pub(crate) struct Browser {

@@ -28,7 +28,7 @@ const ATTACKS: &[&str] = &[
 #[track_caller]
 fn unharmed(browser: &Browser) {
     assert_eq!(browser.script("return window.owned === undefined"), json!(true));
-    // The page's own scripts stand in its head; nothing is ever written there.
+    // The page's own scripts stand in its head, or are gone once they have run.
     let forbidden = "body script, iframe, .prose img, .prose form, .prose style, [onerror], [onload], [ontoggle], a[href^='javascript:' i]";
     assert_eq!(
         browser.count(forbidden),
@@ -66,6 +66,10 @@ fn nothing_an_agent_writes_runs_wherever_it_is_shown() {
         let (_asking, cue) = home.ask(&agent, &prompt, Some(&payload.to_string()));
         browser.sees(".entry .prose", payload["type"].as_str().unwrap());
         browser.until("return document.querySelector('.composer').dataset.target === 'cue' && document.querySelector('.control') !== null");
+        unharmed(&browser);
+        // The document brings the text along then.
+        browser.reload();
+        browser.sees(".entry .prose", payload["type"].as_str().unwrap());
         unharmed(&browser);
         home.run(&["decline", &cue, ATTACKS[1]]).expect(0);
         browser.sees(".reply", "onerror");

@@ -1,6 +1,6 @@
 //! The inbox: who waits, finding things, and what a person does beside answering.
 
-use crate::driver::{Browser, DESKTOP, PHONE, key, link, sign_in};
+use crate::driver::{ALL_STYLES, Browser, DESKTOP, PHONE, key, link, sign_in};
 use crate::support::{Home, envelope};
 
 const TEXT: &str = ".composer-text";
@@ -225,6 +225,7 @@ fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
     browser.until("return document.documentElement.lang === 'zh-CN'");
     browser.click("[aria-label=设置]");
     browser.sees("dialog h2", "设置");
+    assert_eq!(browser.script(ALL_STYLES), serde_json::json!(true));
     browser.script("const list = document.querySelectorAll('dialog select')[1]; list.value = 'en'; list.dispatchEvent(new Event('change'))");
     browser.sees(".inbox-summary", "1 agent is waiting for you");
     browser.until("return document.documentElement.lang === 'en'");

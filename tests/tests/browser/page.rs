@@ -179,11 +179,12 @@ fn the_first_look_takes_nothing_but_the_document() {
     browser.goto(&link(&morning.home));
     browser.sees(".row-name", "Checkout rewrite");
     assert_eq!(browser.count(".row"), 6);
-    // A conversation needs more; who opens one is told that it could not be had.
+    // A conversation needs more; who opens one is told so, and has it as soon as it can be had.
     browser.click_text(".row-name", "Checkout rewrite");
-    browser.sees(".toast", "cannot be reached");
+    browser.sees(".pane", "could not be loaded");
     browser.devtools("Network.setBlockedURLs", json!({"urls": []}));
-    browser.sees(".row-name", "Checkout rewrite");
+    browser.click_text(".pane button", "Try now");
+    browser.sees(".entry .prose", "Which one should I set up?");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::driver::{DESKTOP, key, sign_in};
+use crate::driver::{ALL_STYLES, DESKTOP, key, sign_in};
 use crate::support::Home;
 
 const TEXT: &str = ".composer-text";
@@ -78,6 +78,7 @@ fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
     home.run(&["inbox"]).expect(0);
     browser.wait_until_ready();
     browser.sees(".row-name", &agent);
+    assert_eq!(browser.script(ALL_STYLES), serde_json::json!(true));
 }
 
 #[test]

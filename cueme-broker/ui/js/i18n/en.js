@@ -174,6 +174,7 @@ export const en = {
   "toast.next": "Next waiting",
   "banner.lost": "No connection to the broker. Trying again; what you write is kept here.",
   "banner.retry": "Try now",
+  "part.missing": "The conversation could not be loaded from the broker.",
   "banner.signed-out": "This device is signed out. Get a new link in a terminal:",
   "nudge": "Notify you of questions?",
   "nudge.yes": "Turn on",

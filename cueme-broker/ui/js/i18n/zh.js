@@ -176,6 +176,7 @@ export const zh = {
   "toast.next": "下一个等待的",
   "banner.lost": "与 broker 失去连接，正在重试；你写的内容会保留。",
   "banner.retry": "立即重试",
+  "part.missing": "无法从 broker 加载对话。",
   "banner.signed-out": "此设备已退出登录。请在终端获取新链接：",
   "nudge": "智能体等待时通知你？",
   "nudge.yes": "开启",

@@ -70,6 +70,7 @@ const attack = (who, origin) => {
   script.src = origin + '/api/v1/state?script';
   return [
     go(who + ' read', origin + '/api/v1/state'),
+    go(who + ' page', origin + '/?page', {headers: {accept: 'text/html'}}),
     go(who + ' blind', answer + '?blind', {method: 'POST', mode: 'no-cors', headers: {'content-type': 'text/plain'}, body: ANSWER}),
     go(who + ' asked', answer + '?asked', {method: 'POST', headers: {'content-type': 'application/json'}, body: ANSWER}),
     listen(who + ' events', origin + '/api/v1/events'),
@@ -81,13 +82,15 @@ Promise.all([...attack('us', US), ...attack('decoy', DECOY)]).then(() => { log('
 ";
 
 /// What the log of a page must say: all of it worked on the decoy, and was refused by us or changes nothing there.
-const SAID: [&str; 12] = [
+const SAID: [&str; 14] = [
     "us read refused",
+    "us page refused",
     "us asked refused",
     "us events refused",
     "us script refused",
     "us form submitted",
     "decoy read READ",
+    "decoy page READ",
     "decoy blind sent",
     "decoy asked READ",
     "decoy events READ",
@@ -97,7 +100,8 @@ const SAID: [&str; 12] = [
 ];
 
 /// What the decoy must have been sent, so that it is sure that a browser sends it.
-const SENT: [&str; 5] = [
+const SENT: [&str; 6] = [
+    "GET /?page ",
     "GET /api/v1/state ",
     "/answer?blind ",
     "/answer?asked ",
@@ -174,7 +178,9 @@ fn attack(trial: &mut Trial, browser: &Browser, place: &Place, host: &str, carri
         });
     }
     trial.check(
-        !log.contains("us read READ") && !log.contains("us events READ"),
+        !["us read READ", "us page READ", "us events READ"]
+            .iter()
+            .any(|read| log.contains(read)),
         || format!("a page on {host} could read: {log}"),
     );
     let heads = decoy.heads().clone();
