@@ -35,7 +35,8 @@ async function brokerFirst(request) {
   try {
     return await fetch(request);
   } catch (error) {
-    const kept = await caches.match(request);
+    // It was kept as programs get it, and is better than nothing for a person.
+    const kept = await caches.match(request, { ignoreVary: true });
     if (kept) return kept;
     throw error;
   }
