@@ -1,6 +1,6 @@
 //! Writes the scripts and style sheets that the document names into it.
 //!
-//! A browser that had to ask for any of them would show the inbox a third later.
+//! A browser that had to ask for them would wait for each before it can show the inbox.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -81,8 +81,8 @@ pub(crate) fn link(
     let first = needed(root, &modules);
     let opened = modules.values().flat_map(Module::opened).collect::<BTreeSet<_>>();
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (parts, part) in shares(opened.difference(&first), &first, &modules) {
-        let functions = functions(part.iter(), &modules);
+    for (parts, paths) in shares(opened.difference(&first), &first, &modules) {
+        let functions = functions(paths.iter(), &modules);
         let file = if let [part] = parts[..] { part } else { SHARED };
         let at = place(
             file,
