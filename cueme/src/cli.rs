@@ -7,10 +7,10 @@ mod hap;
 mod human;
 mod operation;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 use protocol_spec::exit::Exit;
 
 pub(crate) use agent::{
@@ -31,9 +31,7 @@ pub(crate) use operation::{
     BackupArgs, BrokerArgs, BrokerVerb, CompletionsArgs, DemoArgs, DoctorArgs, PurgeArgs, RestoreArgs,
 };
 
-use hap::HapCli;
 use human::ANSWER_EXAMPLES;
-use operation::BrokerCli;
 
 use crate::command::{HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
@@ -184,26 +182,33 @@ Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
 
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {
-    // What agents call, and the broker they start, begins sooner when the other thirty verbs are not built around it.
-    // Whatever is not a right call of one is left to the whole definition, which explains it.
-    let word = std::env::args_os().nth(1);
-    let verb = if word.as_deref() == Some(OsStr::new("broker")) {
-        BrokerCli::try_parse()
-            .ok()
-            .map(|BrokerCli::Broker(args)| Verb::Broker(args))
-    } else if is_hap(word) {
-        HapCli::try_parse().ok().map(|cli| Verb::Hap(cli.verb))
-    } else {
-        None
-    };
-    match verb {
+    match parse_alone(std::env::args_os().skip(1)) {
         Some(verb) => Ok(Cli { verb }),
         None => Cli::try_parse().map_err(|error| explain(&error)),
     }
 }
 
-fn is_hap(verb: Option<OsString>) -> bool {
-    verb.is_some_and(|verb| HapVerb::has_subcommand(&verb.to_string_lossy()))
+/// Parses a right call of what agents call, or of the broker they start, as if there were no other verb.
+///
+/// It begins sooner when the other thirty are not built around it. Whatever is not a right call is left to the whole
+/// definition, which explains it.
+fn parse_alone(words: impl Iterator<Item = OsString>) -> Option<Verb> {
+    let mut words = words.peekable();
+    Some(match words.peek()?.to_str()? {
+        "join" => Verb::Hap(HapVerb::Join(arguments(words)?)),
+        "recall" => Verb::Hap(HapVerb::Recall(arguments(words)?)),
+        "cue" => Verb::Hap(HapVerb::Cue(arguments(words)?)),
+        "pause" => Verb::Hap(HapVerb::Pause(arguments(words)?)),
+        "broker" => Verb::Broker(arguments(words)?),
+        _ => return None,
+    })
+}
+
+/// Reads the arguments of one verb; the first word is its name.
+fn arguments<A: Args>(words: impl Iterator<Item = OsString>) -> Option<A> {
+    let command = A::augment_args(Command::new("cueme"));
+    let matches = command.try_get_matches_from(words).ok()?;
+    A::from_arg_matches(&matches).ok()
 }
 
 fn explain(error: &clap::Error) -> CliError {
@@ -283,5 +288,43 @@ mod tests {
             panic!("not a cue")
         };
         assert_eq!((args.source, args.json), (vec!["-".to_owned()], true));
+    }
+
+    fn parsed_alone(call: &str) -> Option<Verb> {
+        parse_alone(call.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn what_is_parsed_alone_means_the_same_as_in_the_whole_definition() {
+        for call in [
+            "join cursor",
+            "recall payment refactoring --json",
+            "cue bako-nefi - --json",
+            "cue bako-nefi - --check",
+            "pause bako-nefi",
+            "pause bako-nefi continue --check --json",
+            "broker status --json",
+            "broker run --background",
+            "broker logs --follow --lines 5",
+        ] {
+            let whole = Cli::try_parse_from(std::iter::once("cueme").chain(call.split(' '))).unwrap();
+            let alone = parsed_alone(call).unwrap_or_else(|| panic!("{call} is not parsed alone"));
+            assert_eq!(format!("{alone:?}"), format!("{:?}", whole.verb), "{call}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_right_call_is_left_to_the_whole_definition() {
+        for call in [
+            "join",
+            "join cursor too",
+            "cue --help",
+            "broker",
+            "broker fly",
+            "inbox",
+            "--help",
+        ] {
+            assert!(parsed_alone(call).is_none(), "{call}");
+        }
     }
 }

@@ -1,14 +1,6 @@
 //! What agents say: the four verbs of the Human Agent Protocol.
 
-use clap::{Args, Parser, Subcommand};
-
-/// What agents do; the same as in [`Cli`](super::Cli), without all the rest.
-#[derive(Debug, Parser)]
-#[command(name = "cueme")]
-pub(super) struct HapCli {
-    #[command(subcommand)]
-    pub(super) verb: HapVerb,
-}
+use clap::{Args, Subcommand};
 
 /// The four verbs of the Human Agent Protocol.
 #[derive(Debug, Subcommand)]

@@ -2,14 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
-
-/// What looks after the broker; the same as in [`Cli`](super::Cli), without all the rest.
-#[derive(Debug, Parser)]
-#[command(name = "cueme")]
-pub(super) enum BrokerCli {
-    Broker(BrokerArgs),
-}
+use clap::{Args, Subcommand};
 
 /// Arguments of `broker`.
 #[derive(Debug, Args)]
