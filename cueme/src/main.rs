@@ -15,6 +15,8 @@ mod duration;
 mod error;
 mod input;
 mod log_file;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod mathematics;
 mod output;
 mod runs;
 mod surroundings;
