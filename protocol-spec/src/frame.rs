@@ -2,9 +2,10 @@
 
 use std::io;
 
-use memchr::memchr;
 use serde::Serialize;
 use thiserror::Error;
+
+use crate::scan;
 
 /// The longest line that is read or written, in bytes, its newline included.
 ///
@@ -86,7 +87,7 @@ impl Splitter {
     /// Returns the next whole line without its newline, or `None` until more bytes arrive.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, FrameError> {
         let unseen = &self.pending[self.scanned..];
-        let Some(length) = memchr(b'\n', unseen) else {
+        let Some(length) = scan::newline(unseen) else {
             self.scanned = self.pending.len();
             if self.scanned - self.taken >= FRAME_BYTES_MAX {
                 return Err(FrameError::TooLong);
@@ -117,7 +118,7 @@ impl Splitter {
 
     /// Says whether another whole line is there.
     pub fn has_line(&self) -> bool {
-        memchr(b'\n', &self.pending[self.scanned..]).is_some()
+        scan::newline(&self.pending[self.scanned..]).is_some()
     }
 
     fn release(&mut self) {

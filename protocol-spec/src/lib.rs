@@ -18,4 +18,5 @@ pub mod endpoint;
 pub mod frame;
 pub mod message;
 
+mod scan;
 mod text;

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::{Reply, Request};
 use crate::frame::{self, FrameError};
 use crate::id::RequestId;
+use crate::scan;
 use crate::version::PROTOCOL;
 
 /// Declares an enum of operations whose bodies are read only once the name is known.
@@ -152,7 +153,7 @@ struct ReplyHead<'a> {
 }
 
 fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, LineError> {
-    let text = simdutf8::basic::from_utf8(line).map_err(|_| LineError::Malformed("not UTF-8".into()))?;
+    let text = scan::utf8(line).ok_or_else(|| LineError::Malformed("not UTF-8".into()))?;
     serde_json::from_str(text).map_err(|error| LineError::Malformed(error.to_string()))
 }
 
