@@ -200,6 +200,10 @@ fn executable_for(places: &Places) -> Result<PathBuf, CliError> {
 
 /// Says whether version `one` is older than version `other`; what cannot be compared is not older.
 pub(super) fn is_older(one: &str, other: &str) -> bool {
+    if one == other {
+        // Mostly, and then there is nothing to be parsed.
+        return false;
+    }
     match (Version::parse(one), Version::parse(other)) {
         (Ok(one), Ok(other)) => one.cmp_precedence(&other).is_lt(),
         _ => false,
