@@ -12,6 +12,8 @@ use crate::table::{Goal, Row, median, ratio, show};
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let home = Home::start();
     let floor = build_floor();
+    // The broker's log has its room by then, as any that has run for a moment.
+    std::thread::sleep(Duration::from_secs(2));
     let mut human = home.connect();
     human.send(&Request::Watch(Watch::default()));
     let (mut joins, mut questions, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
@@ -73,7 +75,15 @@ fn time(command: &mut Command) -> Duration {
 
 /// Builds the floor with the profile of the binary under measurement and returns where it is.
 fn build_floor() -> PathBuf {
-    let built = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // What cargo tells those it runs about their package would be news to some build scripts, and much built anew.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text == "OUT_DIR" || text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    let built = cargo
         .args([
             "build",
             "--quiet",
