@@ -16,30 +16,31 @@ fn main() {
     if target("OS") == "linux" && target("ENV") == "gnu" {
         println!("cargo:rustc-link-arg-bins=-no-pie");
         if let (Some(archive), Some(directory)) = (unwinder(), env::var_os("OUT_DIR")) {
-            link_instead(&archive, "libgcc_s.so", Path::new(&directory));
+            link_unwinder(&archive, Path::new(&directory));
         }
     }
 }
 
 /// Returns where the compiler that links keeps the unwinder's archive. Not every one has it; the library serves as well.
 fn unwinder() -> Option<PathBuf> {
-    let linker = env::var_os("RUSTC_LINKER").unwrap_or_else(|| OsString::from("cc"));
-    let found = Command::new(linker)
+    let linker = env::var_os("RUSTC_LINKER");
+    if linker.is_none() && env::var_os("HOST") != env::var_os("TARGET") {
+        // What this machine's own compiler has is for this machine.
+        return None;
+    }
+    let found = Command::new(linker.unwrap_or_else(|| OsString::from("cc")))
         .arg("-print-file-name=libgcc_eh.a")
         .output()
         .ok()?;
     // The bare name is printed where there is none.
     let archive = PathBuf::from(String::from_utf8(found.stdout).ok()?.trim());
-    archive
-        .is_absolute()
-        .then_some(archive)
-        .filter(|path| path.is_file())
+    (archive.is_absolute() && archive.is_file()).then_some(archive)
 }
 
-/// Lets the linker find an archive under the name of a library: Rust names that in each of its calls.
-fn link_instead(archive: &Path, library: &str, directory: &Path) {
+/// Lets the linker find the archive under the name of the library, which Rust names in each of its calls.
+fn link_unwinder(archive: &Path, directory: &Path) {
     let script = format!("INPUT(\"{}\")\n", archive.display());
-    if fs::write(directory.join(library), script).is_ok() {
+    if fs::write(directory.join("libgcc_s.so"), script).is_ok() {
         println!("cargo:rustc-link-arg-bins=-L{}", directory.display());
     }
 }
