@@ -1,5 +1,5 @@
-//! The three functions of C's mathematics library that anybody here calls: SQLite ranks what a search found with them, and
-//! JSON schemas compare large numbers.
+//! The three functions of C's mathematics library that anybody here calls: the ranking of what a search found, and of
+//! libraries SQLite, `num-bigint`, `tokio` and `cssparser`.
 //!
 //! Given here, they are in the program, and the library is not loaded. It is one more file to find, to map and to bind
 //! each time an agent asks something, which took 0.3 ms of 3.1 where it was measured.

@@ -1,7 +1,7 @@
 //! Looking through the bytes of a line: plainly where they are few, with all the processor offers where they are many.
 //!
-//! What it offers has to be asked first, once per process. That takes longer than to look through a short line, and in a
-//! virtual machine a hundred times longer: an agent's call, which writes one line and reads one, is over sooner without.
+//! What it offers has to be asked first, once per process, with ten instructions that a virtual machine answers itself: they
+//! took 6 to 7 µs each where it was measured. An agent's call, which writes one line and reads one, is over sooner without.
 
 /// The longest line that is looked through plainly, in bytes.
 const PLAIN_BYTES_MAX: usize = 1024;
