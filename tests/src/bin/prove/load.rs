@@ -104,6 +104,11 @@ pub(crate) fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
+/// Writes a longer time in seconds.
+pub(crate) fn seconds(time: Duration) -> String {
+    format!("{:.0} s", time.as_secs_f64())
+}
+
 /// Joins so many agents.
 pub(crate) fn join_all(home: &Home, count: usize) -> Vec<String> {
     use protocol_spec::message::{Join, Request};

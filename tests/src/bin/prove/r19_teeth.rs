@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use serde::Deserialize;
 
+use crate::guided::last_lines;
+use crate::load::seconds;
 use crate::report::{Kept, Outcome, Verdict};
 use crate::tier::Tier;
 use crate::trial::{NotRun, Trial};
@@ -52,7 +55,9 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         .iter()
         .flat_map(|bug| bug.caught_by.iter().map(String::as_str))
         .collect();
+    let started = Instant::now();
     assert!(copy.build(), "the copy does not build");
+    trial.figure("building the copy", seconds(started.elapsed()));
     for (test, ending) in copy.prove(&controls.into_iter().collect::<Vec<_>>()) {
         trial.check(ending == Ending::Passed, || {
             format!("without a bug {test} does not pass either, and proves nothing: {ending:?}")
@@ -151,6 +156,8 @@ impl Copy {
         std::fs::write(self.directory.join(&bug.file), text).unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// Builds the copy, with the flags of everybody else who builds there: what it depends on is built once. Says so if
+    /// it cannot be built, and nothing of what a seeded bug leaves unused.
     fn build(&self) -> bool {
         let built = Command::new("cargo")
             .args([
@@ -165,11 +172,20 @@ impl Copy {
                 "--bin",
                 "prove",
             ])
-            .env("RUSTFLAGS", "-Awarnings")
             .env_remove("CUEME_BIN")
             .current_dir(&self.directory)
-            .status();
-        built.is_ok_and(|status| status.success())
+            .output();
+        match built {
+            Ok(output) if output.status.success() => true,
+            Ok(output) => {
+                eprintln!("r19: {}", last_lines(&String::from_utf8_lossy(&output.stderr)));
+                false
+            }
+            Err(error) => {
+                eprintln!("r19: cargo cannot be run: {error}");
+                false
+            }
+        }
     }
 
     /// Runs tests of the copy, and reads what they kept of how they ended.
