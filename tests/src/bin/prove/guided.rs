@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::cases::processors;
+use crate::load::seconds;
 use crate::trial::Trial;
 
 /// The longest input, in bytes.
@@ -21,13 +22,14 @@ pub(crate) fn run(trial: &mut Trial, readers: &[&'static str], lasts: Duration) 
         );
         return 0;
     }
+    let started = Instant::now();
     if !build(&folder) {
         trial.violation("the readers do not build for `cargo fuzz`");
         return 0;
     }
-    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    trial.figure("building the readers", seconds(started.elapsed()));
     let mut executions = 0;
-    let rounds = readers.chunks(at_once);
+    let rounds = readers.chunks(processors());
     let total = rounds.len() as u64;
     for (round, names) in (0..).zip(rounds) {
         trial.progress(round, total);

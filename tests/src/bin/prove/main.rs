@@ -14,6 +14,7 @@ mod proofs;
 mod report;
 mod run;
 
+mod cases;
 mod contents;
 mod guided;
 mod load;

@@ -9,6 +9,7 @@ use cueme_broker::store::{Synchronous, damage_in};
 use cueme_tests::Random;
 use protocol_spec::id::AgentId;
 
+use crate::cases::{Extent, try_all};
 use crate::load::by_build;
 use crate::promises::{Little, Promises};
 use crate::raw::{Image, Plan, SimDisk};
@@ -27,38 +28,46 @@ const CONTROL_PERCENT: u64 = 10;
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let total = trial.size(by_build(800, 10_000), 100_000, 1_000_000);
     let controls = trial.size(60, 1_000, 1_000);
-    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
-    let (image, agents) = prepare(directory.path(), &mut trial.random);
-    let stage = Stage {
-        directory: directory.path(),
-        image: &image,
-        agents: &agents,
-    };
+    let (image, agents) = prepare(&mut trial.random)?;
     let mut promised = 0;
-    for number in 0..total {
-        let at = trial.random.below(OPERATIONS_MAX);
-        let mut random = trial.random.fork();
-        let after = stage.play(Synchronous::Full, Plan::CutAt(at), &mut random);
-        promised += after.promised;
-        trial.check(after.broken.is_empty(), || {
-            format!("power lost at operation {at}: {:?}", after.broken)
-        });
-        trial.check(after.log_damage.is_none(), || {
-            format!(
-                "power lost at operation {at} is taken for damage: {:?}",
-                after.log_damage
-            )
-        });
-        trial.progress(number, total);
-    }
+    try_all(
+        trial,
+        Extent::Count(total),
+        |directory, _, mut random| {
+            let at = random.below(OPERATIONS_MAX);
+            let stage = Stage::new(directory, &image, &agents);
+            (at, stage.play(Synchronous::Full, Plan::CutAt(at), &mut random))
+        },
+        |trial, number, (at, after)| {
+            promised += after.promised;
+            trial.check(after.broken.is_empty(), || {
+                format!("case {number}, power lost at operation {at}: {:?}", after.broken)
+            });
+            trial.check(after.log_damage.is_none(), || {
+                format!(
+                    "case {number}, power lost at operation {at} is taken for damage: {:?}",
+                    after.log_damage
+                )
+            });
+        },
+    )?;
     let (mut lazy, mut lying) = (Broken::default(), Broken::default());
-    for number in 0..controls {
-        let at = trial.random.below(OPERATIONS_MAX);
-        let mut random = trial.random.fork();
-        lazy.count(&stage.play(Synchronous::Normal, Plan::CutAt(at), &mut random));
-        lying.count(&stage.play(Synchronous::Full, Plan::LiesAndIsCutAt(at), &mut random));
-        trial.progress(number, controls);
-    }
+    try_all(
+        trial,
+        Extent::Count(controls),
+        |directory, _, mut random| {
+            let at = random.below(OPERATIONS_MAX);
+            let stage = Stage::new(directory, &image, &agents);
+            (
+                stage.play(Synchronous::Normal, Plan::CutAt(at), &mut random),
+                stage.play(Synchronous::Full, Plan::LiesAndIsCutAt(at), &mut random),
+            )
+        },
+        |_, _, (without_syncs, with_lies)| {
+            lazy.count(&without_syncs);
+            lying.count(&with_lies);
+        },
+    )?;
     for (what, cases) in [
         ("no sync at commits lost something", lazy.lost),
         ("a disk that lies corrupted something", lying.corrupt),
@@ -81,13 +90,15 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 }
 
 /// Makes a database with agents, to begin each case with.
-pub(crate) fn prepare(directory: &Path, random: &mut Random) -> (Image, Vec<AgentId>) {
-    let disk = SimDisk::insert(directory, &Image::new(), Plan::Sound);
-    let mut little = Little::open(directory.join("cueme.db"), Synchronous::Full, true, random.fork())
+pub(crate) fn prepare(random: &mut Random) -> Result<(Image, Vec<AgentId>), NotRun> {
+    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+    let disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
+    let database = directory.path().join("cueme.db");
+    let mut little = Little::open(database, Synchronous::Full, true, random.fork())
         .unwrap_or_else(|error| panic!("{error}"));
     let agents = little.join(AGENTS);
     drop(little);
-    (disk.contents(), agents)
+    Ok((disk.contents(), agents))
 }
 
 struct Stage<'a> {
@@ -121,7 +132,15 @@ impl Broken {
     }
 }
 
-impl Stage<'_> {
+impl<'a> Stage<'a> {
+    fn new(directory: &'a Path, image: &'a Image, agents: &'a [AgentId]) -> Self {
+        Self {
+            directory,
+            image,
+            agents,
+        }
+    }
+
     /// Works until the power is cut, and looks at what is left.
     fn play(&self, synchronous: Synchronous, plan: Plan, random: &mut Random) -> After {
         let disk = SimDisk::insert(self.directory, self.image, plan);

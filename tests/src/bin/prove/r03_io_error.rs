@@ -9,6 +9,7 @@ use cueme_tests::{Client, Home, Random, Wire, eventually};
 use protocol_spec::id::{AgentId, RequestId};
 use protocol_spec::message::{Reply, Request};
 
+use crate::cases::{Extent, try_all};
 use crate::load::{millis, within};
 use crate::promises::{Little, Promises};
 use crate::r02_power::{look, prepare};
@@ -34,41 +35,44 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let scripts = trial.size(1, 10, 40);
     // Fourteen rounds of orders are some two hundred operations and more.
     let rounds = trial.size(5, 14, 14);
-    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
-    let (image, agents) = prepare(directory.path(), &mut trial.random);
-    let (mut cases, mut failed_orders, mut promised) = (0u64, 0, 0);
+    let (image, agents) = prepare(&mut trial.random)?;
+    let (mut cases, mut failed_orders, mut promised) = (0, 0, 0);
     for script in 0..scripts {
         let seed = trial.random.fork();
-        let play = |plan: Plan| -> (SimDisk, Played) {
-            let disk = SimDisk::insert(directory.path(), &image, plan);
-            let played = play(directory.path(), &agents, rounds, seed.clone());
+        let play = |directory: &Path, plan: Plan| -> (SimDisk, Played) {
+            let disk = SimDisk::insert(directory, &image, plan);
+            let played = play(directory, &agents, rounds, seed.clone());
             (disk, played)
         };
-        let (disk, _) = play(Plan::Sound);
-        let operations = disk.operations();
-        drop(disk);
-        for at in 0..operations {
-            for fault in FAULTS {
-                cases += 1;
-                let (disk, played) = play(Plan::FailsAt(at, fault));
+        let operations = {
+            let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+            play(directory.path(), Plan::Sound).0.operations()
+        };
+        cases += try_all(
+            trial,
+            Extent::Count(operations * FAULTS.len() as u64),
+            |directory, number, mut random| {
+                let (at, fault) = fault_of(number);
+                let (disk, played) = play(directory, Plan::FailsAt(at, fault));
                 // As another broker of this machine finds it, and as one does after the power was lost: what was
                 // promised must have been synced, with the fault before it as without.
-                let lefts = [disk.contents(), disk.cut(&mut trial.random)];
+                let lefts = [disk.contents(), disk.cut(&mut random)];
                 drop(disk);
+                let broken = lefts.map(|left| look(directory, &left, &played.promises, &mut random));
+                (played, broken.concat())
+            },
+            |trial, number, (played, broken)| {
+                let (at, fault) = fault_of(number);
                 failed_orders += played.failed;
                 promised += played.promises.count();
                 trial.check(played.has_recovered, || {
                     format!("{fault:?} at operation {at} of script {script}: it did not work again")
                 });
-                for left in lefts {
-                    let broken = look(directory.path(), &left, &played.promises, &mut trial.random);
-                    trial.check(broken.is_empty(), || {
-                        format!("{fault:?} at operation {at} of script {script}: {broken:?}")
-                    });
-                }
-            }
-            trial.progress(script * operations + at, scripts * operations);
-        }
+                trial.check(broken.is_empty(), || {
+                    format!("{fault:?} at operation {at} of script {script}: {broken:?}")
+                });
+            },
+        )?;
     }
     trial.check(failed_orders > 0, || "no fault was ever noticed".into());
     under_strace(trial);
@@ -76,6 +80,13 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.figure("orders that failed with them", failed_orders);
     trial.figure("promises kept", promised);
     Ok(())
+}
+
+/// Returns which operation fails in a case, and how.
+fn fault_of(number: u64) -> (u64, Fault) {
+    let ways = FAULTS.len() as u64;
+    let way = usize::try_from(number % ways).unwrap_or(0);
+    (number / ways, FAULTS[way])
 }
 
 struct Played {

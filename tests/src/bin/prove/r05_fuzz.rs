@@ -5,12 +5,13 @@
 
 use std::io::{BufReader, Write};
 use std::net::Shutdown;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cueme_tests::{Answer, Home, Http, Random};
 
+use crate::cases::{Extent, try_all};
 use crate::raw::heap;
 use crate::trial::{NotRun, Trial};
 
@@ -21,18 +22,20 @@ mod readers;
 const HANG: Duration = Duration::from_secs(1);
 /// How much memory one input may take, in bytes.
 const MEMORY_MAX: usize = 512 * 1024 * 1024;
+/// How many inputs are made before the clock is looked at.
+const INPUTS_A_CASE: u64 = 64;
 
 /// Replays and mutates.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let lasts = Duration::from_secs(trial.size(2, 50, 600));
+    let lasts = Duration::from_secs(trial.size(2, 30, 600));
     let mut total = 0;
     for (name, target) in readers::READERS {
         let corpus = corpus(name);
         assert!(!corpus.is_empty(), "the corpus of {name} is there");
         for input in &corpus {
-            feed(trial, name, target, input);
+            trial.violations(feed(name, target, input).into_iter().collect());
         }
-        let executions = mutate(trial, name, target, &corpus, lasts);
+        let executions = mutate(trial, name, target, &corpus, lasts)?;
         total += executions;
         trial.figure(name, format!("{} kept, {executions} made", corpus.len()));
     }
@@ -56,25 +59,26 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Makes inputs from the corpus by chance, for a while.
+/// Makes inputs from the corpus by chance, for a while; returns how many.
 fn mutate(
     trial: &mut Trial,
     name: &'static str,
     target: fn(&[u8]),
     corpus: &[Vec<u8>],
     lasts: Duration,
-) -> u64 {
-    let started = Instant::now();
-    let mut executions = 0;
-    while started.elapsed() < lasts {
-        for _ in 0..64 {
-            let input = mutant(corpus, &mut trial.random);
-            feed(trial, name, target, &input);
-            executions += 1;
-        }
-        trial.progress(started.elapsed().as_secs(), lasts.as_secs());
-    }
-    executions
+) -> Result<u64, NotRun> {
+    let tried = try_all(
+        trial,
+        Extent::Time(lasts),
+        |_, _, mut random| {
+            let inputs = (0..INPUTS_A_CASE).map(|_| mutant(corpus, &mut random));
+            inputs
+                .filter_map(|input| feed(name, target, &input))
+                .collect::<Vec<_>>()
+        },
+        |trial, _, violations| trial.violations(violations),
+    )?;
+    Ok(tried * INPUTS_A_CASE)
 }
 
 fn mutant(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
@@ -127,20 +131,19 @@ const PIECES: &[&str] = &[
     "数据库",
 ];
 
-fn feed(trial: &mut Trial, name: &str, target: fn(&[u8]), input: &[u8]) {
-    let before = heap::live_bytes();
-    heap::reset_peak();
+/// Has one input read; returns what was wrong with that.
+fn feed(name: &str, target: fn(&[u8]), input: &[u8]) -> Option<String> {
     let started = Instant::now();
-    let ended = catch_unwind(AssertUnwindSafe(|| target(input)));
+    let (ended, peak) = heap::peak_of(|| catch_unwind(|| target(input)));
     let took = started.elapsed();
-    let peak = heap::peak_bytes().saturating_sub(before);
-    trial.check(ended.is_ok() && took < HANG && peak < MEMORY_MAX, || {
+    let holds = ended.is_ok() && took < HANG && peak < MEMORY_MAX;
+    (!holds).then(|| {
         format!(
             "{name}: {:?} took {took:?} and {peak} bytes, panicked: {}",
             String::from_utf8_lossy(input),
             ended.is_err()
         )
-    });
+    })
 }
 
 /// Heads of requests that no browser would send, to the real page.

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use cueme_broker::store::Synchronous;
 use cueme_tests::{Home, Random};
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::Reply;
 
+use crate::cases::{Extent, try_all};
 use crate::promises::Little;
 use crate::raw::{Image, Plan, SimDisk};
 use crate::trial::{NotRun, Trial};
@@ -26,39 +27,34 @@ const AIMED_EVERY: u64 = 8;
 
 /// Flips bits.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let flips = trial.size(400, 20_000, 200_000);
-    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
-    let made = directory.path().join("made");
-    fs::create_dir(&made).map_err(|error| NotRun(error.to_string()))?;
-    let (image, known) = prepare(&made, &mut trial.random);
+    let flips = trial.size(400, 10_000, 200_000);
+    let (image, known) = prepare(&mut trial.random)?;
     let answers = places_of_answers(&image, &known);
     trial.check(!answers.is_empty(), || {
         "no answer can be found in the database".into()
     });
-    let stage = Stage {
-        directory: directory.path().join("flipped"),
-        known,
-    };
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for number in 0..flips {
-        let (name, offset) = match trial.random.pick(&answers) {
-            Some(offset) if number % AIMED_EVERY == 0 => (DATABASE.to_owned(), *offset),
-            _ => anywhere(&image, &mut trial.random),
-        };
-        let bit = trial.random.below(8);
-        let flipped = flip(&image, &name, offset, bit);
-        let was_clean = number % 2 == 0;
-        let verdict = stage.judge(&flipped, was_clean, &mut trial.random);
-        match verdict {
+    try_all(
+        trial,
+        Extent::Count(flips),
+        |directory, number, mut random| {
+            let flip = match random.pick(&answers) {
+                Some(offset) if number % AIMED_EVERY == 0 => Flip::new(DATABASE, *offset, &mut random),
+                _ => Flip::anywhere(&image, &mut random),
+            };
+            let stage = Stage {
+                directory: directory.join("flipped"),
+                known: &known,
+            };
+            let was_clean = number % 2 == 0;
+            let verdict = stage.judge(&flip.done_to(&image), was_clean, &mut random);
+            (flip, verdict)
+        },
+        |trial, number, (flip, verdict)| match verdict {
             Ok(what) => *counts.entry(what).or_default() += 1,
-            Err(wrong) => {
-                trial.violation(format!(
-                    "after bit {bit} of byte {offset} of {name} flipped: {wrong}"
-                ));
-            }
-        }
-        trial.progress(number, flips);
-    }
+            Err(wrong) => trial.violation(format!("case {number}, after {flip}: {wrong}")),
+        },
+    )?;
     says_what_to_do(trial);
     trial.figure("flips", flips);
     trial.figure("of them in the text of an answer", flips.div_ceil(AIMED_EVERY));
@@ -82,9 +78,11 @@ struct Known {
 }
 
 /// Makes a database in whose file and log there are answers that somebody still has to hear.
-fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Known>) {
-    let disk = SimDisk::insert(directory, &Image::new(), Plan::Sound);
-    let mut little = Little::open(directory.join(DATABASE), Synchronous::Full, true, random.fork())
+fn prepare(random: &mut Random) -> Result<(Image, Vec<Known>), NotRun> {
+    let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+    let disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
+    let database = directory.path().join(DATABASE);
+    let mut little = Little::open(database, Synchronous::Full, true, random.fork())
         .unwrap_or_else(|error| panic!("{error}"));
     let agents = little.join(ANSWERED);
     let mut known = Vec::new();
@@ -112,7 +110,7 @@ fn prepare(directory: &std::path::Path, random: &mut Random) -> (Image, Vec<Know
     }
     let image = disk.contents();
     drop(little);
-    (image, known)
+    Ok((image, known))
 }
 
 /// Returns where bytes of answers stand in the database.
@@ -129,24 +127,55 @@ fn places_of_answers(image: &Image, known: &[Known]) -> Vec<usize> {
     places.collect()
 }
 
-/// Picks any byte of any file.
-fn anywhere(image: &Image, random: &mut Random) -> (String, usize) {
-    let mut names: Vec<&String> = image.keys().filter(|name| !image[*name].is_empty()).collect();
-    names.sort();
-    let name = random
-        .pick(&names)
-        .map_or_else(String::new, |name| (*name).clone());
-    let length = image.get(&name).map_or(1, Vec::len);
-    (name, random.index(length))
+/// One bit that flips.
+struct Flip {
+    file: String,
+    byte: usize,
+    bit: u64,
 }
 
-/// Flips one bit of one file.
-fn flip(image: &Image, name: &str, offset: usize, bit: u64) -> Image {
-    let mut flipped = image.clone();
-    if let Some(byte) = flipped.get_mut(name).and_then(|bytes| bytes.get_mut(offset)) {
-        *byte ^= 1 << bit;
+impl Flip {
+    /// Picks a bit of this byte.
+    fn new(file: &str, byte: usize, random: &mut Random) -> Self {
+        Self {
+            file: file.to_owned(),
+            byte,
+            bit: random.below(8),
+        }
     }
-    flipped
+
+    /// Picks any bit of any file.
+    fn anywhere(image: &Image, random: &mut Random) -> Self {
+        let mut files: Vec<(&String, usize)> = image
+            .iter()
+            .map(|(file, bytes)| (file, bytes.len()))
+            .filter(|(_, length)| *length > 0)
+            .collect();
+        files.sort();
+        let (file, length) = *random.pick(&files).unwrap_or_else(|| panic!("nothing to flip"));
+        let byte = random.index(length);
+        Self::new(file, byte, random)
+    }
+
+    /// Returns the files with this bit flipped.
+    fn done_to(&self, image: &Image) -> Image {
+        let mut flipped = image.clone();
+        let bytes = flipped.get_mut(&self.file);
+        if let Some(byte) = bytes.and_then(|bytes| bytes.get_mut(self.byte)) {
+            *byte ^= 1 << self.bit;
+        }
+        flipped
+    }
+}
+
+impl fmt::Display for Flip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "bit {} of byte {} of {} flipped",
+            self.bit, self.byte, self.file
+        )
+    }
 }
 
 /// What became of one answer.
@@ -157,12 +186,12 @@ enum Seen {
 }
 
 /// Where brokers are started on what is left.
-struct Stage {
+struct Stage<'a> {
     directory: PathBuf,
-    known: Vec<Known>,
+    known: &'a [Known],
 }
 
-impl Stage {
+impl Stage<'_> {
     /// Starts a broker on it, and asks every question again.
     fn judge(&self, image: &Image, was_clean: bool, random: &mut Random) -> Result<&'static str, String> {
         self.write(image)

@@ -160,8 +160,6 @@ fn cut_anywhere(trial: &mut Trial) {
 
 /// A long turn takes no more memory than a short one.
 fn many_events(trial: &mut Trial, count: u64) {
-    let before = heap::live_bytes();
-    heap::reset_peak();
     let mut number = 0;
     let stream = Generated::new(move || {
         number += 1;
@@ -172,8 +170,7 @@ fn many_events(trial: &mut Trial, count: u64) {
             _ => None,
         }
     });
-    let (ending, tail) = written(stream, 0);
-    let peak = heap::peak_bytes().saturating_sub(before);
+    let ((ending, tail), peak) = heap::peak_of(|| written(stream, 0));
     let last = tail.last_type();
     trial.check(last == "done" && matches!(ending, Ending::Done(_)), || {
         format!("the last event of {count} is {last}: {ending:?}")
@@ -192,8 +189,6 @@ fn many_events(trial: &mut Trial, count: u64) {
 
 /// A line beyond the limit ends the turn with an error, with no more than twice the limit in memory.
 fn long_line(trial: &mut Trial) {
-    let before = heap::live_bytes();
-    heap::reset_peak();
     let mut pieces = 0;
     let stream = Generated::new(move || {
         pieces += 1;
@@ -205,8 +200,7 @@ fn long_line(trial: &mut Trial) {
             }
         })
     });
-    let (ending, last) = outcome(stream, 0);
-    let peak = heap::peak_bytes().saturating_sub(before);
+    let ((ending, last), peak) = heap::peak_of(|| outcome(stream, 0));
     trial.check(last == "error" && matches!(ending, Ending::Error(_)), || {
         format!("a line of 64 MiB ended with {last}")
     });

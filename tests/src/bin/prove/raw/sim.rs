@@ -68,6 +68,8 @@ struct Content {
     durable: Vec<u8>,
     /// Sectors written since the last sync.
     dirty: BTreeSet<usize>,
+    /// Whether it was cut off since then: what is written behind that later does not say all that changed.
+    is_cut_off: bool,
 }
 
 impl SimDisk {
@@ -80,7 +82,7 @@ impl SimDisk {
                 let content = Content {
                     now: bytes.clone(),
                     durable: bytes.clone(),
-                    dirty: BTreeSet::new(),
+                    ..Content::default()
                 };
                 (name.clone(), content)
             })
@@ -167,9 +169,23 @@ impl Content {
         self.dirty.extend(offset / SECTOR..end.div_ceil(SECTOR));
     }
 
+    fn truncate(&mut self, size: usize) {
+        self.is_cut_off |= size < self.now.len();
+        self.now.resize(size, 0);
+    }
+
     fn sync(&mut self) {
-        self.durable.clone_from(&self.now);
-        self.dirty.clear();
+        if std::mem::take(&mut self.is_cut_off) {
+            self.durable.clone_from(&self.now);
+            self.dirty.clear();
+            return;
+        }
+        self.durable.resize(self.now.len(), 0);
+        for sector in std::mem::take(&mut self.dirty) {
+            let begin = sector * SECTOR;
+            let end = (begin + SECTOR).min(self.now.len());
+            self.durable[begin..end].copy_from_slice(&self.now[begin..end]);
+        }
     }
 
     /// Returns what is left when the power goes now.
@@ -289,7 +305,7 @@ impl State {
             return code;
         }
         let content = self.files.entry(name.to_owned()).or_default();
-        content.now.resize(size, 0);
+        content.truncate(size);
         ffi::SQLITE_OK
     }
 
@@ -321,6 +337,47 @@ impl State {
                 Fault::Io | Fault::Short => code,
             }),
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changes a file at random as the disk does.
+    fn change(content: &mut Content, random: &mut Random) {
+        let place = random.index(4000);
+        match random.below(8) {
+            0 => content.truncate(place),
+            1 => content.truncate(content.now.len() + place),
+            _ => {
+                let count = 1 + random.index(1500);
+                content.write(&random.bytes(count), place);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_synced_survives_to_the_byte_and_nothing_else() {
+        let mut random = Random::new(1);
+        for _ in 0..2000 {
+            let mut content = Content::default();
+            for _ in 0..=random.below(5) {
+                for _ in 0..=random.below(5) {
+                    change(&mut content, &mut random);
+                }
+                content.sync();
+                assert!(content.survive(&mut random) == content.now);
+            }
+            let synced = content.now.clone();
+            change(&mut content, &mut random);
+            let left = content.survive(&mut random);
+            for (place, byte) in left.iter().enumerate() {
+                let was = synced.get(place).copied().unwrap_or(0);
+                let is = content.now.get(place).copied().unwrap_or(0);
+                assert!(*byte == was || *byte == is, "{place}");
+            }
         }
     }
 }
