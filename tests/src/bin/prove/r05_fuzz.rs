@@ -27,7 +27,7 @@ const INPUTS_A_CASE: u64 = 64;
 
 /// Replays and mutates.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
-    let lasts = Duration::from_secs(trial.size(2, 30, 600));
+    let lasts = Duration::from_secs(trial.size(2, 35, 600));
     let mut total = 0;
     for (name, target) in readers::READERS {
         let corpus = corpus(name);

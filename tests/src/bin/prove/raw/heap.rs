@@ -1,16 +1,16 @@
-//! Counts what is allocated and not yet freed: by everybody, and at most by one thread.
+//! Counts what a thread has allocated and not yet freed.
+//!
+//! Each thread counts for itself: whoever measures does everything on one, and threads that count together would wait for
+//! one another at every allocation.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// What this thread allocated and freed: below zero where it frees what others allocated.
     static OWN: Cell<Own> = const { Cell::new(Own { live: 0, peak: 0 }) };
 }
 
+/// What a thread counted, in bytes; below zero where it freed what others allocated.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     live: isize,
@@ -23,14 +23,14 @@ struct Counted;
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Returns how many bytes are in use.
+/// Returns how many bytes of this thread are in use.
 pub(crate) fn live_bytes() -> usize {
-    LIVE.load(Ordering::Relaxed)
+    usize::try_from(OWN.get().live).unwrap_or(0)
 }
 
-/// Runs something on this thread, and returns the most that the thread had allocated at once beyond what it had before.
+/// Runs something, and returns the most that this thread had in use meanwhile beyond what it had before.
 pub(crate) fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = OWN.get().live;
+    let Own { live: before, .. } = OWN.get();
     OWN.set(Own {
         live: before,
         peak: before,
@@ -40,22 +40,16 @@ pub(crate) fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
 }
 
 fn grow(bytes: usize) {
-    LIVE.fetch_add(bytes, Ordering::Relaxed);
     let Own { live, peak } = OWN.get();
     let live = live.saturating_add_unsigned(bytes);
-    OWN.set(Own {
-        live,
-        peak: peak.max(live),
-    });
+    let peak = peak.max(live);
+    OWN.set(Own { live, peak });
 }
 
 fn shrink(bytes: usize) {
-    LIVE.fetch_sub(bytes, Ordering::Relaxed);
     let Own { live, peak } = OWN.get();
-    OWN.set(Own {
-        live: live.saturating_sub_unsigned(bytes),
-        peak,
-    });
+    let live = live.saturating_sub_unsigned(bytes);
+    OWN.set(Own { live, peak });
 }
 
 // SAFETY: every call is passed to the system's allocator as it came; counting touches no memory of the caller, and
@@ -89,16 +83,22 @@ unsafe impl GlobalAlloc for Counted {
 
 #[cfg(test)]
 mod tests {
+    use std::hint::black_box;
+
     use super::*;
 
     #[test]
-    fn the_peak_is_that_of_the_thread_whatever_others_do_meanwhile() {
-        let ((), peak) = peak_of(|| {
-            drop(std::hint::black_box(vec![1u8; 1 << 20]));
+    fn a_thread_counts_what_it_allocates_itself_and_no_more() {
+        let before = live_bytes();
+        let (kept, peak) = peak_of(|| {
+            drop(black_box(vec![1u8; 3 << 20]));
             std::thread::scope(|scope| {
-                scope.spawn(|| drop(std::hint::black_box(vec![1u8; 8 << 20])));
+                scope.spawn(|| drop(black_box(vec![1u8; 32 << 20])));
             });
+            black_box(vec![1u8; 1 << 20])
         });
-        assert!((1 << 20..4 << 20).contains(&peak), "{peak}");
+        assert!((3 << 20..4 << 20).contains(&peak), "{peak}");
+        assert!((1 << 20..2 << 20).contains(&(live_bytes() - before)));
+        drop(kept);
     }
 }
