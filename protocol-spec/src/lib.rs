@@ -18,5 +18,7 @@ pub mod endpoint;
 pub mod frame;
 pub mod message;
 
+pub mod visible;
+
 mod scan;
 mod text;

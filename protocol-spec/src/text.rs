@@ -1,5 +1,7 @@
 //! Small questions about text that every part of the contract asks the same way.
 
+use crate::visible::is_invisible;
+
 /// The most characters of somebody's input that an error message repeats.
 const FOUND_CHARS_MAX: usize = 48;
 
@@ -23,19 +25,13 @@ pub(crate) fn shorten(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if is_invisible(c) {
+        if is_invisible(c) || (c.is_whitespace() && c != ' ') {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
         }
     }
     shown
-}
-
-fn is_invisible(c: char) -> bool {
-    (c.is_whitespace() && c != ' ')
-        || c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

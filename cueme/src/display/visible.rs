@@ -1,4 +1,6 @@
-//! Makes what would act on a terminal visible instead.
+//! Spells out for a terminal the characters that would act on it. Which ones those are, [`protocol_spec::visible`] says.
+
+use protocol_spec::visible::{Piece, code, pieces};
 
 /// Returns `text` with every character that is not plainly seen spelled out; line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> String {
@@ -13,40 +15,35 @@ pub(crate) fn visible_line(text: &str) -> String {
 fn show(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let mut shown = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(c) = letters.next() {
-        // The CR of a line ending is not worth a mark.
-        if c == '\r' && letters.peek() == Some(&'\n') {
-            continue;
-        }
-        if is_kept(c) {
-            shown.push(c);
-            continue;
-        }
-        match c {
-            '\n' => shown.push('⏎'),
-            '\t' => shown.push(' '),
-            '\0'..='\u{1f}' => shown.push(picture(c)),
-            '\u{7f}' => shown.push('␡'),
-            c if is_hidden(c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
-            c => shown.push(c),
+    for piece in pieces(text) {
+        match piece {
+            Piece::Seen(seen) => show_seen(seen, &is_kept, &mut shown),
+            Piece::Hidden(control @ '\0'..='\u{1f}') => shown.push(picture(control)),
+            Piece::Hidden('\u{7f}') => shown.push('␡'),
+            Piece::Hidden(letter) => shown.extend(["<", &code(letter), ">"]),
         }
     }
     shown
 }
 
+fn show_seen(text: &str, is_kept: &impl Fn(char) -> bool, shown: &mut String) {
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        match c {
+            // The CR of a line ending is not worth a mark.
+            '\r' if letters.peek() == Some(&'\n') => {}
+            c if is_kept(c) => shown.push(c),
+            '\n' => shown.push('⏎'),
+            '\t' => shown.push(' '),
+            '\r' => shown.push(picture(c)),
+            c => shown.push(c),
+        }
+    }
+}
+
 /// Returns the picture Unicode has for a control character.
 fn picture(control: char) -> char {
     char::from_u32(0x2400 + u32::from(control)).unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-/// Says whether a character cannot be seen, changes the direction of others, or acts on a terminal.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use protocol_spec::visible::{Piece, code, has_hidden, pieces};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-use super::invisible::{Piece, has_hidden, pieces};
 use super::links::{bare_addresses, linkable_host};
 
 /// How deep quotes and lists may be nested; deeper ones are shown at this depth.
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
             match piece {
                 Piece::Seen(seen) => self.events.push(Event::Text(seen.to_owned().into())),
                 Piece::Hidden(letter) => {
-                    let code = format!("U+{:04X}", letter as u32);
+                    let code = code(letter);
                     self.html(format!(
                         "<span class=\"invisible\" title=\"{code}\">⟨{code}⟩</span>"
                     ));
