@@ -69,7 +69,7 @@ fn every_host_with_hooks_has_its_events_covered() {
     let usual = [Event::SessionStart, Event::PromptSubmit, Event::Stop];
     for runtime in Runtime::ALL {
         let events: &[Event] = match runtime {
-            Runtime::Terminal => &[],
+            Runtime::AgentsMd | Runtime::Terminal => &[],
             Runtime::Windsurf => &usual[1..],
             _ => &usual,
         };
@@ -107,6 +107,8 @@ fn the_end_of_a_turn_carries_what_each_host_tells() {
         turn(Runtime::Opencode),
         ("ses_1".into(), Some("msg_8".into()), done())
     );
+    assert_eq!(turn(Runtime::QwenCode), ("sess-6".into(), None, done()));
+    assert_eq!(turn(Runtime::Droid), ("sess-7".into(), None, None));
 }
 
 #[test]
@@ -410,7 +412,10 @@ fn whatever_is_answered_never_breaks_a_host() {
                 let name = format!("{runtime} {event:?} {reply:?}: {output:?}");
                 let is_gate = matches!(event, Event::PreTool | Event::Permission);
                 assert!(output.exit == 0 || is_gate, "{name}");
-                if !matches!(runtime, Runtime::Kiro | Runtime::Windsurf | Runtime::Terminal) {
+                if !matches!(
+                    runtime,
+                    Runtime::Kiro | Runtime::Windsurf | Runtime::AgentsMd | Runtime::Terminal
+                ) {
                     assert!(
                         answer(&output).is_object() && output.stdout.lines().count() == 1,
                         "{name}"

@@ -33,6 +33,7 @@ struct Machine {
     folder: Rc<TempDir>,
     runtime: Runtime,
     scope: Scope,
+    environment: Vec<(String, String)>,
 }
 
 impl Machine {
@@ -50,6 +51,7 @@ impl Machine {
             folder,
             runtime,
             scope,
+            environment: Vec::new(),
         }
     }
 
@@ -68,6 +70,7 @@ impl Machine {
             scope: self.scope,
             paths: &paths,
             binary: &binary,
+            environment: &self.environment,
             language: Language::English,
             extras: Extras::default(),
             wish,
@@ -601,4 +604,87 @@ fn what_was_chosen_is_known_again_even_from_an_outdated_installation() {
         choices(request, &read(request, &machine.data()).unwrap())
     });
     assert_eq!(nothing, None);
+}
+
+/// Returns the value of the front matter that a file starts with, if it starts with one.
+fn front_matter(text: &str) -> Option<saphyr::YamlOwned> {
+    use saphyr::LoadableYamlNode;
+
+    let (yaml, _) = text.strip_prefix("---\n")?.split_once("\n---\n").unwrap();
+    let mut documents =
+        saphyr::YamlOwned::load_from_str(yaml).unwrap_or_else(|error| panic!("{error}: {yaml}"));
+    assert_eq!(documents.len(), 1, "{yaml}");
+    documents.pop()
+}
+
+#[test]
+fn every_front_matter_is_yaml_with_the_member_that_its_runtime_looks_for() {
+    let mut seen = 0;
+    for runtime in Runtime::ALL {
+        for scope in [Scope::User, Scope::Project] {
+            let machine = Machine::new(runtime, scope, &Tree::new());
+            machine.run(Wish::Install);
+            for (path, bytes) in machine.tree() {
+                let Some(yaml) = front_matter(&String::from_utf8_lossy(&bytes)) else {
+                    continue;
+                };
+                let member = match runtime {
+                    Runtime::Cursor => "alwaysApply",
+                    Runtime::Windsurf => "trigger",
+                    Runtime::Kiro => "inclusion",
+                    Runtime::Vscode => "applyTo",
+                    other => panic!("{other} has a front matter: {}", path.display()),
+                };
+                assert!(
+                    yaml.as_mapping_get(member).is_some(),
+                    "{}: {yaml:?}",
+                    path.display()
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 6, "only {seen} front matters");
+}
+
+#[test]
+fn what_moves_our_broker_stands_in_every_hook_and_mcp_entry_of_the_user() {
+    const FOLDER: &str = "/srv/my cueme";
+    for runtime in Runtime::ALL
+        .into_iter()
+        .filter(|runtime| !matches!(runtime, Runtime::AgentsMd | Runtime::Terminal))
+    {
+        let mut before = Tree::new();
+        before.insert("home/.config/amp/settings.json".into(), b"{}\n".to_vec());
+        let mut machine = Machine::new(runtime, Scope::User, &before);
+        machine.environment = vec![("CUEME_HOME".to_owned(), FOLDER.to_owned())];
+        machine.run(Wish::Install);
+        assert_eq!(machine.status(), Status::Installed, "{runtime}");
+        let mut entries = 0;
+        for (path, bytes) in machine.tree() {
+            let text = String::from_utf8(bytes).unwrap();
+            let calls = text.matches(&format!("hook {runtime} ")).count();
+            let named = text.matches(&format!("CUEME_HOME={FOLDER}")).count();
+            // Copilot CLI has each command twice, once for each shell.
+            assert_eq!(calls, named, "{}", path.display());
+            let servers = text.matches("\"mcp\"]").count() + text.matches("\n      \"mcp\"\n").count();
+            if servers > 0 || path.ends_with("plugins/cueme.js") {
+                assert!(
+                    text.contains(&format!("\"CUEME_HOME\": \"{FOLDER}\""))
+                        || text.contains(&format!("\"CUEME_HOME\":\"{FOLDER}\""))
+                        || text.contains(&format!("CUEME_HOME = \"{FOLDER}\"")),
+                    "{}:\n{text}",
+                    path.display()
+                );
+                entries += 1;
+            }
+        }
+        assert!(entries > 0, "{runtime}");
+        machine.run(Wish::Remove);
+        assert_same(&machine.tree(), &before, runtime.tag());
+        let mut shared = Machine::new(runtime, Scope::Project, &Tree::new());
+        shared.environment.clone_from(&machine.environment);
+        shared.run(Wish::Install);
+        assert!(!shown(&shared.tree()).contains("CUEME_HOME"), "{runtime}");
+    }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use adapter_core::hap::TURN_ENV;
-use protocol_spec::endpoint::{Places, Surroundings};
+use protocol_spec::endpoint::{HOME_VARIABLE, Places, Surroundings, VARIABLES};
 use protocol_spec::id::AgentId;
 
 use crate::error::CliError;
@@ -20,6 +20,19 @@ pub(crate) fn places() -> Result<Places, CliError> {
         is_macos: cfg!(target_os = "macos"),
     };
     Ok(Places::find(&surroundings)?)
+}
+
+/// Returns the variables that moved the places of this call, as they are set.
+///
+/// A program that is started without them looks for the broker elsewhere.
+pub(crate) fn moved_places() -> Vec<(String, String)> {
+    let set = |name: &str| Some((name.to_owned(), variable(name)?));
+    // macOS has places of its own, which only CUEME_HOME moves.
+    let others = VARIABLES.iter().filter(|_| cfg!(not(target_os = "macos")));
+    match set(HOME_VARIABLE) {
+        Some(home) => vec![home],
+        None => others.filter_map(|name| set(name)).collect(),
+    }
 }
 
 /// Returns the user this process runs as.

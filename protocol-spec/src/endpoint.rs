@@ -49,13 +49,25 @@ pub struct Places {
     pub log_dir: PathBuf,
 }
 
+/// The variables that move the places, each alone; `CUEME_HOME` overrides the others.
+pub const VARIABLES: [&str; 5] = [
+    HOME_VARIABLE,
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+/// The variable that moves all places at once.
+pub const HOME_VARIABLE: &str = "CUEME_HOME";
+
 impl Places {
     /// Computes the places: everything under `CUEME_HOME` when that is set, else the platform's own directories.
     pub fn find<F>(surroundings: &Surroundings<F>) -> Result<Self, EndpointError>
     where
         F: Fn(&str) -> Option<OsString>,
     {
-        if let Some(home) = absolute(surroundings, "CUEME_HOME")? {
+        if let Some(home) = absolute(surroundings, HOME_VARIABLE)? {
             return Ok(Self {
                 socket_dir: short_enough(&home, &home, surroundings.uid),
                 config: home.join("config.toml"),

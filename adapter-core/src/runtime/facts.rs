@@ -32,13 +32,19 @@ pub enum Runtime {
     GeminiCli,
     /// GitHub Copilot CLI.
     CopilotCli,
+    /// Qwen Code.
+    QwenCode,
+    /// Factory's Droid.
+    Droid,
+    /// Any other program that reads `AGENTS.md`: Amp, Goose, Zed, Warp, Crush, Kimi, Roo, Cline, Continue, Junie …
+    AgentsMd,
     /// A plain terminal: any agent that can run a command.
     Terminal,
 }
 
 impl Runtime {
     /// Every runtime, in the order they are offered to a person.
-    pub const ALL: [Runtime; 10] = [
+    pub const ALL: [Runtime; 13] = [
         Runtime::Cursor,
         Runtime::ClaudeCode,
         Runtime::Codex,
@@ -48,6 +54,9 @@ impl Runtime {
         Runtime::Opencode,
         Runtime::GeminiCli,
         Runtime::CopilotCli,
+        Runtime::QwenCode,
+        Runtime::Droid,
+        Runtime::AgentsMd,
         Runtime::Terminal,
     ];
 
@@ -139,10 +148,16 @@ pub struct Facts {
     pub hooks: Fact<Scoped<Place>>,
     /// How a hook is declared in that file.
     pub hook_shape: HookShape,
+    /// Whether its stop hook can hold the turn and continue it with the human's words.
+    pub holds_turn: bool,
     /// The file that permits running a command without asking.
     pub permission: Fact<Scoped<Place>>,
+    /// The variable by which it tells its commands which session they run in, in the words of its hooks.
+    pub session_variable: Option<&'static str>,
     /// What shows that it is installed here: any of these.
     pub signs: &'static [Sign],
+    /// The version of the published program that our files and hooks were tried with; `None` when none was.
+    pub checked: Option<&'static str>,
 }
 
 /// A place for the whole user and one for a single project; either may be missing.
@@ -206,6 +221,8 @@ pub enum RuleKind {
     Own {
         /// The front matter, with its `---` lines.
         front_matter: &'static str,
+        /// Front matters that older versions wrote in its place.
+        retired: &'static [&'static str],
     },
 }
 
@@ -233,6 +250,8 @@ pub enum McpExtras {
     TimeoutMs,
     /// `"timeout"` in milliseconds and `"trust": true`.
     TimeoutMsTrust,
+    /// `"type": "stdio"`.
+    Stdio,
     /// `"disabled": false` and the names of tools that need no approval.
     AutoApprove,
     /// `"type": "local"` and `"tools": ["*"]`.
@@ -246,8 +265,10 @@ pub enum HookShape {
     Cursor,
     /// `{"hooks": {Event: [{"hooks": [{"type": "command", "command", "timeout"}]}]}}`, timeouts in seconds.
     Claude,
-    /// As Claude's, timeouts in milliseconds.
+    /// As Claude's, with event names of its own, timeouts in milliseconds.
     Gemini,
+    /// As Claude's, with its event names, timeouts in milliseconds.
+    Qwen,
     /// `{"hooks": {Event: [{"type": "command", "command", "timeout"}]}}`, timeouts in seconds.
     Vscode,
     /// `{"version": 1, "hooks": {event: [{"type": "command", "bash", "powershell", "timeoutSec"}]}}`.

@@ -19,12 +19,19 @@ pub(super) fn facts(runtime: Runtime) -> &'static Facts {
         Runtime::Opencode => &OPENCODE,
         Runtime::GeminiCli => &GEMINI_CLI,
         Runtime::CopilotCli => &COPILOT_CLI,
+        Runtime::QwenCode => &QWEN_CODE,
+        Runtime::Droid => &DROID,
+        Runtime::AgentsMd => &AGENTS_MD,
         Runtime::Terminal => &TERMINAL,
     }
 }
 
 const CURSOR_FRONT_MATTER: &str =
-    "---\ndescription: Human Agent Protocol: ask the human through cueme\nglobs:\nalwaysApply: true\n---\n";
+    "---\ndescription: Ask the human through cueme (Human Agent Protocol)\nglobs:\nalwaysApply: true\n---\n";
+/// Not YAML: the description has a second colon.
+const CURSOR_FRONT_MATTER_RETIRED: &[&str] = &[
+    "---\ndescription: Human Agent Protocol: ask the human through cueme\nglobs:\nalwaysApply: true\n---\n",
+];
 const WINDSURF_FRONT_MATTER: &str = "---\ntrigger: always_on\n---\n";
 const KIRO_FRONT_MATTER: &str = "---\ninclusion: always\n---\n";
 const INSTRUCTIONS_FRONT_MATTER: &str = "---\napplyTo: \"**\"\n---\n";
@@ -43,8 +50,8 @@ static CURSOR: Facts = Facts {
     rule: Fact {
         value: Scoped {
             // Cursor documents project rules only; the user's folder was seen written by an extension.
-            user: own(Base::UserRoot, "rules/cueme.mdc", CURSOR_FRONT_MATTER),
-            project: own(Base::Project, ".cursor/rules/cueme.mdc", CURSOR_FRONT_MATTER),
+            user: cursor_rule(Base::UserRoot, "rules/cueme.mdc"),
+            project: cursor_rule(Base::Project, ".cursor/rules/cueme.mdc"),
         },
         source: Source::Report,
     },
@@ -60,11 +67,13 @@ static CURSOR: Facts = Facts {
         Source::Code,
     ),
     hook_shape: HookShape::Cursor,
+    holds_turn: true,
     permission: places(
         Some((Base::UserRoot, "cli-config.json")),
         Some((Base::Project, ".cursor/cli.json")),
         Source::Doc,
     ),
+    session_variable: None,
     signs: &[
         Sign::Program("cursor-agent"),
         Sign::Program("cursor"),
@@ -73,6 +82,7 @@ static CURSOR: Facts = Facts {
             path: "Cursor",
         }),
     ],
+    checked: None,
 };
 
 static CLAUDE_CODE: Facts = Facts {
@@ -107,11 +117,13 @@ static CLAUDE_CODE: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Claude,
+    holds_turn: true,
     permission: places(
         Some((Base::UserRoot, "settings.json")),
         Some((Base::Project, ".claude/settings.json")),
         Source::Doc,
     ),
+    session_variable: Some("CLAUDE_CODE_SESSION_ID"),
     signs: &[
         Sign::Program("claude"),
         Sign::Exists(Place {
@@ -123,6 +135,7 @@ static CLAUDE_CODE: Facts = Facts {
             path: ".claude.json",
         }),
     ],
+    checked: Some("2.1.197"),
 };
 
 static CODEX: Facts = Facts {
@@ -153,11 +166,13 @@ static CODEX: Facts = Facts {
         Source::Code,
     ),
     hook_shape: HookShape::Claude,
+    holds_turn: true,
     permission: places(
         Some((Base::UserRoot, "rules/cueme.rules")),
         Some((Base::Project, ".codex/rules/cueme.rules")),
         Source::Doc,
     ),
+    session_variable: Some("CODEX_THREAD_ID"),
     signs: &[
         Sign::Program("codex"),
         Sign::Exists(Place {
@@ -165,6 +180,7 @@ static CODEX: Facts = Facts {
             path: "",
         }),
     ],
+    checked: Some("0.169.0"),
 };
 
 static WINDSURF: Facts = Facts {
@@ -190,11 +206,13 @@ static WINDSURF: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Windsurf,
+    holds_turn: false,
     permission: places(
         Some((Base::Editors, "Windsurf/User/settings.json")),
         None,
         Source::Doc,
     ),
+    session_variable: None,
     signs: &[
         Sign::Program("windsurf"),
         Sign::Exists(Place {
@@ -206,6 +224,7 @@ static WINDSURF: Facts = Facts {
             path: "Windsurf",
         }),
     ],
+    checked: None,
 };
 
 static VSCODE: Facts = Facts {
@@ -245,11 +264,13 @@ static VSCODE: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Vscode,
+    holds_turn: true,
     permission: places(
         Some((Base::UserRoot, "settings.json")),
         Some((Base::Project, ".vscode/settings.json")),
         Source::Doc,
     ),
+    session_variable: None,
     signs: &[
         Sign::Program("code"),
         Sign::Exists(Place {
@@ -257,6 +278,7 @@ static VSCODE: Facts = Facts {
             path: "",
         }),
     ],
+    checked: None,
 };
 
 static KIRO: Facts = Facts {
@@ -286,11 +308,13 @@ static KIRO: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Kiro,
+    holds_turn: false,
     permission: places(
         Some((Base::Editors, "Kiro/User/settings.json")),
         None,
         Source::Doc,
     ),
+    session_variable: None,
     signs: &[
         Sign::Program("kiro"),
         Sign::Program("kiro-cli"),
@@ -299,6 +323,7 @@ static KIRO: Facts = Facts {
             path: "",
         }),
     ],
+    checked: None,
 };
 
 static OPENCODE: Facts = Facts {
@@ -338,11 +363,13 @@ static OPENCODE: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::OpencodePlugin,
+    holds_turn: true,
     permission: places(
         Some((Base::UserRoot, "opencode.json")),
         Some((Base::Project, "opencode.json")),
         Source::Doc,
     ),
+    session_variable: None,
     signs: &[
         Sign::Program("opencode"),
         Sign::Exists(Place {
@@ -350,6 +377,7 @@ static OPENCODE: Facts = Facts {
             path: "",
         }),
     ],
+    checked: Some("1.18.33"),
 };
 
 static GEMINI_CLI: Facts = Facts {
@@ -380,8 +408,10 @@ static GEMINI_CLI: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::Gemini,
+    holds_turn: true,
     // `tools.allowed` in the settings is deprecated in favour of policies; those of a workspace are not read.
     permission: places(Some((Base::UserRoot, "policies/cueme.toml")), None, Source::Code),
+    session_variable: None,
     signs: &[
         Sign::Program("gemini"),
         Sign::Exists(Place {
@@ -389,6 +419,7 @@ static GEMINI_CLI: Facts = Facts {
             path: "",
         }),
     ],
+    checked: Some("0.61.0"),
 };
 
 static COPILOT_CLI: Facts = Facts {
@@ -414,7 +445,9 @@ static COPILOT_CLI: Facts = Facts {
         Source::Doc,
     ),
     hook_shape: HookShape::CopilotCli,
+    holds_turn: true,
     permission: NOWHERE,
+    session_variable: None,
     signs: &[
         Sign::Program("copilot"),
         Sign::Exists(Place {
@@ -422,6 +455,127 @@ static COPILOT_CLI: Facts = Facts {
             path: "",
         }),
     ],
+    checked: Some("1.0.102"),
+};
+
+static QWEN_CODE: Facts = Facts {
+    tag: "qwen_code",
+    display_name: "Qwen Code",
+    // What a command without a `timeout` of its own gets; the model may ask for ten minutes.
+    shell_ceiling: seconds(120, Source::Code),
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: seconds(600, Source::Doc),
+    hook_ceiling: seconds(60, Source::Code),
+    user_root: home(None, ".qwen"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "QWEN.md"),
+            project: block(Base::Project, "QWEN.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".qwen/settings.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::TimeoutMsTrust),
+    hooks: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".qwen/settings.json")),
+        Source::Code,
+    ),
+    hook_shape: HookShape::Qwen,
+    holds_turn: true,
+    permission: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".qwen/settings.json")),
+        Source::Doc,
+    ),
+    session_variable: None,
+    signs: &[
+        Sign::Program("qwen"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+    checked: None,
+};
+
+static DROID: Facts = Facts {
+    tag: "droid",
+    display_name: "Droid",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: seconds(60, Source::Doc),
+    user_root: home(None, ".factory"),
+    rule: Fact {
+        value: Scoped {
+            user: block(Base::UserRoot, "AGENTS.md"),
+            project: block(Base::Project, "AGENTS.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: places(
+        Some((Base::UserRoot, "mcp.json")),
+        Some((Base::Project, ".factory/mcp.json")),
+        Source::Doc,
+    ),
+    mcp_shape: McpShape::McpServers(McpExtras::Stdio),
+    hooks: places(
+        Some((Base::UserRoot, "settings.json")),
+        Some((Base::Project, ".factory/settings.json")),
+        Source::Doc,
+    ),
+    hook_shape: HookShape::Claude,
+    holds_turn: true,
+    // `commandAllowlist` exists, but how it matches a command is not documented.
+    permission: NOWHERE,
+    session_variable: None,
+    signs: &[
+        Sign::Program("droid"),
+        Sign::Exists(Place {
+            base: Base::UserRoot,
+            path: "",
+        }),
+    ],
+    checked: None,
+};
+
+/// MCP entries go into the files of the programs that are found here; see `install::recipe::programs`.
+static AGENTS_MD: Facts = Facts {
+    tag: "agents_md",
+    display_name: "programs that read AGENTS.md",
+    shell_ceiling: UNKNOWN_CEILING,
+    shell_ceiling_raised: NOT_RAISED,
+    mcp_ceiling: UNKNOWN_CEILING,
+    hook_ceiling: UNKNOWN_CEILING,
+    user_root: UserRoot {
+        variable: None,
+        default: Place {
+            base: Base::Config,
+            path: "",
+        },
+    },
+    rule: Fact {
+        value: Scoped {
+            // Amp documents this place; most others read the project's file only.
+            user: block(Base::UserRoot, "AGENTS.md"),
+            project: block(Base::Project, "AGENTS.md"),
+        },
+        source: Source::Doc,
+    },
+    mcp: NOWHERE,
+    mcp_shape: McpShape::None,
+    hooks: NOWHERE,
+    hook_shape: HookShape::None,
+    holds_turn: false,
+    permission: NOWHERE,
+    session_variable: None,
+    signs: &[],
+    checked: None,
 };
 
 static TERMINAL: Facts = Facts {
@@ -446,8 +600,11 @@ static TERMINAL: Facts = Facts {
     mcp_shape: McpShape::None,
     hooks: NOWHERE,
     hook_shape: HookShape::None,
+    holds_turn: false,
     permission: NOWHERE,
+    session_variable: None,
     signs: &[],
+    checked: None,
 };
 
 const UNKNOWN_CEILING: Fact<Option<Duration>> = Fact {
@@ -493,7 +650,20 @@ const fn block(base: Base, path: &'static str) -> Option<RuleFile> {
 const fn own(base: Base, path: &'static str, front_matter: &'static str) -> Option<RuleFile> {
     Some(RuleFile {
         place: Place { base, path },
-        kind: RuleKind::Own { front_matter },
+        kind: RuleKind::Own {
+            front_matter,
+            retired: &[],
+        },
+    })
+}
+
+const fn cursor_rule(base: Base, path: &'static str) -> Option<RuleFile> {
+    Some(RuleFile {
+        place: Place { base, path },
+        kind: RuleKind::Own {
+            front_matter: CURSOR_FRONT_MATTER,
+            retired: CURSOR_FRONT_MATTER_RETIRED,
+        },
     })
 }
 

@@ -14,7 +14,10 @@ pub(super) fn detect(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Runtime {
     let has = |member: &str| input.get(member).is_some();
-    if has("cursor_version") || variable("CURSOR_VERSION").is_some() {
+    if matches!(installed_for, Runtime::QwenCode | Runtime::Droid) {
+        // Nobody else reads their settings, and their members are spelled as those of others.
+        installed_for
+    } else if has("cursor_version") || variable("CURSOR_VERSION").is_some() {
         Runtime::Cursor
     } else if has("agent_action_name") {
         Runtime::Windsurf
@@ -73,6 +76,16 @@ mod tests {
                 Runtime::GeminiCli,
                 json!({ "session_id": "s", "timestamp": "x" }),
                 Runtime::GeminiCli,
+            ),
+            (
+                Runtime::Droid,
+                json!({ "sessionId": "s", "hookEventName": "Stop" }),
+                Runtime::Droid,
+            ),
+            (
+                Runtime::QwenCode,
+                json!({ "session_id": "s", "timestamp": "x" }),
+                Runtime::QwenCode,
             ),
         ];
         for (installed_for, input, host) in cases {

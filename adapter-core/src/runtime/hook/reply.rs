@@ -60,7 +60,7 @@ pub fn encode(input: &HookInput, reply: &HookReply) -> HookOutput {
     let reply = fitting(input.event, reply);
     match input.host {
         Runtime::Cursor => cursor(input, &reply),
-        Runtime::ClaudeCode => claude(input.event, &reply),
+        Runtime::ClaudeCode | Runtime::QwenCode | Runtime::Droid => claude(input.event, &reply),
         Runtime::Codex => codex(input.event, &reply),
         Runtime::GeminiCli => gemini(input.event, &reply),
         Runtime::Vscode => vscode(input.event, &reply),
@@ -68,7 +68,7 @@ pub fn encode(input: &HookInput, reply: &HookReply) -> HookOutput {
         Runtime::Opencode => opencode(&reply),
         Runtime::Windsurf => refusal_only(&reply),
         Runtime::Kiro => kiro(&reply),
-        Runtime::Terminal => HookOutput::default(),
+        Runtime::AgentsMd | Runtime::Terminal => HookOutput::default(),
     }
 }
 

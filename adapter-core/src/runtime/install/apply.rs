@@ -13,7 +13,9 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use super::{ApplyError, FileEdit, Paths, Plan, Record, Request, Scope, Snapshot, plan, record::storage};
+use super::{
+    ApplyError, FileEdit, Paths, Plan, Record, Request, Scope, Snapshot, plan, recipe::signs, record::storage,
+};
 use crate::runtime::{Runtime, facts::Sign};
 
 /// The largest file that is read: Claude Code keeps its history in the same file as its servers.
@@ -36,7 +38,7 @@ pub fn detect(paths: &Paths, search_path: &[PathBuf]) -> Vec<Runtime> {
         .collect()
 }
 
-/// Looks which of two accepted names a runtime's settings have here.
+/// Looks which of two accepted names a runtime's settings have here, and which programs that read `AGENTS.md` are used.
 pub fn notice_spellings(paths: &mut Paths) {
     let places = Runtime::Opencode.facts().mcp.value;
     for place in [places.user, places.project].into_iter().flatten() {
@@ -44,6 +46,11 @@ pub fn notice_spellings(paths: &mut Paths) {
         let with_comments = usual.with_extension("jsonc");
         if !usual.exists() && with_comments.exists() {
             paths.mark_used(&with_comments);
+        }
+    }
+    for sign in signs(paths) {
+        if sign.exists() {
+            paths.mark_used(&sign);
         }
     }
 }

@@ -1,20 +1,45 @@
 //! The command lines that hosts run, and how to know one of ours again.
 
-use crate::runtime::Runtime;
+use super::Request;
 
-/// Writes the shell command by which a host calls our hook.
-pub(super) fn hook_command(binary: &str, runtime: Runtime, event: &str) -> String {
-    format!("{} hook {runtime} {event}", quoted(binary))
+/// Writes the shell command by which a host calls our hook, with the variables that it needs.
+///
+/// They are given through `env`, which works with and without a shell.
+pub(super) fn hook_command(request: &Request<'_>, event: &str) -> String {
+    let mut words = Vec::new();
+    let environment = request.environment();
+    if !environment.is_empty() && !cfg!(windows) {
+        words.push("env".to_owned());
+        words.extend(
+            environment
+                .iter()
+                .map(|(name, value)| quoted(&format!("{name}={value}"))),
+        );
+    }
+    words.push(quoted(request.binary));
+    words.extend(["hook", request.runtime.tag(), event].map(str::to_owned));
+    words.join(" ")
 }
 
 /// Tells whether a command line of a host's settings is one that we wrote.
 ///
 /// Any binary called cueme counts, wherever it was: an update moves it, and a removal must find the old one.
 pub(super) fn is_ours(command: &str) -> bool {
-    let Some((program, _)) = command.split_once(" hook ") else {
+    let Some((call, _)) = command.split_once(" hook ") else {
         return false;
     };
-    let program = program.trim().trim_matches(['"', '\'']);
+    // Windows paths have backslashes that a shell would take away, so they are read as they stand.
+    let words = shlex::split(call).filter(|_| !call.contains('\\'));
+    let program = match words.as_deref() {
+        Some([program]) => program.as_str(),
+        Some([env, assigned @ .., program])
+            if env == "env" && assigned.iter().all(|word| word.contains('=')) =>
+        {
+            program.as_str()
+        }
+        Some(_) => return false,
+        None => call.trim().trim_matches(['"', '\'']),
+    };
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     name == "cueme" || name == "cueme.exe"
 }
@@ -36,7 +61,31 @@ fn quoted(binary: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::runtime::{
+        Language, Runtime,
+        install::{Extras, Paths, Scope, Wish},
+    };
+
+    fn command(binary: &str, runtime: Runtime, scope: Scope, environment: &[(&str, &str)]) -> String {
+        let environment: Vec<(String, String)> = environment
+            .iter()
+            .map(|(name, value)| (String::from(*name), String::from(*value)))
+            .collect();
+        let request = Request {
+            runtime,
+            scope,
+            paths: &Paths::new(Path::new("/home/ana"), Path::new("/p")),
+            binary,
+            environment: &environment,
+            language: Language::English,
+            extras: Extras::default(),
+            wish: Wish::Install,
+        };
+        hook_command(&request, "stop")
+    }
 
     #[test]
     fn our_commands_are_known_again_wherever_the_binary_was() {
@@ -46,8 +95,10 @@ mod tests {
             "/Users/a b/bin/cueme",
             r"C:\tools\cueme.exe",
         ] {
-            let command = hook_command(binary, Runtime::Cursor, "stop");
-            assert!(is_ours(&command), "{command}");
+            for environment in [&[][..], &[("CUEME_HOME", "/srv/my cueme")]] {
+                let command = command(binary, Runtime::Cursor, Scope::User, environment);
+                assert!(is_ours(&command), "{command}");
+            }
         }
         assert!(is_ours(
             "\"C:\\Program Files\\cueme\\cueme.exe\" hook cursor stop"
@@ -63,6 +114,8 @@ mod tests {
             "/bin/sh cueme-wrapper hook",
             "echo hook cueme",
             "my hook ",
+            "env A=1 other hook x",
+            "mine && cueme hook x",
         ] {
             assert!(!is_ours(command), "{command}");
         }
@@ -72,8 +125,22 @@ mod tests {
     #[test]
     fn a_path_with_a_blank_is_quoted() {
         assert_eq!(
-            hook_command("/Users/a b/cueme", Runtime::Codex, "stop"),
+            command("/Users/a b/cueme", Runtime::Codex, Scope::User, &[]),
             "'/Users/a b/cueme' hook codex stop"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_moves_our_broker_is_named_in_files_of_the_user_and_not_in_shared_ones() {
+        let moved = [("CUEME_HOME", "/srv/my cueme")];
+        assert_eq!(
+            command("/usr/bin/cueme", Runtime::Codex, Scope::User, &moved),
+            "env 'CUEME_HOME=/srv/my cueme' /usr/bin/cueme hook codex stop"
+        );
+        assert_eq!(
+            command("cueme", Runtime::Codex, Scope::Project, &moved),
+            "cueme hook codex stop"
         );
     }
 }

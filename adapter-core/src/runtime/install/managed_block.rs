@@ -3,6 +3,8 @@
 //! Everything outside the markers is kept byte for byte, and so are line endings and a missing newline at the end:
 //! a block that closes the file without a newline says that the file had none.
 
+use std::borrow::Cow;
+
 use super::Problem;
 
 const BEGIN: &str = "<!-- cueme:begin (managed by `cueme init`: edits in here are replaced) -->";
@@ -71,6 +73,17 @@ pub(super) fn body(text: &str) -> Option<&str> {
 pub(super) fn fresh(front_matter: &str, body: &str) -> String {
     let gap = if front_matter.is_empty() { "" } else { "\n" };
     format!("{front_matter}{gap}{}\n", render(body, "\n"))
+}
+
+/// Replaces a front matter that an older version wrote by the present one.
+pub(super) fn renew_front_matter<'a>(text: &'a str, front_matter: &str, retired: &[&str]) -> Cow<'a, str> {
+    let newline = newline_of(text);
+    retired
+        .iter()
+        .find_map(|old| text.strip_prefix(old.replace('\n', newline).as_str()))
+        .map_or(Cow::Borrowed(text), |rest| {
+            Cow::Owned(format!("{}{rest}", front_matter.replace('\n', newline)))
+        })
 }
 
 /// Tells whether what is left after a removal is only the front matter of [`fresh`].

@@ -235,9 +235,16 @@ fn installed(file: &FileRecipe, now: Option<&[u8]>) -> Result<Outcome, Problem> 
         kept: Vec::new(),
     };
     match &file.content {
-        Content::Rule { front_matter, body } => match now {
+        Content::Rule {
+            front_matter,
+            retired,
+            body,
+        } => match now {
             None => Ok(plain(managed_block::fresh(front_matter, body))),
-            Some(now) => managed_block::upsert(now, body).map(plain),
+            Some(now) => {
+                let now = managed_block::renew_front_matter(now, front_matter, retired);
+                managed_block::upsert(&now, body).map(plain)
+            }
         },
         Content::Json(parts) => {
             // A part that only goes into what exists must not make an empty file.
@@ -271,9 +278,17 @@ fn withdrawn(
     let before = known.and_then(|known| known.before.as_deref());
     let was_there = before.is_some();
     let left = match &file.content {
-        Content::Rule { front_matter, .. } => {
+        Content::Rule {
+            front_matter,
+            retired,
+            ..
+        } => {
+            let is_left_over = |left: &str| {
+                let mut known = std::iter::once(front_matter).chain(*retired);
+                known.any(|front_matter| managed_block::is_left_over(left, front_matter))
+            };
             managed_block::remove(now)?.map_or(Some(now.to_owned()), |left| {
-                let ours = !was_there && managed_block::is_left_over(&left, front_matter);
+                let ours = !was_there && is_left_over(&left);
                 (!ours).then_some(left)
             })
         }

@@ -70,12 +70,27 @@ pub struct Request<'a> {
     pub paths: &'a Paths,
     /// How files name our program; see [`binary_for`].
     pub binary: &'a str,
+    /// The variables that say where our broker is, as they are set here; see [`Request::environment`].
+    pub environment: &'a [(String, String)],
     /// The language of the rule.
     pub language: Language,
     /// What is installed beyond the usual.
     pub extras: Extras,
     /// In or out.
     pub wish: Wish,
+}
+
+impl Request<'_> {
+    /// Returns the variables that hooks and MCP servers must run with to find our broker.
+    ///
+    /// Hosts pass a selection of their own environment on, or none. A project's files are shared between machines, so
+    /// they name no folder of this one.
+    pub(super) fn environment(&self) -> &[(String, String)] {
+        match self.scope {
+            Scope::User => self.environment,
+            Scope::Project => &[],
+        }
+    }
 }
 
 /// Returns how files of this scope should name our program.

@@ -4,4 +4,4 @@
 
 mod protocol;
 
-pub use protocol::{Language, RULE_CHARS_MAX, guidance, protocol};
+pub use protocol::{Language, RULE_BYTES_MAX, guidance, protocol, rule};

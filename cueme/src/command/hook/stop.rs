@@ -195,7 +195,7 @@ fn wait(called: &Called<'_>, call: Call) -> Result<Waited, CliError> {
 /// Hosts that cannot continue a turn would only be held up: their agent gets the answer when it is next spoken to.
 fn patience(host: Runtime) -> Patience {
     match host {
-        Runtime::Windsurf | Runtime::Kiro | Runtime::Terminal => Patience::UntilAsked,
+        Runtime::Windsurf | Runtime::Kiro | Runtime::AgentsMd | Runtime::Terminal => Patience::UntilAsked,
         _ => Patience::Unlimited,
     }
 }

@@ -39,6 +39,7 @@ impl<'a> Connection<'a> {
             scope: self.scope,
             paths: &self.machine.paths,
             binary: &self.binary,
+            environment: &self.machine.environment,
             language: variant.language,
             extras: variant.extras,
             wish,

@@ -22,6 +22,8 @@ pub(in crate::command) struct Machine {
     pub(super) paths: Paths,
     /// The program that the runtimes are to call.
     pub(super) executable: PathBuf,
+    /// The variables it must be called with to find our own files.
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Machine {
@@ -47,6 +49,7 @@ impl Machine {
             places: surroundings::places()?,
             paths,
             executable,
+            environment: surroundings::moved_places(),
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{hooks, mcp};
+use super::{hooks, mcp, programs};
 use crate::runtime::{
     Runtime,
     facts::{HookShape, McpShape, RuleKind},
@@ -30,6 +30,8 @@ pub(in crate::runtime::install) enum Content {
     Rule {
         /// What a fresh file starts with.
         front_matter: &'static str,
+        /// What fresh files of older versions started with.
+        retired: &'static [&'static str],
         /// The rule.
         body: String,
     },
@@ -48,21 +50,29 @@ pub(in crate::runtime::install) fn recipe(request: &Request<'_>) -> Vec<FileReci
     files.extend(permission(request));
     files.extend(hook_file(request));
     files.extend(mcp_file(request));
+    files.extend(program_files(request));
     merged(files)
 }
 
 fn rule(request: &Request<'_>) -> Option<FileRecipe> {
     let rule = request.scope.of(&request.runtime.facts().rule.value)?;
-    let front_matter = match rule.kind {
-        RuleKind::Block => "",
-        RuleKind::Own { front_matter } => front_matter,
+    let (front_matter, retired) = match rule.kind {
+        RuleKind::Block => ("", &[][..]),
+        RuleKind::Own {
+            front_matter,
+            retired,
+        } => (front_matter, retired),
     };
     let path = request.paths.resolve(request.runtime, rule.place);
     let body = rule_text(request, &path);
     Some(FileRecipe {
         path,
         why: "the HAP rule".to_owned(),
-        content: Content::Rule { front_matter, body },
+        content: Content::Rule {
+            front_matter,
+            retired,
+            body,
+        },
     })
 }
 
@@ -73,12 +83,7 @@ fn rule_text(request: &Request<'_>, path: &Path) -> String {
         let rule = request.scope.of(&runtime.facts().rule.value);
         rule.is_some_and(|rule| request.paths.resolve(*runtime, rule.place) == path)
     };
-    let mut body = text::protocol(None, request.language);
-    for runtime in Runtime::ALL.into_iter().filter(reads_it) {
-        body.push('\n');
-        body.push_str(text::guidance(runtime, request.language));
-    }
-    body
+    text::rule(Runtime::ALL.into_iter().filter(reads_it), request.language)
 }
 
 fn permission(request: &Request<'_>) -> Option<FileRecipe> {
@@ -101,7 +106,8 @@ fn permission(request: &Request<'_>) -> Option<FileRecipe> {
             value: json!("allow"),
         }]),
         Runtime::GeminiCli => Content::Own(gemini_policy()),
-        Runtime::CopilotCli | Runtime::Terminal => return None,
+        Runtime::QwenCode => Content::Json(vec![item(&["permissions", "allow"], "Bash(cueme *)")]),
+        Runtime::CopilotCli | Runtime::Droid | Runtime::AgentsMd | Runtime::Terminal => return None,
     };
     Some(FileRecipe {
         path: existing_spelling(request, request.paths.resolve(request.runtime, place)),
@@ -175,7 +181,7 @@ fn hook_file(request: &Request<'_>) -> Option<FileRecipe> {
     let place = request.scope.of(&facts.hooks.value)?;
     let content = match facts.hook_shape {
         HookShape::None => return None,
-        HookShape::OpencodePlugin => Content::Own(hooks::opencode_plugin(request.binary)),
+        HookShape::OpencodePlugin => Content::Own(hooks::opencode_plugin(request)),
         shape => Content::Json(hooks::parts(shape, request)),
     };
     Some(FileRecipe {
@@ -190,14 +196,24 @@ fn mcp_file(request: &Request<'_>) -> Option<FileRecipe> {
     let place = request.scope.of(&facts.mcp.value)?;
     let content = match facts.mcp_shape {
         McpShape::None => return None,
-        McpShape::CodexToml => Content::Toml(mcp::codex_table(request.binary)),
-        shape => Content::Json(mcp::parts(shape, request.binary)),
+        McpShape::CodexToml => Content::Toml(mcp::codex_table(request)),
+        shape => Content::Json(mcp::parts(shape, request)),
     };
     Some(FileRecipe {
         path: existing_spelling(request, request.paths.resolve(request.runtime, place)),
         why: "cueme as an MCP server".to_owned(),
         content,
     })
+}
+
+fn program_files(request: &Request<'_>) -> impl Iterator<Item = FileRecipe> {
+    programs::used(request)
+        .into_iter()
+        .map(|(program, path, parts)| FileRecipe {
+            path,
+            why: format!("cueme as an MCP server of {}", program.name),
+            content: Content::Json(parts),
+        })
 }
 
 /// opencode reads `opencode.jsonc` as well; the caller says which of the two the user has.

@@ -2,7 +2,7 @@
 //!
 //! Only events that the host documents are named: Cursor silently drops a whole file over one unknown event.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::runtime::{
     Runtime,
@@ -58,7 +58,7 @@ pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
             nesting: Nesting::Grouped,
             events: events(claude),
         }],
-        HookShape::Gemini => vec![Part::Hooks {
+        HookShape::Gemini | HookShape::Qwen => vec![Part::Hooks {
             nesting: Nesting::Grouped,
             events: events(gemini),
         }],
@@ -96,13 +96,22 @@ pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
 }
 
 /// Returns the plugin by which opencode calls us.
-pub(super) fn opencode_plugin(binary: &str) -> String {
-    let binary = Value::from(binary).to_string();
-    format!("// {MARK}\n{}", PLUGIN.replace("\"@CUEME@\"", &binary))
+pub(super) fn opencode_plugin(request: &Request<'_>) -> String {
+    let binary = Value::from(request.binary).to_string();
+    let environment: Value = request
+        .environment()
+        .iter()
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect::<Map<_, _>>()
+        .into();
+    let plugin = PLUGIN
+        .replace("\"@CUEME@\"", &binary)
+        .replace("\"@ENVIRONMENT@\"", &environment.to_string());
+    format!("// {MARK}\n{plugin}")
 }
 
 fn command(request: &Request<'_>, hook: &Hook) -> String {
-    hook_command(request.binary, request.runtime, hook.event)
+    hook_command(request, hook.event)
 }
 
 fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
@@ -130,7 +139,7 @@ fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
     };
     let mut hooks = match shape {
         HookShape::Cursor => usual("sessionStart", "beforeSubmitPrompt", "stop"),
-        HookShape::Claude | HookShape::Vscode | HookShape::Kiro => {
+        HookShape::Claude | HookShape::Qwen | HookShape::Vscode | HookShape::Kiro => {
             usual("SessionStart", "UserPromptSubmit", "Stop")
         }
         HookShape::Gemini => usual("SessionStart", "BeforeAgent", "AfterAgent"),

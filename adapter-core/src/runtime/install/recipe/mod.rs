@@ -6,6 +6,8 @@ mod files;
 mod hooks;
 mod mcp;
 mod notes;
+mod programs;
 
 pub(super) use files::{Content, FileRecipe, recipe};
 pub(super) use notes::notes;
+pub(super) use programs::signs;

@@ -1,5 +1,6 @@
 //! What a person should know beside the files that change.
 
+use super::programs;
 use crate::runtime::{
     Runtime,
     install::{Request, Scope},
@@ -8,6 +9,7 @@ use crate::runtime::{
 /// Returns what the person has to do, or cannot expect, after an installation.
 pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
     let mut notes: Vec<&str> = Vec::new();
+    let mut printed = Vec::new();
     if request.scope == Scope::Project && request.runtime != Runtime::Terminal {
         notes.push("these files name the program as `cueme`: it must be on the search path of everyone who uses them");
     }
@@ -62,6 +64,22 @@ pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
             notes
                 .push("Copilot CLI has no file for permissions: start it with --allow-tool 'shell(cueme:*)'");
         }
+        (Runtime::QwenCode, _) => notes.push("restart Qwen Code to load the settings"),
+        (Runtime::Droid, _) => {
+            notes.push(
+                "how Droid matches its list of permitted commands is not documented: allow cueme when it first asks",
+            );
+        }
+        (Runtime::AgentsMd, _) => {
+            printed.push(format!(
+                "MCP is declared for {}; elsewhere (Goose, Warp, Continue …) add this server by hand: {}",
+                names(request),
+                programs::printed(request)
+            ));
+            notes.push(
+                "such a program has no hook that we know: nobody but the rule reminds an agent to ask before it ends",
+            );
+        }
         (Runtime::Terminal, _) => {
             notes.push("nothing to install: give the output of `cueme protocol terminal` to your agent");
         }
@@ -69,7 +87,20 @@ pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
     if has_extras(request) && !takes_extras(request.runtime) {
         notes.push("this runtime has no hook that could route approvals or questions");
     }
-    notes.into_iter().map(str::to_owned).collect()
+    printed.extend(notes.into_iter().map(str::to_owned));
+    printed
+}
+
+fn names(request: &Request<'_>) -> String {
+    let names: Vec<&str> = programs::used(request)
+        .iter()
+        .map(|(program, ..)| program.name)
+        .collect();
+    if names.is_empty() {
+        "no program, because none that cueme knows was found".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 fn has_extras(request: &Request<'_>) -> bool {

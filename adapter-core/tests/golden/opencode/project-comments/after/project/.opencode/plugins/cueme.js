@@ -4,10 +4,14 @@
 import { spawn } from "node:child_process";
 
 const CUEME = "cueme";
+const ENVIRONMENT = {};
 
 const ask = (event, input) =>
   new Promise((resolve) => {
-    const child = spawn(CUEME, ["hook", "opencode", event], { stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(CUEME, ["hook", "opencode", event], {
+      env: { ...process.env, ...ENVIRONMENT },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     let output = "";
     child.on("error", () => resolve({}));
     child.stdin.on("error", () => {});
