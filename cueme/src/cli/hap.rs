@@ -46,9 +46,20 @@ pub(crate) struct CueArgs {
     /// The agent_id that `cueme join` printed
     #[arg(value_name = "AGENT_ID")]
     pub(crate) agent_id: String,
-    /// Always `-`: the question is read from stdin
+    /// `-`: the question is read from stdin, as an envelope
     #[arg(value_name = "-")]
     pub(crate) source: Vec<String>,
+    /// The question itself, in place of `-`: for shells that keep stdin away from the socket
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with = "source"
+    )]
+    pub(crate) prompt: Option<String>,
+    /// The payload, beside --prompt: a JSON object or null
+    #[arg(long, value_name = "JSON", requires = "prompt")]
+    pub(crate) payload: Option<String>,
     /// Only validate, and print the normalised request; asks nobody
     #[arg(long)]
     pub(crate) check: bool,
@@ -85,8 +96,10 @@ Examples:
   </cueme_payload>
   CUEME
 
+  cueme cue bako-nefi --prompt 'Ship it?' --payload '{\"type\":\"confirm\"}'
   cueme cue bako-nefi - --check < question.txt
 
+--prompt and --payload ask the same question as the envelope does: what one form has asked, the other waits for.
 The payload block is optional: choice, confirm or form. Tags stand alone on their lines. The call blocks until the
 human answers; when it exits with 75 the question is still open, and the same command goes on waiting.
 CUEME_WAIT (90s, 5m, 0 = no limit) sets how long one call may wait.";

@@ -16,8 +16,13 @@ use crate::told::Form;
 use crate::{output, surroundings};
 
 pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
-    check_source(args)?;
-    let bytes = read_stdin("the <cueme_prompt> envelope")?;
+    let bytes = match &args.prompt {
+        Some(prompt) => enveloped(prompt, args.payload.as_deref())?.into_bytes(),
+        None => {
+            check_source(args)?;
+            read_stdin("the <cueme_prompt> envelope")?
+        }
+    };
     let text = envelope::decode(&bytes)?;
     let envelope = envelope::parse_cue(&text)?;
     if args.check {
@@ -30,6 +35,12 @@ pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
     drop(text);
     drop(bytes);
     ask_and_wait(&surroundings::places()?, call, form(args.json), started)
+}
+
+/// Writes the envelope of a question that came in parts, so that every form accepts and refuses the same.
+pub(super) fn enveloped(prompt: &str, payload: Option<&str>) -> Result<String, CliError> {
+    envelope::render(prompt, payload)
+        .map_err(|error| CliError::usage(error.to_string()).with_hint(error.hint()))
 }
 
 /// Returns the question that an envelope asks.
@@ -72,13 +83,13 @@ fn as_written(envelope: &Envelope<'_>) -> Result<Option<Box<RawValue>>, CliError
         .map_err(|error| CliError::usage(format!("the payload is not JSON: {error}")))
 }
 
-/// The question comes from stdin and nowhere else; whoever writes it elsewhere is shown how.
+/// A question that is neither on stdin nor in `--prompt` is answered with the right call.
 fn check_source(args: &CueArgs) -> Result<(), CliError> {
     let message = match args.source.as_slice() {
         [dash] if dash == "-" => return Ok(()),
         [] => "the `-` is missing: the question is read from stdin".to_owned(),
         [first, ..] => {
-            format!("{first:?} is not `-`: the question is read from stdin, not from the arguments")
+            format!("{first:?} is not `-`: the question is read from stdin, or from --prompt")
         }
     };
     let call = CUE_CALL.replace("<agent_id>", &args.agent_id);
@@ -107,6 +118,8 @@ mod tests {
         let args = |source: &[&str]| CueArgs {
             agent_id: "bako-nefi".into(),
             source: source.iter().map(ToString::to_string).collect(),
+            prompt: None,
+            payload: None,
             check: false,
             json: false,
         };

@@ -322,3 +322,63 @@ fn the_version_is_the_one_of_the_binary() {
     assert!(version.starts_with("cueme "), "{version}");
     assert!(cueme().is_file());
 }
+
+/// Runs a command in which connecting is forbidden, as in the sandbox of Codex.
+#[cfg(target_os = "linux")]
+const SANDBOX: &str = r#"
+import ctypes, os, platform, struct, sys
+connect = {"x86_64": 42, "aarch64": 203}[platform.machine()]
+rules = [(0x20, 0, 0, 0), (0x15, 0, 1, connect), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(code)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, program, 0, 0) == 0, os.strerror(ctypes.get_errno())
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sandboxed_call_is_told_to_use_the_mcp_tool() {
+    let home = Home::new();
+    let agent = home.join();
+    for words in [
+        &["join", "codex"][..],
+        &["pause", &agent],
+        &["cue", &agent, "--prompt", "Go?"],
+    ] {
+        let mut command = home.command_of(std::path::Path::new("python3"), &["-c", SANDBOX]);
+        command.arg(cueme()).args(words);
+        let run = cueme_tests::Client::start(&mut command, b"").finish();
+        run.refused(69, &["sandboxed: use the MCP tool `cue`", "--prompt"]);
+        assert!(!run.stderr.contains("doctor"), "{}", run.stderr);
+    }
+    assert!(home.open_cues().is_empty());
+}
+
+#[test]
+fn a_question_among_the_arguments_is_the_one_in_an_envelope() {
+    let home = Home::new();
+    let agent = home.join();
+    let prompt = "Ship `it`? \"$HOME\"\n- 数据库\n</b> \\n";
+    let (mut first, cue) = home.ask(&agent, prompt, Some(CHOICE));
+    let mut second = home.command(&["cue", &agent, "--prompt", prompt, "--payload", CHOICE]);
+    let mut second = cueme_tests::Client::start(&mut second, b"");
+    assert_eq!(home.wait_for(prompt, 2), cue, "both wait for one question");
+    home.ok(&["answer", &cue, "SQLite"]);
+    for client in [&mut first, &mut second] {
+        assert!(client.finish().expect(0).starts_with("SQLite\n"));
+    }
+    let checked = |words: &[&str]| {
+        let mut all = vec!["cue", agent.as_str(), "--check"];
+        all.extend(words);
+        home.run(&all)
+    };
+    let parts = checked(&["--prompt", "-v?", "--payload", " null "]);
+    assert_eq!(parts.expect(0), "{\"prompt\":\"-v?\",\"payload\":null}\n");
+    checked(&["--prompt", " "]).refused(2, &["prompt"]);
+    checked(&["--prompt", "A?", "--payload", "{}"]).refused(2, &["type"]);
+    checked(&["--prompt", "A?", "--payload", "{\"type\":\"confirm\"} x"]).refused(2, &["JSON"]);
+    checked(&["-", "--prompt", "A?"]).refused(2, &["--prompt"]);
+    checked(&["--payload", "null"]).refused(2, &["--prompt"]);
+}

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adapter_core::runtime::Language;
 use protocol_spec::envelope;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::CueId;
@@ -17,7 +18,7 @@ use super::content;
 use super::elicit::{self, Dialog};
 use super::server::{Server, WAITS_MAX};
 use super::tools::WaitCall;
-use crate::client::{Call, Patience, Question, Receipt, Signals, Waited, wait_for};
+use crate::client::{Asker, Call, Patience, Question, Receipt, Signals, Waited, wait_for};
 use crate::command::{cue, pause};
 use crate::error::CliError;
 use crate::told::Rested;
@@ -94,12 +95,13 @@ pub(super) async fn finish(
     let started = Instant::now();
     let question = question(asked)?;
     let form = caller.has_dialogs.then(|| elicit::form(&question)).flatten();
+    let asker = Asker::of(&question.agent_id);
     let call = question.encode()?;
     let (call, dialog) = match form {
         None => (call, None),
         Some(form) => match ask_first(server, call, started).await? {
-            Asked::Open(cue) => (
-                Call::attach_as_asked(cue, started)?,
+            Asked::Open(cue, language) => (
+                Call::attach_as_asked(cue, asker.reading(language), started)?,
                 Dialog::open(&server.places, &caller.peer, cue, form).await,
             ),
             Asked::Over(waited) => return Ok(ended(*waited)),
@@ -111,7 +113,7 @@ pub(super) async fn finish(
 /// What became of a question when it was put on disk.
 enum Asked {
     /// It is open.
-    Open(CueId),
+    Open(CueId, Language),
     /// There was something to tell the agent at once.
     Over(Box<Waited>),
 }
@@ -127,7 +129,11 @@ async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Aske
         .await
         .map_err(|error| CliError::new(Exit::Io, format!("the call was given up: {error}")))??;
     Ok(match waited {
-        Waited::Rested(Rested { cue: Some(cue), .. }) => Asked::Open(cue),
+        Waited::Rested(Rested {
+            cue: Some(cue),
+            language,
+            ..
+        }) => Asked::Open(cue, language),
         waited => Asked::Over(Box::new(waited)),
     })
 }
@@ -195,8 +201,7 @@ fn question(asked: WaitCall) -> Result<Question, CliError> {
         Kind::Cue => {
             let prompt = asked.prompt.unwrap_or_default();
             // The envelope is what the command reads, so a tool accepts and refuses what the command does.
-            let text = envelope::render(&prompt, asked.payload.as_deref())
-                .map_err(|error| CliError::usage(error.to_string()).with_hint(error.hint()))?;
+            let text = cue::enveloped(&prompt, asked.payload.as_deref())?;
             cue::question(&asked.agent_id, envelope::parse_cue(&text)?)
         }
         Kind::Pause => pause::question(&asked.agent_id, asked.prompt.as_deref().unwrap_or_default()),
