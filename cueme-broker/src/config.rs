@@ -119,6 +119,18 @@ pub struct RuntimeConfig {
     /// How long one call may wait there; `0` means without limit.
     #[serde(deserialize_with = "optional_duration")]
     pub wait: Option<Duration>,
+    /// The language in which its agents are spoken to.
+    pub language: Option<AgentLanguage>,
+}
+
+/// A language in which agents are spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentLanguage {
+    /// English.
+    En,
+    /// Simplified Chinese.
+    Zh,
 }
 
 /// Why a configuration is not used.

@@ -178,7 +178,8 @@ Examples:
 platform's own places, or all under CUEME_HOME.
 
 Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled, 69 no broker,
-74 output or storage failed, 75 still open: run it again, 130/143 interrupted.";
+74 output or storage failed, 75 still open: run it again, 76 the human is away and a hook holds the turn: end it,
+130/143 interrupted.";
 
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {

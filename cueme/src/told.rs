@@ -3,9 +3,12 @@
 //! The text of an outcome was rendered when the human decided and is printed byte for byte; only a header line may
 //! stand above it and a reminder below it.
 
+use adapter_core::runtime::Language;
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Mailbox, Told};
 use serde::Serialize;
+
+use crate::wording;
 
 /// How the end of a wait is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +26,10 @@ pub(crate) struct Rested {
     pub(crate) cue: Option<CueId>,
     /// How many waits ended like this, if the broker could say.
     pub(crate) rounds: Option<u32>,
-    /// Whether the agent should end its turn.
+    /// Whether the agent should end its turn, because a hook holds it.
     pub(crate) give_up: bool,
+    /// The language that the agent reads.
+    pub(crate) language: Language,
 }
 
 impl Rested {
@@ -34,15 +39,10 @@ impl Rested {
             cue: None,
             rounds: None,
             give_up: false,
+            language: Language::default(),
         }
     }
 }
-
-const NEW_QUESTION_OPEN: &str = "[your new question is open and nobody has answered it yet: run the same command again to wait for its answer]";
-const RUN_AGAIN: &str = "still open: the human has not answered yet. Run exactly the same command again now to go on \
-                         waiting. This is not an answer and not a refusal.";
-const END_TURN: &str = "still open: the human has been away for a long time. End your turn now and do not decide in \
-                        their place. The question stays open, and the answer reaches you by a hook or with your next cue.";
 
 impl Form {
     /// Writes what became of the question.
@@ -54,19 +54,21 @@ impl Form {
     }
 
     /// Writes the outcomes of earlier questions.
-    pub(crate) fn mailbox(self, mailbox: &Mailbox) -> String {
+    pub(crate) fn mailbox(self, mailbox: &Mailbox, language: Language) -> String {
+        let next = wording::new_question_open(language);
         match self {
-            Self::Text => mailbox_text(mailbox),
-            Self::Json => json(&Object::Mailbox {
-                mailbox,
-                next: NEW_QUESTION_OPEN,
-            }),
+            Self::Text => mailbox_text(mailbox, next),
+            Self::Json => json(&Object::Mailbox { mailbox, next }),
         }
     }
 
     /// Writes what to do when the wait had to end.
     pub(crate) fn rested(self, rested: &Rested) -> String {
-        let next = if rested.give_up { END_TURN } else { RUN_AGAIN };
+        let next = if rested.give_up {
+            wording::away(rested.language)
+        } else {
+            wording::still_open(rested.language)
+        };
         match self {
             Self::Text => format!("{next}\n"),
             Self::Json => json(&Object::Open {
@@ -122,9 +124,9 @@ fn outcome_text(told: &Told) -> String {
     text
 }
 
-fn mailbox_text(mailbox: &Mailbox) -> String {
+fn mailbox_text(mailbox: &Mailbox, next: &str) -> String {
     let mut text = earlier_text(&mailbox.earlier);
-    push_lines(&mut text, NEW_QUESTION_OPEN);
+    push_lines(&mut text, next);
     text
 }
 
@@ -206,7 +208,7 @@ mod tests {
             cue_id: CueId::from_random(9),
             earlier: vec![told()],
         };
-        let text = Form::Text.mailbox(&mailbox);
+        let text = Form::Text.mailbox(&mailbox, Language::English);
         assert!(
             text.starts_with("[outcome of your earlier question \"Which database?\"]\nUse SQLite.\n\n["),
             "{text}"
@@ -220,6 +222,7 @@ mod tests {
             cue: Some(CueId::from_random(1)),
             rounds: Some(1),
             give_up: false,
+            language: Language::English,
         };
         assert!(Form::Text.rested(&rested).contains("same command again"));
         let rested = Rested {
@@ -239,6 +242,7 @@ mod tests {
             cue: Some(CueId::from_random(1)),
             rounds: Some(3),
             give_up: false,
+            language: Language::English,
         };
         let mailbox = Mailbox {
             cue_id: CueId::from_random(9),
@@ -246,7 +250,7 @@ mod tests {
         };
         for (line, result) in [
             (Form::Json.outcome(&told()), "outcome"),
-            (Form::Json.mailbox(&mailbox), "mailbox"),
+            (Form::Json.mailbox(&mailbox, Language::English), "mailbox"),
             (Form::Json.rested(&rested), "open"),
         ] {
             assert_eq!(line.matches('\n').count(), 1);

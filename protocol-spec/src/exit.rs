@@ -20,6 +20,8 @@ pub enum Exit {
     Io = 74,
     /// Still open, or the broker is busy: run the same command again.
     StillOpen = 75,
+    /// Still open, the human is away and a hook holds the turn: end it.
+    Away = 76,
     /// Interrupted by SIGINT; the question stays open.
     Interrupted = 130,
     /// Terminated by SIGTERM; the question stays open.

@@ -10,7 +10,7 @@ use protocol_spec::outcome::{Kind, Outcome};
 use super::attach::Again;
 use super::effect::{Change, Effect};
 use super::input::{Ask, Now, Ticket};
-use super::state::{Cue, Decision, Machine, Message, State};
+use super::state::{Cue, Decision, Machine, Message, Rounds, State};
 use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose, with_standing};
 
 impl Machine {
@@ -91,7 +91,11 @@ impl Machine {
             state: State::Open,
             waiters: Vec::new(),
             detached: Some((now.steady, now.wall)),
-            rounds: (0, self.human_signs),
+            rounds: Rounds {
+                ended: 0,
+                signs: self.human_signs,
+                since: Some(now.steady),
+            },
         };
         self.cues.insert(ask.cue, cue);
         self.requests.insert(ask.request, ask.cue);

@@ -35,7 +35,7 @@ pub use input::{
     Amendment, Ask, Collect, Decide, Import, Input, Join, Known, Now, PastCue, PastEnd, QueueEdit, Say,
     Ticket, Verdict,
 };
-pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, State, Waiting};
+pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, Rounds, State, Waiting};
 pub use text::beginning_of;
 use text::{compose, left, with_standing};
 
@@ -56,8 +56,8 @@ pub const ANSWER_LINE_BYTES_MAX: usize = 40 * 1024 * 1024;
 pub const LEFT_OPEN: RequestId = RequestId(Uuid::nil());
 /// How long a question stays open with nobody listening before its agent's next question supersedes it.
 pub const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
-/// How many waits may end without a sign of a human before the agent is told to end its turn.
-pub const ROUNDS_MAX: u32 = 20;
+/// How long no human may be seen before an agent whose turn a hook can hold is told to end it.
+pub const AWAY_AFTER_MS: u64 = 60 * 60 * 1000;
 /// The longest time an answer can be held back so that it can be taken back.
 pub const HOLD_MS_MAX: u64 = 10 * 60 * 1000;
 

@@ -89,8 +89,19 @@ pub struct Cue {
     pub waiters: Vec<Ticket>,
     /// Since when nobody has, by the steady clock and by the wall clock.
     pub detached: Option<(u64, Timestamp)>,
-    /// How many waits ended by themselves, and the sign of a human they are counted from.
-    pub rounds: (u32, u64),
+    /// The waits that ended by themselves.
+    pub rounds: Rounds,
+}
+
+/// Waits that ended by themselves while no human was seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rounds {
+    /// How many there were.
+    pub ended: u32,
+    /// The sign of a human that they are counted from.
+    pub signs: u64,
+    /// Since when no human was seen, by the steady clock; `None` before the first wait has ended.
+    pub since: Option<u64>,
 }
 
 /// What became of a question; each state carries exactly what is true in it.
@@ -186,7 +197,7 @@ impl Machine {
             Input::Ack { ticket, cues, nonce } => {
                 self.ack(now, ticket, &cues, nonce.as_deref(), &mut effects);
             }
-            Input::Rest { ticket, cue } => self.rest(ticket, cue, &mut effects),
+            Input::Rest { ticket, cue } => self.rest(now, ticket, cue, &mut effects),
             Input::Gone { ticket } => self.leave(now, ticket, &mut effects),
             Input::Decide(decide) => self.decide(now, decide, &mut effects),
             Input::Undo { ticket, cue } => self.undo(now, ticket, cue, &mut effects),

@@ -553,16 +553,23 @@ fn a_question_that_somebody_waits_for_is_never_superseded() {
 }
 
 #[test]
-fn rounds_without_a_human_end_in_advice_to_give_up_and_a_sign_of_one_starts_anew() {
+fn a_human_is_away_after_an_hour_however_many_waits_fit_into_it() {
+    const WAITS: u32 = 450;
     let mut world = World::new();
     let (_, replies) = world.ask("q");
     let cue = asked(&replies);
-    for rounds in 1..ROUNDS_MAX {
+    for rounds in 1..=WAITS {
         assert_eq!(world.rest(cue), (rounds, false));
+        world.pass((AWAY_AFTER_MS - 1) / u64::from(WAITS));
     }
-    assert_eq!(world.rest(cue), (ROUNDS_MAX, true));
+    world.pass(AWAY_AFTER_MS / u64::from(WAITS));
+    assert_eq!(world.rest(cue), (WAITS + 1, true));
     world.handle(Input::HumanSeen);
     assert_eq!(world.rest(cue), (1, false));
+    world.pass(AWAY_AFTER_MS - 1);
+    assert_eq!(world.rest(cue), (2, false));
+    world.pass(1);
+    assert_eq!(world.rest(cue), (3, true));
 }
 
 #[test]

@@ -14,7 +14,9 @@ use super::code::Code;
 use super::seal::Sealed;
 use super::write::parse_answer;
 use super::{Store, StoreError};
-use crate::machine::{ContentKey, Cue, Decision, HOLD_MS_MAX, Machine, Message, Now, State, beginning_of};
+use crate::machine::{
+    ContentKey, Cue, Decision, HOLD_MS_MAX, Machine, Message, Now, Rounds, State, beginning_of,
+};
 
 /// How much of a prompt is read to find its beginning, in characters.
 const BEGINNING_READ_CHARS: u32 = 2000;
@@ -199,7 +201,7 @@ impl Store {
             state,
             waiters: Vec::new(),
             detached: Some((now.steady, now.wall)),
-            rounds: (0, 0),
+            rounds: Rounds::default(),
         };
         Ok(Remembered { id, cue })
     }

@@ -23,4 +23,4 @@ pub(crate) use session::{mint, unexpected_reply};
 pub(crate) use signals::Signals;
 pub(crate) use start::lock_start;
 pub(crate) use take::{Missed, Taken, ask_and_take, attach_and_take};
-pub(crate) use wait::{Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};
+pub(crate) use wait::{Asker, Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use adapter_core::hap::TURN_ENV;
+use adapter_core::runtime::Language;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -21,9 +22,8 @@ use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
 use crate::error::CliError;
-use crate::output;
-use crate::surroundings;
 use crate::told::{Form, Rested};
+use crate::{host_session, output, surroundings, wording};
 
 /// How long the broker may take to note that a wait ends; the runtime's own ceiling is near by then.
 const REST_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -58,6 +58,30 @@ pub(crate) struct Question {
 pub(crate) struct Call {
     progress: Progress,
     nonce: Option<String>,
+    asker: Asker,
+}
+
+/// Who asks, as far as it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asker {
+    agent: Option<AgentId>,
+    /// The language it reads.
+    language: Language,
+}
+
+impl Asker {
+    /// An agent whose language is not known yet.
+    pub(crate) fn of(agent: &AgentId) -> Self {
+        Self {
+            agent: Some(agent.clone()),
+            language: Language::default(),
+        }
+    }
+
+    /// The same agent, once its language is known.
+    pub(crate) fn reading(self, language: Language) -> Self {
+        Self { language, ..self }
+    }
 }
 
 impl Question {
@@ -75,6 +99,7 @@ impl Question {
         origin: Origin,
         nonce: Option<String>,
     ) -> Result<Call, CliError> {
+        let asker = Asker::of(&self.agent_id);
         let ask = Ask {
             agent_id: self.agent_id,
             kind: self.kind,
@@ -87,6 +112,7 @@ impl Question {
         Ok(Call {
             progress: Progress::Asking { call },
             nonce,
+            asker,
         })
     }
 }
@@ -102,11 +128,12 @@ impl Call {
         Self {
             progress: Progress::Waiting { cue, deadline: None },
             nonce,
+            asker: Asker::default(),
         }
     }
 
     /// Waits for a question that was just asked, for as long as the environment says.
-    pub(crate) fn attach_as_asked(cue: CueId, started: Instant) -> Result<Self, CliError> {
+    pub(crate) fn attach_as_asked(cue: CueId, asker: Asker, started: Instant) -> Result<Self, CliError> {
         let budget = budget::from_environment()?.flatten();
         Ok(Self {
             progress: Progress::Waiting {
@@ -114,6 +141,7 @@ impl Call {
                 deadline: budget.and_then(|budget| started.checked_add(budget)),
             },
             nonce: surroundings::variable(TURN_ENV),
+            asker,
         })
     }
 
@@ -125,6 +153,7 @@ impl Call {
                 deadline: Instant::now().checked_add(FETCH_WAIT_MAX),
             },
             nonce: None,
+            asker: Asker::default(),
         }
     }
 }
@@ -162,15 +191,22 @@ pub(crate) struct Receipt {
     session: Option<Session>,
     cue_ids: Vec<CueId>,
     nonce: Option<String>,
+    language: Language,
 }
 
 impl Receipt {
+    /// Returns the language that the agent reads.
+    pub(crate) fn language(&self) -> Language {
+        self.language
+    }
+
     /// Confirms outcomes that came with a call of their own.
     pub(crate) fn of(cue_ids: Vec<CueId>) -> Self {
         Self {
             session: None,
             cue_ids,
             nonce: None,
+            language: Language::default(),
         }
     }
 
@@ -196,13 +232,17 @@ pub(crate) fn ask_and_wait(
             Ok(exit_of(told.outcome))
         }
         Waited::Mailbox(mailbox, receipt) => {
-            output::deliver(&form.mailbox(&mailbox))?;
+            output::deliver(&form.mailbox(&mailbox, receipt.language()))?;
             receipt.give(places);
             Ok(Exit::StillOpen)
         }
         Waited::Rested(rested) => {
             output::deliver(&form.rested(&rested))?;
-            Ok(Exit::StillOpen)
+            Ok(if rested.give_up {
+                Exit::Away
+            } else {
+                Exit::StillOpen
+            })
         }
         Waited::Stopped(signal, cue) => {
             output::tell(&stopped_text(cue));
@@ -231,12 +271,13 @@ pub(crate) fn wait_for(
         started,
         progress: call.progress,
         nonce: call.nonce,
+        asker: call.asker,
         losses: 0,
         has_retired: false,
         has_told_loss: false,
     };
     let ending = wait.until_ended()?;
-    let nonce = wait.nonce;
+    let (nonce, language) = (wait.nonce, wait.asker.language);
     Ok(match ending {
         Ending::Outcome(told, session) => {
             let cue_ids = vec![told.cue_id];
@@ -246,6 +287,7 @@ pub(crate) fn wait_for(
                     session: Some(session),
                     cue_ids,
                     nonce,
+                    language,
                 },
             )
         }
@@ -257,6 +299,7 @@ pub(crate) fn wait_for(
                     session: Some(session),
                     cue_ids,
                     nonce,
+                    language,
                 },
             )
         }
@@ -330,6 +373,7 @@ struct Wait<'a> {
     started: Instant,
     progress: Progress,
     nonce: Option<String>,
+    asker: Asker,
     /// How many connections in a row were lost.
     losses: u32,
     has_retired: bool,
@@ -409,6 +453,7 @@ impl Wait<'_> {
         if let Progress::Waiting { .. } = self.progress {
             return;
         }
+        self.asker.language = wording::language_of(self.places, &asked.agent_runtime);
         let budget = match self.fixed_budget {
             Some(fixed) => fixed,
             None => budget::of_runtime(self.places, &asked.agent_runtime),
@@ -443,33 +488,37 @@ impl Wait<'_> {
         let Some(cue) = self.progress.cue() else {
             return Ending::Rested(Rested::unknown());
         };
-        let unnoted = Ending::Rested(Rested {
-            cue: Some(cue),
-            rounds: None,
-            give_up: false,
-        });
+        let rested = |rounds, give_up| {
+            Ending::Rested(Rested {
+                cue: Some(cue),
+                rounds,
+                give_up,
+                language: self.asker.language,
+            })
+        };
         let deadline = Instant::now() + REST_WAIT_MAX;
         if session
             .send(mint(), &Request::Rest(Rest { cue_id: cue }))
             .is_err()
         {
-            return unnoted;
+            return rested(None, false);
         }
         loop {
             match session.reply(deadline) {
-                Ok(Reply::Rested(rested)) => {
-                    let (rounds, give_up) = (Some(rested.rounds), rested.give_up);
-                    return Ending::Rested(Rested {
-                        cue: Some(cue),
-                        rounds,
-                        give_up,
-                    });
+                Ok(Reply::Rested(told)) => {
+                    return rested(Some(told.rounds), told.give_up && self.is_turn_held());
                 }
                 Ok(Reply::Outcome(told)) => return Ending::Outcome(Box::new(told), session),
-                Ok(Reply::Error(_)) | Err(_) => return unnoted,
+                Ok(Reply::Error(_)) | Err(_) => return rested(None, false),
                 Ok(_) => {}
             }
         }
+    }
+
+    /// Tells whether the agent may end its turn without losing the answer: a hook has spoken for it that can hold one.
+    fn is_turn_held(&self) -> bool {
+        let agent = self.asker.agent.as_ref();
+        agent.is_some_and(|agent| host_session::holds_turn(self.places, agent))
     }
 
     /// Says once that the broker is away, when it does not come back at once.
@@ -518,6 +567,7 @@ impl Wait<'_> {
             cue,
             rounds: None,
             give_up: false,
+            language: self.asker.language,
         }))
     }
 }

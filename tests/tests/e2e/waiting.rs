@@ -1,8 +1,15 @@
 //! How a wait ends when no answer comes.
 
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
+
 use cueme_tests::{Client, Home, Signal, envelope};
-use protocol_spec::message::{Ack, Ask, Decline, Reply, Request};
+use protocol_spec::id::CueId;
+use protocol_spec::message::{
+    Ack, Ask, Asked, Decline, Reply, Request, Rested, Welcome, decode_request, encode_reply,
+};
 use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::version::PROGRAM;
 
 /// Asks with a wait budget, to the end.
 fn wait(home: &Home, agent: &str, prompt: &str, budget: &str) -> cueme_tests::Run {
@@ -61,35 +68,77 @@ fn a_budget_that_is_no_length_of_time_is_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn after_many_rounds_without_a_human_the_agent_is_told_to_end_its_turn() {
+fn however_many_waits_end_the_agent_is_told_to_ask_again() {
     let home = Home::new();
     let agent = home.join();
-    let mut rounds = 0;
-    let text = loop {
-        rounds += 1;
-        let run = wait(&home, &agent, "Anybody?", "100ms");
-        let text = run.expect(75).to_owned();
-        if text.contains("End your turn") {
-            break text;
-        }
-        assert!(text.contains("same command again"), "{text}");
-        assert!(rounds < 100, "it never gives up");
-    };
-    assert!(rounds >= 10, "not after {rounds} rounds already");
-    assert!(
-        !text.contains("command again") && text.contains("do not decide in their place"),
-        "{text}"
-    );
-    let cue = home.wait_for("Anybody?", 0);
-    // Having looked, the human was seen; the count begins anew.
-    let run = wait(&home, &agent, "Anybody?", "100ms");
-    assert!(run.expect(75).contains("same command again"), "{run:?}");
-    home.ok(&["answer", &cue, "back"]);
-    assert!(
-        wait(&home, &agent, "Anybody?", "5s")
-            .expect(0)
-            .starts_with("back\n")
-    );
+    for _ in 0..25 {
+        let run = wait(&home, &agent, "Anybody?", "20ms");
+        let text = run.expect(75);
+        assert!(text.contains("exactly the same command again"), "{text}");
+    }
+}
+
+/// Serves one connection as a broker that has not seen a human for an hour.
+fn serve_while_the_human_is_away(listener: &UnixListener) {
+    let (stream, _) = listener.accept().unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    for line in BufReader::new(stream).split(b'\n') {
+        let (id, request) = decode_request(&line.unwrap()).unwrap();
+        let cue_id = CueId::from_random(5);
+        let reply = match request {
+            Request::Hello(_) => Reply::Welcome(Welcome {
+                version: PROGRAM.into(),
+                protocol: 1,
+                pid: 1,
+            }),
+            Request::Ask(_) => Reply::Asked(Asked {
+                cue_id,
+                agent_runtime: "claude_code".parse().unwrap(),
+                again: false,
+            }),
+            Request::Rest(_) => Reply::Rested(Rested {
+                cue_id,
+                rounds: 450,
+                give_up: true,
+            }),
+            other => panic!("unexpected {}", other.name()),
+        };
+        writer.write_all(&encode_reply(id, &reply).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn only_an_agent_whose_turn_a_hook_holds_is_told_to_end_it() {
+    let home = Home::new();
+    let joined = home.join_as("claude_code");
+    let start = r#"{"session_id":"sess-1","cwd":"/","hook_event_name":"SessionStart","source":"startup"}"#;
+    let mut hook = home.command(&["hook", "claude_code", "session_start"]);
+    let told = Client::start(&mut hook, start.as_bytes()).finish();
+    let (_, rest) = told.expect(0).split_once("your agent_id is ").unwrap();
+    let held = rest.split('.').next().unwrap().to_owned();
+    home.ok(&["broker", "stop"]);
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    for (agent, code, words) in [
+        (&joined, 75, "same command again"),
+        (&held, 76, "End your turn now"),
+    ] {
+        std::thread::scope(|scope| {
+            scope.spawn(|| serve_while_the_human_is_away(&listener));
+            let run = wait(&home, agent, "Anybody?", "20ms");
+            assert!(run.expect(code).contains(words), "{agent}");
+        });
+    }
+    home.configure("[runtime.claude_code]\nlanguage = \"zh\"\n");
+    for (agent, code, words) in [
+        (&joined, 75, "原样再次运行同一条命令"),
+        (&held, 76, "结束你的回合"),
+    ] {
+        std::thread::scope(|scope| {
+            scope.spawn(|| serve_while_the_human_is_away(&listener));
+            let run = wait(&home, agent, "Anybody?", "20ms");
+            assert!(run.expect(code).contains(words), "{agent}");
+        });
+    }
 }
 
 #[test]

@@ -42,8 +42,12 @@ pub(super) fn told(waited: Waited) -> (CallToolResult, Option<Receipt>) {
             (result, Some(receipt))
         }
         Waited::Mailbox(mailbox, receipt) => {
-            let text = Form::Text.mailbox(&mailbox);
-            (said(text, data(&Form::Json.mailbox(&mailbox))), Some(receipt))
+            let language = receipt.language();
+            let text = Form::Text.mailbox(&mailbox, language);
+            (
+                said(text, data(&Form::Json.mailbox(&mailbox, language))),
+                Some(receipt),
+            )
         }
         Waited::Rested(rested) => {
             let text = Form::Text.rested(&rested);
