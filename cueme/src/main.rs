@@ -13,14 +13,17 @@ mod display;
 
 mod duration;
 mod error;
+mod host_session;
 mod input;
 mod log_file;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod mathematics;
 mod output;
+mod process_tree;
 mod runs;
 mod surroundings;
 mod told;
+mod wording;
 
 use std::process::ExitCode;
 use std::time::Instant;

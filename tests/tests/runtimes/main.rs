@@ -11,3 +11,4 @@ mod init;
 mod mcp;
 mod mcp_python;
 mod mcp_typescript;
+mod session;

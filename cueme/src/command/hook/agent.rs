@@ -9,7 +9,7 @@ use super::cut::beginning;
 use crate::client::{call, expect_reply, list};
 use crate::command::terminal;
 use crate::error::CliError;
-use crate::surroundings;
+use crate::{host_session, surroundings};
 
 /// How many of an agent's questions are looked at.
 const QUESTIONS_MAX: u32 = 20;
@@ -34,8 +34,9 @@ pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<Ag
         terminal: terminal::family().to_owned(),
         session: Some(session.clone()),
     };
-    let joined = expect_reply!(call(places, &Request::Join(join))?, Joined)?;
-    Ok(Some(joined.agent_id))
+    let agent = expect_reply!(call(places, &Request::Join(join))?, Joined)?.agent_id;
+    host_session::note(places, input, &folder, &agent);
+    Ok(Some(agent))
 }
 
 /// Returns the newest questions of an agent, newest first.

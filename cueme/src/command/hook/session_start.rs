@@ -7,8 +7,8 @@ use adapter_core::runtime::hook::HookReply;
 use super::agent;
 use super::run::Called;
 use super::verdict::Verdict;
-use crate::command::join::SESSION_VARIABLE;
 use crate::error::CliError;
+use crate::host_session::SESSION_VARIABLE;
 use crate::surroundings::AGENT_VARIABLE;
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
@@ -20,9 +20,9 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
         return Ok(Verdict::pass());
     };
     let context = format!(
-        "cueme: you have joined already and your agent_id is {agent}. Before each summary and before you finish, ask \
-         the human with `cueme cue {agent} -` (envelope on stdin) and wait for what it prints; `cueme pause {agent}` \
-         waits until they let you continue."
+        "cueme: you have joined already and your agent_id is {agent}. Joining again returns the same one. Before each \
+         summary and before you finish, ask the human with `cueme cue {agent} -` (envelope on stdin) or the MCP tool \
+         `cue`, and wait for what it prints; `cueme pause {agent}` waits until they let you continue."
     );
     let variables = BTreeMap::from([
         (AGENT_VARIABLE.to_owned(), agent.to_string()),

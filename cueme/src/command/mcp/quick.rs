@@ -7,10 +7,12 @@ use super::content;
 use super::tools::{JoinCall, RecallCall};
 use crate::command::{join, recall};
 use crate::error::CliError;
+use crate::host_session::Evidence;
 
-pub(super) async fn join(call: JoinCall) -> CallToolResult {
+/// `said` is what the host says of the call beside its arguments.
+pub(super) async fn join(call: JoinCall, said: Value) -> CallToolResult {
     blocking(move || {
-        let registered = join::register(&call.agent_runtime)?;
+        let registered = join::register(&call.agent_runtime, Evidence::Tool(&said))?;
         let structured = json!({
             "agent_id": registered.agent_id,
             "agent_runtime": registered.join.runtime,

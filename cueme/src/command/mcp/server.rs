@@ -21,7 +21,8 @@ use super::{quick, tasks, texts, tools, wait};
 /// How many questions may be waited for at once; each has a thread.
 pub(super) const WAITS_MAX: usize = 64;
 
-const INSTRUCTIONS: &str = "Call `join` once and keep the agent_id. Before each summary and before you finish, call \
+const INSTRUCTIONS: &str = "Call `join` and keep the agent_id; in a session that \
+has joined already it returns the same one. Before each summary and before you finish, call \
 `cue` and wait: what it returns is the human's answer. When it says that the question is still open, or the call times \
 out, call it again with exactly the same arguments. The prompt `hap` is the whole protocol.";
 
@@ -78,7 +79,10 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match tools::parse(&request.name, arguments)? {
-            tools::Call::Join(join) => quick::join(join).await,
+            tools::Call::Join(join) => {
+                let said = serde_json::to_value(&context.meta).unwrap_or_default();
+                quick::join(join, said).await
+            }
             tools::Call::Recall(recall) => quick::recall(recall).await,
             tools::Call::Wait(asked) if tasks::are_offered(&context) => {
                 return Ok(self.tasks.start(self, asked, &context).into());

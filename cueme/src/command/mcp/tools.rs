@@ -58,7 +58,8 @@ pub(super) fn all() -> Vec<Tool> {
         tool(
             "join",
             "Join",
-            "Register with the human's broker and get your agent_id. Call it once, at the start.",
+            "Register with the human's broker and get your agent_id. In a session that has joined already it returns the \
+             same one.",
             &json!({
                 "type": "object",
                 "properties": {

@@ -1,0 +1,126 @@
+//! Meets the system: who our ancestors are, what is noted, what the environment says.
+
+use std::path::{Path, PathBuf};
+
+use adapter_core::runtime::Runtime;
+use adapter_core::runtime::hook::HookInput;
+use protocol_spec::endpoint::Places;
+use protocol_spec::id::AgentId;
+use serde_json::Value;
+
+use super::choose::{Call, choose};
+use super::record::{self, Host, Record, space};
+use crate::process_tree::ancestors;
+use crate::surroundings;
+
+/// The variable by which a hook tells the agent's commands which session they belong to.
+pub(crate) const SESSION_VARIABLE: &str = "CUEME_SESSION";
+
+/// How deep a call's own description of itself is searched.
+const DEPTH_MAX: usize = 8;
+
+/// What a call says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Evidence<'a> {
+    /// A command in the host's shell: the environment may name the session.
+    Shell,
+    /// A call of an MCP tool, with what the host says beside it. The server's environment is that of the host, which may
+    /// itself run in another host's shell.
+    Tool(&'a Value),
+}
+
+/// Finds the session of the host that this call belongs to, if that is beyond doubt.
+pub(crate) fn find(places: &Places, runtime: &str, evidence: Evidence<'_>) -> Option<String> {
+    let records = record::all(places);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let (inherited, named) = match evidence {
+        Evidence::Shell => (surroundings::variable(SESSION_VARIABLE), of_environment(runtime)),
+        Evidence::Tool(said) => {
+            let mut named = Vec::new();
+            texts(said, DEPTH_MAX, &mut |text| {
+                if records.iter().any(|record| record.session == text) {
+                    named.push(text.to_owned());
+                }
+            });
+            (None, named)
+        }
+    };
+    if records.is_empty() {
+        return inherited;
+    }
+    let call = Call {
+        runtime,
+        folder: &folder,
+        ancestors: &ancestors(),
+        space: &space(),
+        inherited: inherited.as_deref(),
+        named: &named,
+    };
+    choose(&records, &call).map(str::to_owned)
+}
+
+/// Notes the session that a host told a hook, for calls that are told nothing.
+pub(crate) fn note(places: &Places, input: &HookInput, folder: &Path, agent: &AgentId) {
+    let Some(session) = &input.session else { return };
+    let space = space();
+    let ancestors = ancestors();
+    let host = ancestors.iter().find(|process| !process.is_shell());
+    let host = host.map(|process| Host::of(process, &space));
+    if is_replacing(input) {
+        for record in record::all(places) {
+            if record.host.is_some() && record.host == host && record.runtime == input.host.tag() {
+                record::remove(places, &record.runtime, &record.session);
+            }
+        }
+    }
+    let record = Record {
+        runtime: input.host.tag().to_owned(),
+        session: session.clone(),
+        agent: agent.clone(),
+        folder: PathBuf::from(folder),
+        host,
+    };
+    // A session that could not be noted merely has a second agent.
+    let _ = record::write(places, &record);
+}
+
+/// Tells whether a hook has spoken for this agent whose host can hold a turn until the human has answered.
+pub(crate) fn holds_turn(places: &Places, agent: &AgentId) -> bool {
+    record::all(places)
+        .iter()
+        .filter(|record| record.agent == *agent)
+        .filter_map(|record| Runtime::from_tag(&record.runtime))
+        .any(|runtime| runtime.facts().holds_turn)
+}
+
+/// Hosts with a window say so when another session takes the place of the one in it.
+fn is_replacing(input: &HookInput) -> bool {
+    matches!(input.source.as_deref(), Some("clear" | "resume"))
+}
+
+/// Returns the session that the host itself names in the environment of its commands.
+fn of_environment(runtime: &str) -> Vec<String> {
+    Runtime::from_tag(runtime)
+        .and_then(|runtime| runtime.facts().session_variable)
+        .and_then(surroundings::variable)
+        .into_iter()
+        .collect()
+}
+
+/// Visits every text in a value, also those in JSON that is itself written as a text.
+fn texts(value: &Value, depth: usize, visit: &mut dyn FnMut(&str)) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    match value {
+        Value::String(text) => {
+            visit(text);
+            if text.starts_with('{')
+                && let Ok(inner) = serde_json::from_str::<Value>(text)
+            {
+                texts(&inner, depth, visit);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| texts(value, depth, visit)),
+        Value::Object(members) => members.values().for_each(|value| texts(value, depth, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
