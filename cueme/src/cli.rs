@@ -86,7 +86,7 @@ pub(crate) enum Verb {
     Cancel(CancelArgs),
     /// Leave an agent a message for its next question
     #[command(
-        after_help = "Examples:\n  cueme say bako-nefi \"use the staging database\"\n  git diff | cueme say bako-nefi -"
+        after_help = "Examples:\n  cueme say bako-nefi \"use the staging database\"\n  git diff | cueme say bako-nefi -\n  cueme say bako-nefi --next \"go on with step two\""
     )]
     Say(SayArgs),
     /// Print the last answer an agent was given

@@ -27,6 +27,17 @@ impl Timestamp {
     }
 }
 
+/// Says how long something took, in the largest unit that says something.
+pub fn span(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// Writes RFC 3339 in UTC with millisecond precision, so that texts sort as times do.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

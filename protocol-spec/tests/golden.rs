@@ -140,6 +140,7 @@ fn requests() -> Vec<Request> {
         Request::Say(Say {
             agent: "bako".into(),
             text: "use the staging key".into(),
+            purpose: Purpose::Note,
             by: None,
         }),
         Request::Agents(Nothing {}),
@@ -271,6 +272,7 @@ fn cue_view() -> CueView {
         released_at: Some(time(65)),
         acknowledged_at: Some(time(66)),
         by: Some("ada".into()),
+        from_queue: false,
         text: Some("SQLite".into()),
         answer: Some(answer()),
     }
@@ -341,6 +343,7 @@ fn replies() -> Vec<Reply> {
             agent_id: agent(),
             queued: 1,
             open_cue: Some(cue()),
+            waiting: 0,
         }),
         Reply::Event(EventView {
             id: Some(9),
@@ -427,6 +430,41 @@ fn replies() -> Vec<Reply> {
     ]
 }
 
+/// Requests with keys that came later and stand on the wire only where they say something.
+fn newer_requests() -> Vec<(&'static str, Request)> {
+    vec![(
+        "say_queued_answer",
+        Request::Say(Say {
+            agent: "bako".into(),
+            text: "go on with step two".into(),
+            purpose: Purpose::QueuedAnswer,
+            by: Some("ada".into()),
+        }),
+    )]
+}
+
+/// Replies with such keys.
+fn newer_replies() -> Vec<(&'static str, Reply)> {
+    vec![
+        (
+            "said_waiting",
+            Reply::Said(Said {
+                agent_id: agent(),
+                queued: 1,
+                open_cue: Some(cue()),
+                waiting: 2,
+            }),
+        ),
+        (
+            "cue_from_queue",
+            Reply::Cue(Box::new(CueView {
+                from_queue: true,
+                ..cue_view()
+            })),
+        ),
+    ]
+}
+
 /// Compares a line with its file, or writes the file when told to.
 fn compare(kind: &str, name: &str, line: &[u8]) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("golden/{kind}_{name}.json"));
@@ -471,14 +509,35 @@ fn every_reply_stands_on_the_wire_as_recorded_and_reads_back_the_same() {
 }
 
 #[test]
+fn keys_that_came_later_stand_on_the_wire_as_recorded_and_read_back_the_same() {
+    for (name, request) in newer_requests() {
+        let line = encode_request(id(), &request).unwrap();
+        compare("request", name, &line);
+        let (_, read) = decode_request(line.trim_ascii_end()).unwrap();
+        assert_eq!(encode_request(id(), &read).unwrap(), line);
+    }
+    for (name, reply) in newer_replies() {
+        let line = encode_reply(id(), &reply).unwrap();
+        compare("reply", name, &line);
+        let (_, read) = decode_reply(line.trim_ascii_end()).unwrap();
+        assert_eq!(encode_reply(id(), &read).unwrap(), line);
+    }
+}
+
+#[test]
 fn no_golden_file_is_left_over() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let is_known =
             |kind: &str, names: &[&str]| names.iter().any(|known| name == format!("{kind}_{known}.json"));
+        let newer_requests: Vec<_> = newer_requests().into_iter().map(|(name, _)| name).collect();
+        let newer_replies: Vec<_> = newer_replies().into_iter().map(|(name, _)| name).collect();
         assert!(
-            is_known("request", Request::NAMES) || is_known("reply", Reply::NAMES),
+            is_known("request", Request::NAMES)
+                || is_known("reply", Reply::NAMES)
+                || is_known("request", &newer_requests)
+                || is_known("reply", &newer_replies),
             "{name}"
         );
     }

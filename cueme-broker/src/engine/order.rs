@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::{PastAgent, PastEnd, RefusedCue, Reply};
+use protocol_spec::message::{PastAgent, PastEnd, Purpose, RefusedCue, Reply};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -126,6 +126,8 @@ pub enum Work {
         agent: AgentId,
         /// The message.
         text: String,
+        /// What it is for.
+        purpose: Purpose,
         /// Who says it.
         by: Option<String>,
     },

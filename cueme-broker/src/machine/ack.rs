@@ -63,7 +63,7 @@ impl Machine {
         };
         let erase = decision.has_secrets();
         cue.state = State::Settled {
-            decision: decision.clone(),
+            decision: decision.without_secrets(),
             handed_at: handed_at.unwrap_or(now.wall),
         };
         if let Some(agent) = self.agents.get_mut(&cue.agent) {

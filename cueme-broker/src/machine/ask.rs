@@ -3,15 +3,29 @@
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Mailbox, Reply};
-use protocol_spec::outcome::{Kind, Outcome};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
 
 use super::attach::Again;
 use super::effect::{Change, Effect};
 use super::input::{Ask, Now, Ticket};
 use super::state::{Cue, Decision, Machine, Message, Rounds, State};
-use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, compose, with_standing};
+use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, unseen, with_standing};
+
+/// Words of a human that decide a question they were not written for.
+pub(super) struct Unasked {
+    /// The key of the decision.
+    pub(super) request: RequestId,
+    /// The text the agent reads.
+    pub(super) text: String,
+    /// What the human wrote.
+    pub(super) written: String,
+    /// Who wrote it.
+    pub(super) by: Option<String>,
+    /// Whether a question was asked that the human has not seen.
+    pub(super) from_queue: bool,
+}
 
 impl Machine {
     /// Finds out which question a call means, and waits for that one.
@@ -55,19 +69,24 @@ impl Machine {
         }));
     }
 
-    /// Opens a new question, unless the human's words are there already.
+    /// Opens a new question, and answers it at once where the human queued an answer for it.
     fn ask_anew(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
         let ticket = ask.ticket;
         let id = ask.cue;
-        let is_plain = ask.kind == Kind::Cue && ask.payload.is_none();
+        // A queued answer is a guess at a question: never a yes to something, so never an approval.
+        let is_plain = ask.kind == Kind::Cue && ask.payload.is_none() && ask.origin != Origin::Approval;
         self.open(now, ask, effects);
         if is_plain {
-            self.answer_with_messages(now, id, |messages| compose(messages, None), effects);
+            self.answer_from_queue(now, id, effects);
         }
         let missed: Vec<CueId> = self.missed_outcomes(id);
         if missed.is_empty() {
             return self.attach(now, ticket, id, Again::No, effects);
         }
+        effects.push(Effect::Store(Change::SetDetached {
+            cue: id,
+            at: Some(now.wall),
+        }));
         let earlier = self.hand_over_what_fits(now, &missed, effects);
         let reply = Reply::Mailbox(Mailbox { cue_id: id, earlier });
         effects.push(Effect::Reply {
@@ -88,6 +107,7 @@ impl Machine {
             question: beginning_of(&ask.prompt).into(),
             requests: vec![ask.request],
             ordinal: self.asked,
+            asked_at: now.wall,
             state: State::Open,
             waiters: Vec::new(),
             detached: Some((now.steady, now.wall)),
@@ -133,27 +153,46 @@ impl Machine {
         }
     }
 
-    /// Lets messages that were left before answer a question that asks for nothing in particular.
-    pub(super) fn answer_with_messages(
-        &mut self,
-        now: Now,
-        id: CueId,
-        word: impl FnOnce(&[Message]) -> String,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(cue) = self.cues.get_mut(&id) else { return };
+    /// Lets the oldest queued answer, if there is one, answer a question that its author has not seen.
+    fn answer_from_queue(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
+        let Some(cue) = self.cues.get(&id) else { return };
+        let asked_at = cue.asked_at;
         let Some(agent) = self.agents.get_mut(&cue.agent) else {
             return;
         };
-        let messages = agent.take_messages();
-        let Some(first) = messages.first() else {
+        let Some(answer) = agent.take_queued_answer() else {
             return;
         };
-        let request = first.request;
-        let text: Arc<str> = with_standing(word(&messages), agent.standing.as_deref()).into();
-        let written: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
+        let mut messages = agent.take_notes();
+        let text = unseen(&messages, &answer, asked_at);
+        let said = Unasked {
+            request: answer.request,
+            written: answer.text.to_string(),
+            by: answer.by.clone(),
+            from_queue: true,
+            text,
+        };
+        messages.push(answer);
+        self.answer_unasked(now, id, said, &messages, effects);
+    }
+
+    /// Decides a question with words that were written before it was asked.
+    pub(super) fn answer_unasked(
+        &mut self,
+        now: Now,
+        id: CueId,
+        said: Unasked,
+        messages: &[Message],
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(cue) = self.cues.get_mut(&id) else { return };
+        let Some(agent) = self.agents.get(&cue.agent) else {
+            return;
+        };
+        let request = said.request;
+        let text: Arc<str> = with_standing(said.text, agent.standing.as_deref()).into();
         let answer = Arc::new(Answer {
-            text: Some(written.join("\n\n")),
+            text: Some(said.written),
             ..Answer::default()
         });
         cue.state = State::Decided {
@@ -164,7 +203,7 @@ impl Machine {
                 reminder: None,
                 answer: Some(Arc::clone(&answer)),
                 redacted: None,
-                by: None,
+                by: said.by.clone(),
                 decided_at: now.wall,
             },
             handed_at: None,
@@ -178,8 +217,9 @@ impl Machine {
             reminder: None,
             answer: Some(answer),
             redacted: None,
-            by: None,
+            by: said.by,
             released_at: None,
+            from_queue: said.from_queue,
         }));
         let messages = messages.iter().map(|message| message.request).collect();
         effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));

@@ -52,7 +52,9 @@ impl Machine {
             reply: Box::new(Reply::Asked(asked)),
         });
         cue.waiters.push(ticket);
-        cue.detached = None;
+        if cue.detached.take().is_some() && again == Again::Yes {
+            effects.push(Effect::Store(Change::SetDetached { cue: id, at: None }));
+        }
         self.waiters.insert(ticket, id);
         if matches!(cue.state, State::Superseded) {
             cue.state = State::Open;
@@ -144,6 +146,10 @@ impl Machine {
                 let waiting = u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX);
                 if cue.waiters.is_empty() {
                     cue.detached = Some((now.steady, now.wall));
+                    effects.push(Effect::Store(Change::SetDetached {
+                        cue: id,
+                        at: Some(now.wall),
+                    }));
                 }
                 effects.push(Effect::Presence {
                     agent: cue.agent.clone(),

@@ -1,7 +1,7 @@
 //! Everything a human left for an agent is fetched at once, without a question of the agent's own.
 //!
 //! A runtime's hook does this when the human types into the runtime: what they decided or wrote elsewhere comes along.
-//! Messages are handed over as the answer to a question that nobody asked aloud, so that they are delivered, repeated
+//! Notes are handed over as the answer to a question that nobody asked aloud, so that they are delivered, repeated
 //! and acknowledged by the same rules as every answer.
 
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use protocol_spec::message::{Collected, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 
 use super::amend::unknown_agent;
-use super::ask::refuse;
+use super::ask::{Unasked, refuse};
 use super::effect::Effect;
 use super::input::{Ask, Collect, Decide, Now, Ticket, Verdict};
 use super::left;
-use super::state::{Machine, State};
+use super::state::{Agent, Machine, State};
 
 /// Stands where the question would, in lists and in the agent's timeline.
 const HANDED_OVER: &str =
@@ -56,10 +56,14 @@ impl Machine {
         });
     }
 
-    /// Turns the messages that wait into an answer, unless this very call has done so before.
+    /// Turns the notes that wait into an answer, unless this very call has done so before.
+    ///
+    /// Queued answers stay: they wait for a question, and this is none.
     fn answer_nobody(&mut self, now: Now, collect: Collect, effects: &mut Vec<Effect>) {
-        let waiting = self.agents.get(&collect.agent).map(|agent| agent.messages.len());
-        if waiting.unwrap_or(0) == 0 || self.requests.contains_key(&collect.request) {
+        let agent = collect.agent;
+        if self.requests.contains_key(&collect.request)
+            || !self.agents.get(&agent).is_some_and(Agent::has_note)
+        {
             return;
         }
         let id = collect.cue;
@@ -67,7 +71,7 @@ impl Machine {
             ticket: collect.ticket,
             request: collect.request,
             cue: id,
-            agent: collect.agent,
+            agent: agent.clone(),
             kind: Kind::Cue,
             prompt: Arc::from(HANDED_OVER),
             payload: None,
@@ -75,7 +79,18 @@ impl Machine {
             origin: Origin::Hook,
         };
         self.open(now, ask, effects);
-        self.answer_with_messages(now, id, left, effects);
+        let notes = self.agents.get_mut(&agent).map(Agent::take_notes);
+        let notes = notes.unwrap_or_default();
+        let Some(first) = notes.first() else { return };
+        let written: Vec<&str> = notes.iter().map(|note| &*note.text).collect();
+        let said = Unasked {
+            request: first.request,
+            text: left(&notes),
+            written: written.join("\n\n"),
+            by: first.by.clone(),
+            from_queue: false,
+        };
+        self.answer_unasked(now, id, said, &notes, effects);
     }
 
     /// Closes the open questions of an agent for which nobody waits any more.

@@ -7,7 +7,7 @@ use protocol_spec::message::{
     CONTENT_BYTES_MAX, Decided, ErrorCode, EventKind, Failure, LINE_BYTES_PER_BYTE_MAX, Reply, Undone,
     line_bytes,
 };
-use protocol_spec::outcome::Outcome;
+use protocol_spec::outcome::{Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
 use super::ask::refuse;
@@ -15,7 +15,7 @@ use super::attach::unknown_cue;
 use super::effect::{Change, Effect};
 use super::input::{Decide, Now, Ticket, Verdict};
 use super::state::{Decision, Machine, Message, State};
-use super::{ANSWER_LINE_BYTES_MAX, HOLD_MS_MAX, compose, with_standing};
+use super::{ANSWER_LINE_BYTES_MAX, HOLD_MS_MAX, compose, with_standing, worded_notes};
 
 impl Machine {
     /// Decides a question exactly once. The same decision sent again is confirmed, another one is refused.
@@ -53,12 +53,15 @@ impl Machine {
         let Some(agent) = self.agents.get_mut(&cue.agent) else {
             return;
         };
-        // Closing a question says nothing to the agent, so messages keep waiting for a word that does.
+        // Closing a question says nothing to the agent, and an approval speaks to its runtime: a runtime that may go on
+        // shows no text. Notes keep waiting for a word that the agent reads.
         let taken = match &verdict {
-            Verdict::Answer { .. } | Verdict::Decline { .. } => agent.take_messages(),
-            Verdict::Cancel { .. } => Vec::new(),
+            Verdict::Answer { .. } | Verdict::Decline { .. } if cue.origin != Origin::Approval => {
+                agent.take_notes()
+            }
+            Verdict::Answer { .. } | Verdict::Decline { .. } | Verdict::Cancel { .. } => Vec::new(),
         };
-        let worded = Worded::from(verdict, &taken, agent.standing.as_deref());
+        let worded = Worded::from(verdict, &taken, cue.asked_at, agent.standing.as_deref());
         let hold_ms = hold_ms.min(HOLD_MS_MAX);
         let released_at =
             (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
@@ -68,10 +71,7 @@ impl Machine {
             text: Arc::clone(&worded.text),
             reminder: reminder.clone().filter(|_| worded.outcome != Outcome::Cancelled),
             answer: worded.answer.clone(),
-            redacted: worded
-                .redacted
-                .as_ref()
-                .map(|redacted| Arc::new(redacted.1.clone())),
+            redacted: worded.redacted.clone(),
             by: by.clone(),
             decided_at: now.wall,
         };
@@ -85,6 +85,7 @@ impl Machine {
             redacted: worded.redacted,
             by,
             released_at,
+            from_queue: false,
         }));
         if !taken.is_empty() {
             let messages = taken.iter().map(|message| message.request).collect();
@@ -180,7 +181,8 @@ impl Machine {
         let taken = std::mem::take(taken);
         cue.state = State::Open;
         if cue.waiters.is_empty() {
-            cue.detached = Some((now.steady, now.wall));
+            let since = cue.detached.map_or(now.wall, |(_, since)| since);
+            cue.detached = Some((now.steady, since));
         }
         effects.push(Effect::Store(Change::Reopen {
             cue: id,
@@ -217,8 +219,8 @@ struct Worded {
 }
 
 impl Worded {
-    fn from(verdict: Verdict, messages: &[Message], standing: Option<&str>) -> Self {
-        let whole = |text: &str| with_standing(compose(messages, Some(text)), standing);
+    fn from(verdict: Verdict, notes: &[Message], asked_at: Timestamp, standing: Option<&str>) -> Self {
+        let whole = |text: &str| with_standing(compose(notes, asked_at, text), standing);
         match verdict {
             Verdict::Answer {
                 text,
@@ -234,7 +236,7 @@ impl Worded {
             Verdict::Decline { reason } => Self {
                 outcome: Outcome::Declined,
                 event: EventKind::Declined,
-                text: declined(reason.as_deref(), messages).into(),
+                text: declined(reason.as_deref(), notes, asked_at).into(),
                 answer: None,
                 redacted: None,
             },
@@ -250,15 +252,15 @@ impl Worded {
 }
 
 /// A refusal comes first, so that an agent that reads only one line reads it.
-fn declined(reason: Option<&str>, messages: &[Message]) -> String {
+fn declined(reason: Option<&str>, notes: &[Message], asked_at: Timestamp) -> String {
     let line = match reason {
         Some(reason) => format!("declined: {reason}"),
         None => "declined: the human does not want to answer this".to_owned(),
     };
-    if messages.is_empty() {
+    if notes.is_empty() {
         line
     } else {
-        format!("{line}\n\n{}", compose(messages, None))
+        format!("{line}\n\n{}", worded_notes(notes, asked_at))
     }
 }
 

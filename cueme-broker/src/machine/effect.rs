@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::{EventKind, PastAgent, Reply};
+use protocol_spec::message::{EventKind, PastAgent, Purpose, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
@@ -131,6 +131,8 @@ pub enum Change {
         by: Option<String>,
         /// When it is released to the agent.
         released_at: Option<Timestamp>,
+        /// Whether it was queued before the question was asked.
+        from_queue: bool,
     },
     /// A decision is released.
     Release {
@@ -145,6 +147,13 @@ pub enum Change {
         outcome: Outcome,
         /// Whether secrets were in what was decided until now.
         erase: bool,
+    },
+    /// The last client stopped waiting, or one waits again.
+    SetDetached {
+        /// The question.
+        cue: CueId,
+        /// Since when nobody waits, while nobody does.
+        at: Option<Timestamp>,
     },
     /// An outcome was handed to a client for the first time.
     Hand {
@@ -175,6 +184,8 @@ pub enum Change {
         agent: AgentId,
         /// The message.
         text: Arc<str>,
+        /// What it is for.
+        purpose: Purpose,
         /// Who says it.
         by: Option<String>,
     },

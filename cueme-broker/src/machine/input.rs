@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::{PastAgent, RefusedCue};
+use protocol_spec::message::{PastAgent, Purpose, RefusedCue};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 
@@ -296,6 +296,8 @@ pub struct Say {
     pub agent: AgentId,
     /// The message.
     pub text: String,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Who says it.
     pub by: Option<String>,
 }

@@ -37,7 +37,7 @@ pub use input::{
 };
 pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, Rounds, State, Waiting};
 pub use text::beginning_of;
-use text::{compose, left, with_standing};
+use text::{compose, left, unseen, with_standing, worded_notes};
 
 #[cfg(test)]
 mod tests;

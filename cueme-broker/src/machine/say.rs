@@ -1,4 +1,4 @@
-//! A human leaves a message for an agent that has not asked yet.
+//! A human leaves a note for the next answer, or queues an answer for the agent's next question.
 
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Reply, Said};
@@ -11,7 +11,7 @@ use super::state::{Machine, Message, State};
 use super::{MESSAGES_BYTES_PER_AGENT_MAX, MESSAGES_PER_AGENT_MAX};
 
 impl Machine {
-    /// Keeps a message for the agent's next question.
+    /// Keeps a message; it never decides a question that is open already.
     pub(super) fn say(&mut self, now: Now, say: Say, effects: &mut Vec<Effect>) {
         self.human_signs += 1;
         let Say {
@@ -19,6 +19,7 @@ impl Machine {
             request,
             agent: agent_id,
             text,
+            purpose,
             by,
         } = say;
         let Some(agent) = self.agents.get_mut(&agent_id) else {
@@ -43,11 +44,14 @@ impl Machine {
                 request,
                 text: text.clone(),
                 said_at: now.wall,
+                purpose,
+                by: by.clone(),
             });
             effects.push(Effect::Store(Change::AddMessage {
                 request,
                 agent: agent_id.clone(),
                 text,
+                purpose,
                 by,
             }));
             effects.push(Effect::Log {
@@ -56,21 +60,29 @@ impl Machine {
                 cue: None,
             });
         }
-        let open_cue = agent.cues.iter().copied().find(|id| {
-            self.cues
-                .get(id)
-                .is_some_and(|cue| matches!(cue.state, State::Open))
-        });
-        let queued = u32::try_from(agent.messages.len()).unwrap_or(u32::MAX);
-        let reply = Reply::Said(Said {
-            agent_id,
-            queued,
-            open_cue,
-        });
         effects.push(Effect::Reply {
             to: ticket,
-            reply: Box::new(reply),
+            reply: Box::new(Reply::Said(self.said(agent_id))),
         });
+    }
+
+    /// Describes what waits for an agent, and the question that could be answered instead.
+    pub fn said(&self, agent_id: AgentId) -> Said {
+        let agent = self.agents.get(&agent_id);
+        let cues = agent.map(|agent| agent.cues.as_slice()).unwrap_or_default();
+        let open = cues.iter().filter_map(|id| {
+            let cue = self.cues.get(id)?;
+            matches!(cue.state, State::Open).then_some((cue.waiters.len(), *id))
+        });
+        // One that somebody waits for is answered at once; of those the oldest.
+        let best = open.reduce(|best, next| if best.0 == 0 && next.0 > 0 { next } else { best });
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Said {
+            queued: count(agent.map_or(0, |agent| agent.messages.len())),
+            open_cue: best.map(|(_, id)| id),
+            waiting: best.map_or(0, |(waiters, _)| count(waiters)),
+            agent_id,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::{Told, line_bytes};
+use protocol_spec::message::{Purpose, Told, line_bytes};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
@@ -43,7 +43,7 @@ pub struct Agent {
     pub runtime: RuntimeTag,
     /// Its questions in `Machine::cues`, oldest first.
     pub cues: Vec<CueId>,
-    /// Messages that wait for its next question, oldest first.
+    /// Notes that wait for the next answer and answers that wait for its next question, oldest first.
     pub messages: Vec<Message>,
     /// The ordinal of its newest question, settled or not.
     pub newest: u64,
@@ -62,6 +62,10 @@ pub struct Message {
     pub text: Arc<str>,
     /// When it was left.
     pub said_at: Timestamp,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Who left it.
+    pub by: Option<String>,
 }
 
 /// A question.
@@ -83,6 +87,8 @@ pub struct Cue {
     pub requests: Vec<RequestId>,
     /// Its place in the order of all questions.
     pub ordinal: u64,
+    /// When it was asked.
+    pub asked_at: Timestamp,
     /// What became of it.
     pub state: State,
     /// Who waits for it.
@@ -151,8 +157,8 @@ pub struct Decision {
     pub reminder: Option<Arc<str>>,
     /// The answer as data.
     pub answer: Option<Arc<Answer>>,
-    /// The answer without its secrets, where text and answer hold any.
-    pub redacted: Option<Arc<Answer>>,
+    /// Text and answer without their secrets, where they hold any.
+    pub redacted: Option<Arc<(String, Answer)>>,
     /// Who decided.
     pub by: Option<String>,
     /// When.
@@ -376,19 +382,39 @@ impl Machine {
 }
 
 impl Agent {
-    /// Takes the oldest messages, as many as one outcome may carry; the others wait for the next.
-    pub(super) fn take_messages(&mut self) -> Vec<Message> {
+    /// Takes the oldest notes, as many as one outcome may carry; the others wait for the next.
+    pub(super) fn take_notes(&mut self) -> Vec<Message> {
         let mut room = MESSAGES_LINE_BYTES_MAX;
-        let fits = |message: &&Message| {
+        let mut notes = Vec::new();
+        self.messages.retain(|message| {
+            if message.purpose != Purpose::Note {
+                return true;
+            }
             let bytes = line_bytes(&message.text);
-            let has_room = bytes <= room;
-            room = room.saturating_sub(bytes);
-            has_room
-        };
-        let count = self.messages.iter().take_while(fits).count();
-        // One that is too long by itself would block all others; it is cut when it is told.
-        let count = count.max(usize::from(!self.messages.is_empty()));
-        self.messages.drain(..count).collect()
+            // One that is too long by itself would block all others; it is truncated when it is told.
+            let fits = bytes <= room || (notes.is_empty() && room > 0);
+            // What follows a note that did not fit waits behind it.
+            room = if fits { room.saturating_sub(bytes) } else { 0 };
+            if fits {
+                notes.push(message.clone());
+            }
+            !fits
+        });
+        notes
+    }
+
+    /// Takes the oldest queued answer.
+    pub(super) fn take_queued_answer(&mut self) -> Option<Message> {
+        let is_answer = |message: &Message| message.purpose == Purpose::QueuedAnswer;
+        let place = self.messages.iter().position(is_answer)?;
+        Some(self.messages.remove(place))
+    }
+
+    /// Says whether a note waits.
+    pub(super) fn has_note(&self) -> bool {
+        self.messages
+            .iter()
+            .any(|message| message.purpose == Purpose::Note)
     }
 
     /// Returns how many bytes of messages wait.
@@ -398,6 +424,19 @@ impl Agent {
 }
 
 impl Decision {
+    /// Returns the decision without the secrets in it.
+    pub(super) fn without_secrets(&self) -> Self {
+        match self.redacted.as_deref() {
+            Some((text, answer)) => Self {
+                text: text.as_str().into(),
+                answer: Some(Arc::new(answer.clone())),
+                redacted: None,
+                ..self.clone()
+            },
+            None => self.clone(),
+        }
+    }
+
     /// Says whether text or answer hold secrets.
     pub fn has_secrets(&self) -> bool {
         self.redacted.is_some()
@@ -406,7 +445,7 @@ impl Decision {
     /// Returns the answer as a human may see it again to go on writing: secrets have to be typed anew.
     pub(super) fn draft(&self) -> Option<Answer> {
         match &self.redacted {
-            Some(redacted) => Some(Answer::clone(redacted).without_redacted()),
+            Some(redacted) => Some(redacted.1.clone().without_redacted()),
             None => self.answer.as_deref().cloned(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    ACKS_MAX, Collected, ErrorCode, Failure, Mailbox, PastAgent, RefusedCue, Reply, Told,
+    ACKS_MAX, Collected, ErrorCode, Failure, Mailbox, PastAgent, Purpose, RefusedCue, Reply, Told,
 };
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
@@ -145,13 +145,25 @@ impl World {
     }
 
     fn say_as(&mut self, request: RequestId, text: &str) -> Vec<Reply> {
+        self.say_for(Purpose::Note, request, text)
+    }
+
+    fn queue(&mut self, text: &str) -> RequestId {
+        let request = self.request();
+        let replies = self.say_for(Purpose::QueuedAnswer, request, text);
+        assert!(matches!(replies[..], [Reply::Said(_)]), "{replies:?}");
+        request
+    }
+
+    fn say_for(&mut self, purpose: Purpose, request: RequestId, text: &str) -> Vec<Reply> {
         let ticket = Ticket(self.draw());
         let say = Say {
             ticket,
             request,
             agent: self.agent.clone(),
             text: text.into(),
-            by: None,
+            purpose,
+            by: Some("ada".into()),
         };
         let effects = self.handle(Input::Say(say));
         replies_to(ticket, &effects)
@@ -418,19 +430,169 @@ fn an_outcome_that_another_client_is_printing_is_not_taken_for_missed() {
 }
 
 #[test]
-fn a_message_answers_the_next_plain_question_and_is_labelled() {
+fn a_note_closes_no_question_and_stands_above_the_next_answer() {
     let mut world = World::new();
     world.say("do it carefully");
     world.say("and tell me");
-    let (_, replies) = world.ask("q");
+    let (client, replies) = world.ask("q");
+    assert_eq!(replies.len(), 1, "a note answers nothing");
+    let (effects, _) = world.answer(asked(&replies), "yes");
+    let replies = replies_to(client, &effects);
     let text = &told(&replies).text;
     assert!(
-        text.contains("before this question") && text.contains("carefully\n") && text.ends_with("tell me")
+        text.starts_with("[note, written 0 s before this question, ")
+            && text.contains("]\ndo it carefully\n\n[note, ")
+            && text.ends_with("]\nand tell me\n\n[answer]\nyes"),
+        "{text}"
     );
-    let answer = told(&replies).answer.as_ref().unwrap();
-    assert!(answer.text.as_ref().unwrap().contains("carefully"), "{answer:?}");
+    world.ack(told(&replies).cue_id);
+    let (client, replies) = world.ask("next");
+    let (effects, _) = world.answer(asked(&replies), "plain");
+    assert_eq!(
+        told(&replies_to(client, &effects)).text,
+        "plain",
+        "a note is delivered once"
+    );
+}
+
+#[test]
+fn labels_tell_whether_a_note_was_written_before_or_after_the_question() {
+    let mut world = World::new();
+    world.say("early");
+    world.pass(3 * 60_000);
+    let (client, replies) = world.ask("q");
+    world.pass(2 * 60_000);
+    world.say("late");
+    let (effects, _) = world.answer(asked(&replies), "yes");
+    let replies = replies_to(client, &effects);
+    let labels: Vec<&str> = told(&replies)
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("[note, written ")?.split_once(" this question"))
+        .map(|(order, _)| order)
+        .collect();
+    assert_eq!(labels, ["3 min before", "2 min after"]);
+}
+
+#[test]
+fn a_queued_answer_answers_the_next_plain_question_and_says_that_nobody_saw_it() {
+    let mut world = World::new();
+    let first = world.queue("go on");
+    world.queue("and stop after that");
+    world.pass(3 * 60_000);
+    let (_, replies) = world.ask("q");
+    let outcome = told(&replies).clone();
+    assert!(
+        outcome
+            .text
+            .starts_with("[the human has not seen this question: an answer queued 3 min before it, "),
+        "{}",
+        outcome.text
+    );
+    assert!(outcome.text.ends_with("]\ngo on"), "{}", outcome.text);
+    assert_eq!(
+        outcome.answer.and_then(|answer| answer.text).as_deref(),
+        Some("go on")
+    );
+    assert_eq!(outcome.by.as_deref(), Some("ada"));
+    world.ack(outcome.cue_id);
+    assert!(
+        world
+            .machine
+            .agent(&world.agent)
+            .unwrap()
+            .messages
+            .iter()
+            .all(|left| left.request != first)
+    );
+    world.say("mind the budget");
     let (_, replies) = world.ask("next");
-    assert_eq!(replies.len(), 1, "a message is delivered once");
+    let text = &told(&replies).text;
+    assert!(
+        text.starts_with("[the human has not seen this question"),
+        "{text}"
+    );
+    assert!(
+        text.contains("]\nmind the budget\n\n[queued answer]\nand stop after that"),
+        "one queued answer for each question, notes above it: {text}"
+    );
+    world.ack(told(&replies).cue_id);
+    let (_, replies) = world.ask("more");
+    assert_eq!(replies.len(), 1, "the queue is empty");
+}
+
+#[test]
+fn a_queued_answer_never_approves_chooses_or_continues() {
+    for (kind, payload, origin) in [
+        (Kind::Cue, None, Origin::Approval),
+        (Kind::Cue, Some("{}"), Origin::Approval),
+        (Kind::Cue, Some("{}"), Origin::Agent),
+        (Kind::Pause, None, Origin::Agent),
+    ] {
+        let mut world = World::new();
+        world.queue("yes");
+        let request = world.request();
+        let (client, replies) = world.ask_from(origin, request, kind, "rm -rf /?", payload);
+        assert_eq!(replies.len(), 1, "{kind:?} {payload:?} {origin:?}");
+        let (effects, _) = world.answer(asked(&replies), "no");
+        let replies = replies_to(client, &effects);
+        assert_eq!(
+            told(&replies).text,
+            "no",
+            "it waits for a question that it may answer"
+        );
+        world.ack(told(&replies).cue_id);
+        let (_, replies) = world.ask("q");
+        assert!(told(&replies).text.ends_with("]\nyes"), "{replies:?}");
+    }
+}
+
+#[test]
+fn a_note_does_not_vanish_behind_a_yes_that_only_the_runtime_hears() {
+    let mut world = World::new();
+    world.say("mind the budget");
+    let request = world.request();
+    let (client, replies) = world.ask_from(Origin::Approval, request, Kind::Cue, "ls", Some("{}"));
+    let (effects, _) = world.answer(asked(&replies), "yes");
+    let replies = replies_to(client, &effects);
+    assert_eq!(told(&replies).text, "yes");
+    world.ack(told(&replies).cue_id);
+    let (client, replies) = world.ask("q");
+    let (effects, _) = world.answer(asked(&replies), "go");
+    assert!(
+        told(&replies_to(client, &effects))
+            .text
+            .contains("mind the budget")
+    );
+}
+
+#[test]
+fn a_queued_answer_does_not_answer_a_question_that_is_open_and_is_not_collected() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    world.queue("later");
+    assert_eq!(replies.len(), 1);
+    let request = world.request();
+    assert!(collect(&mut world, request, false).messages.is_none());
+    let (_, again) = world.ask("q");
+    assert_eq!((asked(&again), again.len()), (asked(&replies), 1));
+}
+
+#[test]
+fn a_human_is_pointed_to_the_question_that_somebody_waits_for() {
+    let mut world = World::new();
+    let said = |replies: &[Reply]| match replies {
+        [Reply::Said(said)] => (said.open_cue, said.waiting),
+        other => panic!("{other:?}"),
+    };
+    let (one, replies) = world.ask("first");
+    let first = asked(&replies);
+    world.leave(one);
+    let request = world.request();
+    assert_eq!(said(&world.say_as(request, "hm")), (Some(first), 0));
+    let (_, replies) = world.ask("second");
+    let request = world.request();
+    assert_eq!(said(&world.say_as(request, "hm")), (Some(asked(&replies)), 1));
 }
 
 #[test]
@@ -628,7 +790,7 @@ fn messages_are_collected_once_and_repeated_until_they_are_acknowledged() {
     let request = world.request();
     let first = collect(&mut world, request, false).messages.unwrap();
     assert!(
-        first.text.contains("use the staging key\n\n[a message"),
+        first.text.contains("use the staging key\n\n[a note"),
         "{}",
         first.text
     );

@@ -1,5 +1,7 @@
 //! The words an agent reads around an answer. Rendered once, when the decision is made.
 
+use protocol_spec::time::{Timestamp, span};
+
 use super::state::Message;
 
 /// How much of a question is shown to tell it from others, in characters.
@@ -28,35 +30,57 @@ pub(super) fn with_standing(text: String, standing: Option<&str>) -> String {
     }
 }
 
-/// Words messages that reach an agent without a question of its own.
-pub(super) fn left(messages: &[Message]) -> String {
-    let worded: Vec<String> = messages
+/// Words notes that reach an agent without a question of its own.
+pub(super) fn left(notes: &[Message]) -> String {
+    let worded: Vec<String> = notes
         .iter()
-        .map(|message| {
+        .map(|note| format!("[a note the human left for you, {}]\n{}", note.said_at, note.text))
+        .collect();
+    worded.join("\n\n")
+}
+
+/// Puts notes above an answer, each labelled with when it was written.
+pub(super) fn compose(notes: &[Message], asked_at: Timestamp, answer: &str) -> String {
+    if notes.is_empty() {
+        return answer.to_owned();
+    }
+    format!("{}\n\n[answer]\n{answer}", worded_notes(notes, asked_at))
+}
+
+/// Words a queued answer. The agent reads first that nobody has seen its question.
+pub(super) fn unseen(notes: &[Message], answer: &Message, asked_at: Timestamp) -> String {
+    let order = order_of_times(answer.said_at, asked_at);
+    let first = format!(
+        "[the human has not seen this question: an answer queued {order} it, {}]",
+        answer.said_at
+    );
+    if notes.is_empty() {
+        return format!("{first}\n{}", answer.text);
+    }
+    let notes = worded_notes(notes, asked_at);
+    format!("{first}\n\n{notes}\n\n[queued answer]\n{}", answer.text)
+}
+
+/// Words notes, each labelled with when it was written.
+pub(super) fn worded_notes(notes: &[Message], asked_at: Timestamp) -> String {
+    let worded: Vec<String> = notes
+        .iter()
+        .map(|note| {
+            let order = order_of_times(note.said_at, asked_at);
             format!(
-                "[a message the human left for you, {}]\n{}",
-                message.said_at, message.text
+                "[note, written {order} this question, {}]\n{}",
+                note.said_at, note.text
             )
         })
         .collect();
     worded.join("\n\n")
 }
 
-/// Puts messages that were left earlier above an answer, each labelled with when it was written.
-pub(super) fn compose(messages: &[Message], answer: Option<&str>) -> String {
-    let mut text = String::new();
-    for message in messages {
-        text.push_str(&format!("[written before this question, {}]\n", message.said_at));
-        text.push_str(&message.text);
-        text.push_str("\n\n");
+/// Says how long before or after a question something was written.
+fn order_of_times(said_at: Timestamp, asked_at: Timestamp) -> String {
+    if said_at > asked_at {
+        format!("{} after", span(said_at.millis_since(asked_at)))
+    } else {
+        format!("{} before", span(asked_at.millis_since(said_at)))
     }
-    match answer {
-        Some(answer) if text.is_empty() => return answer.to_owned(),
-        Some(answer) => {
-            text.push_str("[answer]\n");
-            text.push_str(answer);
-        }
-        None => text.truncate(text.trim_end_matches('\n').len()),
-    }
-    text
 }

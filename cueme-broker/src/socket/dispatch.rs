@@ -135,6 +135,7 @@ pub(super) async fn dispatch(
                     Work::Say {
                         agent,
                         text: say.text,
+                        purpose: say.purpose,
                         by: say.by,
                     },
                 )

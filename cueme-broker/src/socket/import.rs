@@ -126,6 +126,6 @@ fn upload(attachment: &Attachment) -> Option<Upload> {
             .clone()
             .unwrap_or_else(|| "application/octet-stream".to_owned()),
         bytes,
-        cue_id: None,
+        cue_ids: Vec::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::Purpose;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use rusqlite::{Connection, Row, params};
@@ -74,6 +75,8 @@ pub struct CueRow {
     pub acknowledged_at: Option<Timestamp>,
     /// Who decided it.
     pub by: Option<String>,
+    /// Whether a queued answer decided it.
+    pub from_queue: bool,
 }
 
 /// A message that waits for an agent.
@@ -83,6 +86,8 @@ pub struct MessageRow {
     pub request: RequestId,
     /// Its text.
     pub text: String,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Who left it.
     pub by: Option<String>,
     /// When.
@@ -100,7 +105,8 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
 
 const CUE: &str =
     "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1), q.payload ->> '$.type',
-    c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by
+    c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
+    ifnull(d.from_queue, 0)
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl Reader {
@@ -179,18 +185,21 @@ impl Reader {
     pub fn messages(&self, agent: &AgentId) -> Result<Vec<MessageRow>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT request_id, text, said_by, said_at FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
+                "SELECT request_id, text, said_by, said_at, purpose FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
                  ORDER BY ifnull(place, seq), seq",
             )?;
-            let messages = statement.query_map(params![agent.as_str()], |row| {
-                Ok(MessageRow {
+            let mut rows = statement.query(params![agent.as_str()])?;
+            let mut messages = Vec::new();
+            while let Some(row) = rows.next()? {
+                messages.push(MessageRow {
                     request: RequestId(Uuid::from_bytes(row.get(0)?)),
                     text: row.get(1)?,
                     by: row.get(2)?,
                     at: Timestamp::from_millis(row.get(3)?),
-                })
-            })?;
-            Ok(messages.collect::<Result<_, _>>()?)
+                    purpose: Purpose::from_number(row.get(4)?)?,
+                });
+            }
+            Ok(messages)
         })
     }
 }
@@ -229,6 +238,7 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, StoreError> {
         released_at: time(11)?,
         acknowledged_at: time(12)?,
         by: row.get(13)?,
+        from_queue: row.get(14)?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Enumerations as the small numbers they are stored as. The numbers are for ever.
 
-use protocol_spec::message::{EventKind, RunEnd, RunKind, TokenScope};
+use protocol_spec::message::{EventKind, Purpose, RunEnd, RunKind, TokenScope};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 
 use super::StoreError;
@@ -47,6 +47,7 @@ codes!(EventKind, "an event", {
     Joined = 0, Asked = 1, Answered = 2, Declined = 3, Cancelled = 4, Superseded = 5, Reopened = 6,
     Delivered = 7, Said = 8, Waiting = 9, Detached = 10, Released = 11, Queue = 12, Changed = 13,
 });
+codes!(Purpose, "a purpose", { Note = 0, QueuedAnswer = 1 });
 codes!(TokenScope, "a scope", { Join = 0, Agent = 1, Human = 2 });
 codes!(RunKind, "a kind of run", { Local = 0, Cloud = 1 });
 codes!(RunEnd, "the end of a run", { Succeeded = 0, Failed = 1, Cancelled = 2 });

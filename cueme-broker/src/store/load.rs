@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use protocol_spec::answer::Question;
+use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
+use protocol_spec::message::Purpose;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::Payload;
 use protocol_spec::time::Timestamp;
@@ -33,7 +34,7 @@ pub struct Remembered {
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
     substr(q.prompt, 1, ?1), q.payload IS NOT NULL, c.asked_at,
     d.request_id, d.text, d.reminder, d.answer, d.redacted_answer, d.decided_by, d.decided_at, d.released_at,
-    c.origin, d.seal
+    c.origin, d.seal, d.redacted_text, c.detached_at
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 /// Returns what finds everything that is live.
@@ -144,12 +145,12 @@ impl Store {
 
     fn load_messages(&self, machine: &mut Machine) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT request_id, text, said_at, agent_id FROM messages WHERE cue_id IS NULL
+            "SELECT request_id, text, said_at, purpose, said_by, agent_id FROM messages WHERE cue_id IS NULL
              ORDER BY ifnull(place, seq), seq",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            machine.remember_message(&parse(row.get(3)?)?, message(row)?);
+            machine.remember_message(&parse(row.get(5)?)?, message(row)?);
         }
         Ok(())
     }
@@ -157,7 +158,7 @@ impl Store {
     /// Returns the messages that went into the decision of a question.
     fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT request_id, text, said_at FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq",
+            "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq",
         )?;
         let mut rows = statement.query(params![cue.as_str()])?;
         let mut messages = Vec::new();
@@ -189,6 +190,7 @@ impl Store {
         if let State::Held { taken, .. } = &mut state {
             *taken = self.messages_in(id)?;
         }
+        let detached_at = row.get::<_, Option<i64>>(22)?.map(Timestamp::from_millis);
         let cue = Cue {
             agent: parse(row.get(2)?)?,
             kind: Kind::from_number(row.get(3)?)?,
@@ -198,9 +200,10 @@ impl Store {
             question: beginning_of(&prompt).into(),
             requests: self.requests_of(seq)?,
             ordinal: ordinal(seq),
+            asked_at: Timestamp::from_millis(row.get(10)?),
             state,
             waiters: Vec::new(),
-            detached: Some((now.steady, now.wall)),
+            detached: Some((now.steady, detached_at.unwrap_or(now.wall))),
             rounds: Rounds::default(),
         };
         Ok(Remembered { id, cue })
@@ -260,7 +263,7 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
         text: row.get::<_, String>(12)?.into(),
         reminder: row.get::<_, Option<String>>(13)?.map(Arc::from),
         answer: parse_answer(row.get::<_, Option<String>>(14)?.as_deref())?,
-        redacted: parse_answer(row.get::<_, Option<String>>(15)?.as_deref())?,
+        redacted: redacted(row)?,
         by: row.get(16)?,
         decided_at: Timestamp::from_millis(row.get(17)?),
     };
@@ -284,11 +287,25 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, StoreError> {
     })
 }
 
+/// Returns text and answer without their secrets, where they hold any that were not erased.
+fn redacted(row: &Row<'_>) -> Result<Option<Arc<(String, Answer)>>, StoreError> {
+    let Some(text) = row.get::<_, Option<String>>(21)? else {
+        return Ok(None);
+    };
+    let answer = parse_answer(row.get::<_, Option<String>>(15)?.as_deref())?;
+    Ok(Some(Arc::new((
+        text,
+        answer.map(|answer| Answer::clone(&answer)).unwrap_or_default(),
+    ))))
+}
+
 fn message(row: &Row<'_>) -> Result<Message, StoreError> {
     Ok(Message {
         request: RequestId(Uuid::from_bytes(row.get(0)?)),
         text: row.get::<_, String>(1)?.into(),
         said_at: Timestamp::from_millis(row.get(2)?),
+        purpose: Purpose::from_number(row.get(3)?)?,
+        by: row.get(4)?,
     })
 }
 

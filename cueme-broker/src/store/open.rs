@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_unseen.sql"),
     include_str!("../../migrations/0006_words.sql"),
     include_str!("../../migrations/0007_receipts.sql"),
+    include_str!("../../migrations/0008_consent.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.

@@ -43,7 +43,8 @@ pub struct HistoryQuery {
 
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
-    ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer)
+    ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
+    ifnull(d.from_queue, 0)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 const AGENT_COLUMNS: &str =
@@ -358,6 +359,7 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         released_at: time(13)?,
         acknowledged_at: time(14)?,
         by: row.get(15)?,
+        from_queue: row.get(18)?,
         text: row.get(16)?,
         answer: parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?.map(|answer| (*answer).clone()),
     })

@@ -19,11 +19,12 @@ pub struct Upload {
     pub media_type: String,
     /// Its size.
     pub bytes: u64,
-    /// The question whose answer carries it.
-    pub cue_id: Option<String>,
+    /// The questions whose answers carry it.
+    pub cue_ids: Vec<String>,
 }
 
-const COLUMNS: &str = "upload_id, path, name, media_type, bytes, cue_id FROM uploads";
+const COLUMNS: &str = "upload_id, path, name, media_type, bytes,
+    (SELECT group_concat(cue_id) FROM upload_uses WHERE upload_uses.upload_id = uploads.upload_id) FROM uploads";
 
 impl Store {
     /// Notes a file that is on disk.
@@ -63,7 +64,10 @@ impl Store {
     pub fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
         let dropped = self
             .connection
-            .prepare_cached("DELETE FROM uploads WHERE upload_id = ?1 AND cue_id IS NULL")?
+            .prepare_cached(
+                "DELETE FROM uploads WHERE upload_id = ?1
+                     AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = ?1)",
+            )?
             .execute(params![upload_id])?;
         Ok(dropped > 0)
     }
@@ -71,9 +75,11 @@ impl Store {
     /// Forgets files that no answer has carried since `before`, and those of questions that were deleted; returns their
     /// paths.
     pub fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError> {
+        // One that an answer carried goes with the last question that did, however new it is.
         let mut statement = self.connection.prepare_cached(
-            "DELETE FROM uploads WHERE (cue_id IS NULL AND uploaded_at < ?1)
-                 OR (cue_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cues WHERE cues.cue_id = uploads.cue_id))
+            "DELETE FROM uploads
+             WHERE NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
+                 AND (uploaded_at < ?1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))
              RETURNING path",
         )?;
         let paths = statement.query_map(params![before.as_millis()], |row| row.get(0))?;
@@ -111,12 +117,17 @@ impl Reader {
 }
 
 fn upload(row: &Row<'_>) -> rusqlite::Result<Upload> {
+    let cue_ids: Option<String> = row.get(5)?;
     Ok(Upload {
+        cue_ids: cue_ids
+            .iter()
+            .flat_map(|ids| ids.split(','))
+            .map(str::to_owned)
+            .collect(),
         upload_id: row.get(0)?,
         path: row.get(1)?,
         name: row.get(2)?,
         media_type: row.get(3)?,
         bytes: row.get(4)?,
-        cue_id: row.get(5)?,
     })
 }

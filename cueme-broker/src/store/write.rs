@@ -51,8 +51,9 @@ impl Store {
                 "INSERT INTO requests (request_id, seq) VALUES (?1, (SELECT seq FROM cues WHERE cue_id = ?2))",
                 params![request.0.as_bytes(), cue.as_str()],
             ),
-            Change::Decide { cue, outcome, request, text, reminder, answer, redacted, by, released_at } => {
-                let is_automatic = by.as_ref().is_some_and(|by| by.starts_with(POLICY_PREFIX));
+            Change::Decide { cue, outcome, request, text, reminder, answer, redacted, by, released_at, from_queue } => {
+                let is_by_rule = by.as_ref().is_some_and(|by| by.starts_with(POLICY_PREFIX));
+                let is_automatic = is_by_rule || *from_queue;
                 self.set_outcome(*cue, *outcome, is_automatic)?;
                 self.claim_uploads(*cue, answer.as_deref())?;
                 let redacted = redacted.as_deref();
@@ -66,8 +67,8 @@ impl Store {
                 };
                 self.run(
                     "INSERT INTO decisions (seq, request_id, text, reminder, answer, redacted_text, redacted_answer,
-                                            decided_by, decided_at, released_at, seal)
-                     VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                                            decided_by, decided_at, released_at, seal, from_queue)
+                     VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                     params![
                         cue.as_str(),
                         request.0.as_bytes(),
@@ -80,6 +81,7 @@ impl Store {
                         at,
                         released_at.map(Timestamp::as_millis),
                         sealed.seal(),
+                        from_queue,
                     ],
                 )
             }
@@ -90,7 +92,7 @@ impl Store {
             Change::Reopen { cue, outcome, .. } => {
                 self.set_outcome(*cue, *outcome, false)?;
                 self.run(
-                    "UPDATE uploads SET cue_id = NULL WHERE cue_id = ?1",
+                    "DELETE FROM upload_uses WHERE cue_id = ?1",
                     params![cue.as_str()],
                 )?;
                 self.run(
@@ -107,9 +109,13 @@ impl Store {
                 params![cue.as_str(), Delivery::Handed.number(), at],
             ),
             Change::Acknowledge { cue, nonce, erase } => self.acknowledge(at, *cue, nonce.as_deref(), *erase),
-            Change::AddMessage { request, agent, text, by } => self.run(
-                "INSERT INTO messages (request_id, agent_id, text, said_by, said_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![request.0.as_bytes(), agent.as_str(), &**text, by, at],
+            Change::SetDetached { cue, at } => self.run(
+                "UPDATE cues SET detached_at = ?2 WHERE cue_id = ?1",
+                params![cue.as_str(), at.map(Timestamp::as_millis)],
+            ),
+            Change::AddMessage { request, agent, text, purpose, by } => self.run(
+                "INSERT INTO messages (request_id, agent_id, text, said_by, said_at, purpose) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![request.0.as_bytes(), agent.as_str(), &**text, by, at, purpose.number()],
             ),
             Change::TakeMessages { messages, cue } => messages.iter().try_for_each(|message| {
                 self.run(
@@ -182,7 +188,7 @@ impl Store {
             .unwrap_or_default();
         attachments.iter().try_for_each(|attachment| {
             self.run(
-                "UPDATE uploads SET cue_id = ?1 WHERE path = ?2",
+                "INSERT OR IGNORE INTO upload_uses (upload_id, cue_id) SELECT upload_id, ?1 FROM uploads WHERE path = ?2",
                 params![cue.as_str(), attachment.path],
             )
         })

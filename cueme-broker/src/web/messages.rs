@@ -1,10 +1,10 @@
-//! Messages for agents that have not asked yet.
+//! Notes for the next answer, and answers queued for the next question.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use protocol_spec::id::{AgentId, RequestId};
-use protocol_spec::message::{MESSAGE_BYTES_MAX, Reply};
+use protocol_spec::message::{MESSAGE_BYTES_MAX, Purpose, Reply};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -31,6 +31,10 @@ pub(super) struct MessageBody {
     #[schemars(length(min = 1, max = 256))]
     agents: Vec<String>,
     text: String,
+    /// `note` (the default) goes above the next answer; `queued_answer` answers the next question without a payload.
+    #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["note", "queued_answer"]))]
+    purpose: Purpose,
 }
 
 impl Input for MessageBody {
@@ -52,6 +56,8 @@ struct MessageResult {
     queued: Option<u32>,
     /// A question that is open now and could be answered instead.
     open_cue: Option<String>,
+    /// How many clients wait for that question's outcome.
+    waiting: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Problem>,
 }
@@ -118,12 +124,14 @@ async fn send_to(web: &Web, visitor: &Visitor, body: &MessageBody, name: &str) -
         message_id: None,
         queued: None,
         open_cue: None,
+        waiting: 0,
         error: None,
     };
     match try_send(web, visitor, body, name).await {
         Ok((message, said)) => {
             result.message_id = Some(message.to_string());
             result.queued = Some(said.queued);
+            result.waiting = said.waiting;
             result.open_cue = said.open_cue.map(String::from);
         }
         Err(error) => result.error = Some(*error.problem),
@@ -142,6 +150,7 @@ async fn try_send(
     let work = Work::Say {
         agent,
         text: body.text.clone(),
+        purpose: body.purpose,
         by: visitor.name(),
     };
     match web.order(message, work).await? {

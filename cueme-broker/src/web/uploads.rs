@@ -262,7 +262,7 @@ impl IncomingFile {
             },
             media_type: media_type.to_owned(),
             bytes: self.bytes,
-            cue_id: None,
+            cue_ids: Vec::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What the page is shown.
 
 use protocol_spec::answer::{Answer, Reply};
-use protocol_spec::message::CueView;
+use protocol_spec::message::{CueView, Purpose};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::{Payload, Shape};
 use protocol_spec::time::Timestamp;
@@ -113,6 +113,8 @@ pub(super) struct CueCard {
     acknowledged_at: Option<When>,
     by: Option<String>,
     policy: Option<String>,
+    /// Whether a queued answer answered it, before a human saw it.
+    from_queue: bool,
 }
 
 /// A question whole.
@@ -207,6 +209,9 @@ pub(super) struct DraftShown {
 pub(super) struct MessageShown {
     message_id: String,
     text: String,
+    /// `note` or `queued_answer`.
+    #[schemars(with = "String", extend("enum" = ["note", "queued_answer"]))]
+    purpose: Purpose,
     by: Option<String>,
     at: When,
 }
@@ -316,6 +321,7 @@ impl CueCard {
                 .as_deref()
                 .and_then(|by| by.strip_prefix(POLICY_PREFIX))
                 .map(|name| name.trim().to_owned()),
+            from_queue: cue.from_queue,
             by: cue.by,
         }
     }
@@ -349,6 +355,7 @@ impl Cue {
             released_at: cue.released_at,
             acknowledged_at: cue.acknowledged_at,
             by: cue.by,
+            from_queue: cue.from_queue,
         };
         Self {
             card: CueCard::new(row, listening),
@@ -438,6 +445,7 @@ impl From<MessageRow> for MessageShown {
         Self {
             message_id: message.request.to_string(),
             text: message.text,
+            purpose: message.purpose,
             by: message.by,
             at: message.at.into(),
         }

@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use cueme_broker::engine::{Core, Order, Spoken, Work};
 use cueme_broker::machine::{Now, Ticket};
 use cueme_broker::store::Synchronous;
-use model::{Call, Expected, Model};
+use model::{Call, Expected, Message, Model};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Reply, Told};
+use protocol_spec::message::{ErrorCode, Purpose, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use random::Random;
@@ -181,6 +181,7 @@ impl Simulation {
             agent: self.agents[agent].clone(),
             content: self.random.below(CONTENTS),
             has_payload: self.random.below(3) == 0,
+            is_approval: self.random.below(6) == 0,
         }
     }
 
@@ -191,7 +192,11 @@ impl Simulation {
             Kind::Cue,
             format!("question {}", call.content),
             payload,
-            Origin::Agent,
+            if call.is_approval {
+                Origin::Approval
+            } else {
+                Origin::Agent
+            },
         )
     }
 
@@ -409,11 +414,18 @@ impl Simulation {
         self.answers += 1;
         let text = format!("message-{}", self.answers);
         let request = self.request();
+        let is_answer = self.random.below(2) == 0;
+        let purpose = if is_answer {
+            Purpose::QueuedAnswer
+        } else {
+            Purpose::Note
+        };
         let (_, spoken) = self.order(
             request,
             Work::Say {
                 agent: agent.clone(),
                 text: text.clone(),
+                purpose,
                 by: None,
             },
         );
@@ -421,7 +433,12 @@ impl Simulation {
             panic!("{spoken:?}")
         };
         assert!(matches!(**reply, Reply::Said(_)), "{reply:?}");
-        self.model.messages.push((agent, request, text));
+        self.model.messages.push(Message {
+            to: agent,
+            request,
+            text,
+            is_answer,
+        });
     }
 
     fn undo(&mut self) {
@@ -509,13 +526,19 @@ impl Simulation {
         self.now += 60 * 60 * 1000;
         self.crash();
         self.let_time_pass();
-        for _ in 0..3 {
+        // Each question takes one queued answer, and the question itself is fetched by the next.
+        let rounds = 3 + 2 * self.model.messages.len();
+        for round in 0..rounds {
             for agent in self.agents.clone() {
+                if round >= 3 && !self.model.has_more_for(&agent) {
+                    continue;
+                }
                 let call = Call {
                     request: self.request(),
                     agent,
                     content: 1_000 + self.tickets,
                     has_payload: false,
+                    is_approval: false,
                 };
                 let before = self.model.expect_ask(&call);
                 let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
@@ -548,6 +571,9 @@ impl Simulation {
                 self.model.leave(self.now, ticket.0);
             }
         }
+        for agent in self.agents.clone() {
+            self.answer_with_notes(agent);
+        }
         let lost: Vec<_> = self
             .model
             .cues
@@ -562,5 +588,55 @@ impl Simulation {
         );
         let counts = self.core.as_ref().expect("a broker").machine().counts();
         assert_eq!(counts.undelivered, 0);
+    }
+
+    /// Asks and answers once more: the answer carries the notes that wait.
+    fn answer_with_notes(&mut self, agent: AgentId) {
+        let call = Call {
+            request: self.request(),
+            agent,
+            content: 1_000_000 + self.tickets,
+            has_payload: false,
+            is_approval: false,
+        };
+        let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
+        let [(_, reply)] = &spoken.replies[..] else {
+            panic!("{spoken:?}")
+        };
+        let Reply::Asked(asked) = &**reply else {
+            panic!("{reply:?}")
+        };
+        let cue = asked.cue_id;
+        self.model.ask(self.now, &call, cue, ticket.0);
+        let request = self.request();
+        let answer = Answer {
+            text: Some("the last word".into()),
+            ..Answer::default()
+        };
+        let work = Work::Answer {
+            cue,
+            answer,
+            by: None,
+            hold_ms: 0,
+        };
+        assert!(
+            self.model
+                .decide(cue, request, Outcome::Answered, "the last word", None)
+        );
+        let (_, spoken) = self.order(request, work);
+        for (_, reply) in &spoken.replies {
+            if let Reply::Outcome(told) = &**reply {
+                self.check_told(told);
+            }
+        }
+        self.acknowledge_one(cue);
+        let now = self.at();
+        let gone = Order {
+            ticket,
+            request: call.request,
+            work: Work::Gone,
+        };
+        self.core.as_mut().expect("a broker").carry_out(now, [gone]);
+        self.model.leave(self.now, ticket.0);
     }
 }

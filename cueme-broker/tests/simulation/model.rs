@@ -13,6 +13,7 @@ pub(crate) struct Cue {
     pub(crate) agent: AgentId,
     pub(crate) content: u64,
     pub(crate) has_payload: bool,
+    pub(crate) is_approval: bool,
     pub(crate) requests: Vec<RequestId>,
     pub(crate) decision: Option<Decision>,
     pub(crate) is_superseded: bool,
@@ -29,6 +30,17 @@ pub(crate) struct Call {
     pub(crate) agent: AgentId,
     pub(crate) content: u64,
     pub(crate) has_payload: bool,
+    pub(crate) is_approval: bool,
+}
+
+/// A message that waits for an agent.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) to: AgentId,
+    pub(crate) request: RequestId,
+    pub(crate) text: String,
+    /// Whether it answers the next question that may be answered so; a note otherwise.
+    pub(crate) is_answer: bool,
 }
 
 /// What was decided.
@@ -39,7 +51,7 @@ pub(crate) struct Decision {
     /// Words that must all occur in the text, in this order.
     pub(crate) words: Vec<String>,
     pub(crate) held_until: Option<u64>,
-    pub(crate) messages: Vec<(RequestId, String)>,
+    pub(crate) notes: Vec<Message>,
 }
 
 /// What an ask should be answered with.
@@ -57,7 +69,7 @@ pub(crate) enum Expected {
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     pub(crate) cues: Vec<Cue>,
-    pub(crate) messages: Vec<(AgentId, RequestId, String)>,
+    pub(crate) messages: Vec<Message>,
 }
 
 impl Model {
@@ -79,6 +91,7 @@ impl Model {
             agent,
             content,
             has_payload,
+            is_approval: _,
         } = call;
         let known = self
             .cues
@@ -111,7 +124,7 @@ impl Model {
             .collect();
         if !earlier.is_empty() {
             Expected::Mailbox { earlier }
-        } else if !*has_payload && self.messages.iter().any(|(to, _, _)| to == agent) {
+        } else if self.queued_answer(call).is_some() {
             Expected::Outcome {
                 known: None,
                 is_repeat: false,
@@ -119,6 +132,33 @@ impl Model {
         } else {
             Expected::Waits { known: None }
         }
+    }
+
+    /// Returns the place of the oldest answer that waits for such a question.
+    fn queued_answer(&self, call: &Call) -> Option<usize> {
+        let waits = |message: &Message| message.is_answer && message.to == call.agent;
+        let place = self.messages.iter().position(waits);
+        place.filter(|_| !call.has_payload && !call.is_approval)
+    }
+
+    /// Says whether an agent that asks again is told something it does not know.
+    pub(crate) fn has_more_for(&self, agent: &AgentId) -> bool {
+        let is_queued = |message: &Message| message.is_answer && message.to == *agent;
+        let is_missed = |cue: &Cue| cue.agent == *agent && cue.is_released() && !cue.is_acknowledged;
+        self.messages.iter().any(is_queued) || self.cues.iter().any(is_missed)
+    }
+
+    /// Takes the notes that wait for an agent, oldest first.
+    fn take_notes(&mut self, agent: &AgentId) -> Vec<Message> {
+        let is_note = |message: &Message| !message.is_answer && message.to == *agent;
+        let notes = self
+            .messages
+            .iter()
+            .filter(|message| is_note(message))
+            .cloned()
+            .collect();
+        self.messages.retain(|message| !is_note(message));
+        notes
     }
 
     /// Does what an ask does; `id` is the id the broker gave the question.
@@ -156,34 +196,32 @@ impl Model {
     }
 
     fn open(&mut self, now: u64, call: &Call, id: CueId) {
+        let decision = self.queued_answer(call).map(|place| {
+            let answer = self.messages.remove(place);
+            let mut words = vec!["the human has not seen this question".to_owned()];
+            words.extend(self.take_notes(&call.agent).into_iter().map(|note| note.text));
+            words.push(answer.text);
+            Decision {
+                request: answer.request,
+                outcome: Outcome::Answered,
+                words,
+                held_until: None,
+                notes: Vec::new(),
+            }
+        });
         let Call {
             request,
             agent,
             content,
             has_payload,
+            is_approval,
         } = call.clone();
-        let agent = &agent;
-        let mine: Vec<_> = self
-            .messages
-            .iter()
-            .filter(|(to, _, _)| to == agent)
-            .cloned()
-            .collect();
-        let decision = (!has_payload && !mine.is_empty()).then(|| {
-            self.messages.retain(|(to, _, _)| to != agent);
-            Decision {
-                request: mine[0].1,
-                outcome: Outcome::Answered,
-                words: mine.iter().map(|(_, _, text)| text.clone()).collect(),
-                held_until: None,
-                messages: Vec::new(),
-            }
-        });
         self.cues.push(Cue {
             id,
-            agent: agent.clone(),
+            agent,
             content,
             has_payload,
+            is_approval,
             requests: vec![request],
             decision,
             is_superseded: false,
@@ -207,17 +245,13 @@ impl Model {
         if let Some(made) = &self.find(id).expect("a question the model knows").decision {
             return made.request == request;
         }
-        let mut taken = Vec::new();
-        if outcome != Outcome::Cancelled {
-            self.messages.retain(|(to, request, text)| {
-                let is_mine = *to == agent;
-                if is_mine {
-                    taken.push((*request, text.clone()));
-                }
-                !is_mine
-            });
-        }
-        let mut words: Vec<String> = taken.iter().map(|(_, text)| text.clone()).collect();
+        let is_approval = self.find(id).expect("a question the model knows").is_approval;
+        let notes = if outcome == Outcome::Cancelled || is_approval {
+            Vec::new()
+        } else {
+            self.take_notes(&agent)
+        };
+        let mut words: Vec<String> = notes.iter().map(|note| note.text.clone()).collect();
         match outcome {
             Outcome::Declined => words.insert(0, word.to_owned()),
             _ => words.push(word.to_owned()),
@@ -229,7 +263,7 @@ impl Model {
             outcome,
             words,
             held_until,
-            messages: taken,
+            notes,
         });
         if held_until.is_none() && !cue.waiters.is_empty() {
             cue.was_handed = true;
@@ -246,12 +280,7 @@ impl Model {
         if cue.waiters.is_empty() {
             cue.detached_at = Some(now);
         }
-        let agent = cue.agent.clone();
-        let returned = decision
-            .messages
-            .into_iter()
-            .map(|(request, text)| (agent.clone(), request, text));
-        self.messages.splice(0..0, returned);
+        self.messages.splice(0..0, decision.notes);
         true
     }
 

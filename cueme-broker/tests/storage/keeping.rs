@@ -86,7 +86,7 @@ fn upload(name: &str, bytes: u64) -> Upload {
         name: format!("{name}.png"),
         media_type: "image/png".into(),
         bytes,
-        cue_id: None,
+        cue_ids: Vec::new(),
     }
 }
 
@@ -132,7 +132,7 @@ fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
     assert_eq!(reader.upload_bytes().unwrap(), 12);
     answer_with_file(&mut broker, cue, &file.path);
     let carried = Upload {
-        cue_id: Some(cue.to_string()),
+        cue_ids: vec![cue.to_string()],
         ..file.clone()
     };
     assert_eq!(reader.upload("one").unwrap(), Some(carried));
@@ -142,6 +142,26 @@ fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
     assert!(write(&mut broker, |store| store.drop_upload("one")));
     assert!(!write(&mut broker, |store| store.drop_upload("one")));
     assert_eq!(reader.upload_bytes().unwrap(), 5);
+}
+
+#[test]
+fn a_file_that_two_answers_carry_survives_the_undo_of_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let (first, second) = (broker.ask_this(&agent, "One?"), broker.ask_this(&agent, "Two?"));
+    let file = upload("shared", 7);
+    write(&mut broker, |store| store.add_upload(&file, at(1)));
+    answer_with_file(&mut broker, first, &file.path);
+    answer_with_file(&mut broker, second, &file.path);
+    broker.say(Work::Undo(second));
+    assert!(!write(&mut broker, |store| store.drop_upload("shared")));
+    let gone = write(&mut broker, |store| store.drop_stray_uploads(at(9)));
+    assert_eq!(gone, Vec::<String>::new(), "the first answer still names it");
+    broker.say(Work::Undo(first));
+    let gone = write(&mut broker, |store| store.drop_stray_uploads(at(9)));
+    assert_eq!(gone, [file.path]);
 }
 
 #[test]

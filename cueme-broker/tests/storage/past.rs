@@ -165,7 +165,7 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
         name: "picture.png".into(),
         media_type: "image/png".into(),
         bytes: 7,
-        cue_id: None,
+        cue_ids: Vec::new(),
     };
     let now = broker.now;
     let noted = broker.core.write(now, Worth::Room, |store| {
@@ -190,8 +190,8 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
     assert_eq!((all.len(), all[0].outcome), (1, Outcome::Answered));
     assert_eq!(all[0].acknowledged_at, Some(Timestamp::from_millis(8000)));
     // The file belongs to the answer that carries it.
-    let carried = reader.upload("picture").unwrap().unwrap().cue_id;
-    assert_eq!(carried.as_deref(), Some(all[0].cue_id.as_str()));
+    let carried = reader.upload("picture").unwrap().unwrap().cue_ids;
+    assert_eq!(carried, [all[0].cue_id.as_str()]);
     open.ended = answered("no", 9000);
     assert_eq!(import(&mut broker, Vec::new(), vec![open]).known, 1);
     assert_eq!(

@@ -5,7 +5,7 @@ use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
 use cueme_broker::store::{Reader, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
 use protocol_spec::id::{AgentId, RequestId};
-use protocol_spec::message::{Reply, Told};
+use protocol_spec::message::{Purpose, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -13,12 +13,17 @@ use uuid::Uuid;
 use crate::{Little, WALL_MS};
 
 impl Little {
-    /// Leaves a message, and returns its key.
+    /// Leaves a note, and returns its key.
     fn leave(&mut self, agent: &AgentId, text: &str) -> RequestId {
+        self.leave_for(Purpose::Note, agent, text)
+    }
+
+    fn leave_for(&mut self, purpose: Purpose, agent: &AgentId, text: &str) -> RequestId {
         let key = RequestId(Uuid::new_v4());
         let work = Work::Say {
             agent: agent.clone(),
             text: text.into(),
+            purpose,
             by: Some("phone".into()),
         };
         self.say_as(key, work);
@@ -78,7 +83,9 @@ fn messages_wait_in_their_order_and_as_they_were_reworded() {
     assert_eq!(before[0], told);
     drop(broker);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let text = broker.told(plain(&agent, "Which port?")).text;
+    let cue = broker.ask(&agent);
+    broker.answer(cue, "8080", 0);
+    let text = broker.told(Work::Attach(cue)).text;
     let places: Vec<_> = texts.iter().map(|message| text.find(message)).collect();
     assert!(places.iter().all(Option::is_some), "{text}");
     assert!(places.is_sorted(), "{text}");
@@ -257,6 +264,7 @@ fn whoever_left_while_the_storage_failed_does_not_wait_when_it_works_again() {
     let replies = broker.say(Work::Say {
         agent: agent.clone(),
         text: "hello".into(),
+        purpose: Purpose::Note,
         by: None,
     });
     assert!(matches!(*replies[0].1, Reply::Error(_)), "{replies:?}");
@@ -362,17 +370,79 @@ fn a_message_that_was_delivered_is_not_left_again_by_the_same_call() {
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let (agent, other) = (broker.join(), broker.join());
-    let key = broker.leave(&agent, "mind the gap");
+    let key = broker.leave_for(Purpose::QueuedAnswer, &agent, "mind the gap");
     let told = broker.told(plain(&agent, "Which port?"));
     broker.acknowledge(told.cue_id);
     for (agent, is_said) in [(&agent, true), (&other, false)] {
         let work = Work::Say {
             agent: agent.clone(),
             text: "mind the gap".into(),
+            purpose: Purpose::Note,
             by: None,
         };
         let replies = broker.say_as(key, work);
         assert_eq!(matches!(*replies[0].1, Reply::Said(_)), is_said, "{replies:?}");
         assert!(Reader::new(&database).messages(agent).unwrap().is_empty());
     }
+}
+
+#[test]
+fn a_queued_answer_survives_a_restart_and_its_question_counts_as_unread() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    broker.leave_for(Purpose::QueuedAnswer, &agent, "go on");
+    broker.leave(&agent, "mind the gap");
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let reader = Reader::new(&database);
+    let purposes: Vec<_> = reader
+        .messages(&agent)
+        .unwrap()
+        .iter()
+        .map(|row| row.purpose)
+        .collect();
+    assert_eq!(purposes, [Purpose::QueuedAnswer, Purpose::Note]);
+    let told = broker.told(plain(&agent, "Which port?"));
+    assert!(
+        told.text.starts_with("[the human has not seen this question"),
+        "{}",
+        told.text
+    );
+    let row = reader.cue_row(told.cue_id).unwrap().unwrap();
+    assert!(row.from_queue && row.by.as_deref() == Some("phone"), "{row:?}");
+    let unread = reader.agent_rows(Some(&agent)).unwrap()[0].unread;
+    assert_eq!(unread, 1, "nobody has seen that question");
+    assert!(reader.cue(told.cue_id).unwrap().unwrap().from_queue);
+}
+
+#[test]
+fn since_when_nobody_listens_survives_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    let client = Ticket(broker.tickets);
+    let gone = Order {
+        ticket: client,
+        request: RequestId(Uuid::nil()),
+        work: Work::Gone,
+    };
+    let now = broker.now;
+    broker.core.carry_out(now, [gone]);
+    drop(broker);
+    let mut broker = Little::open(&database, WALL_MS + 600_000).unwrap();
+    let since = |broker: &Little| broker.core.machine().waiting(cue).unwrap().detached_at;
+    assert_eq!(since(&broker), Some(Timestamp::from_millis(WALL_MS)));
+    broker.say(Work::Attach(cue));
+    assert_eq!(since(&broker), None);
+    drop(broker);
+    let broker = Little::open(&database, WALL_MS + 900_000).unwrap();
+    assert_eq!(
+        since(&broker),
+        Some(Timestamp::from_millis(WALL_MS + 900_000)),
+        "somebody listened until the broker ended"
+    );
 }

@@ -115,6 +115,7 @@ fn messages_are_queued_reordered_reworded_and_deleted() {
     let fourth = send("four");
     assert_eq!(texts(&browser.get(&path).ok(200)), ["three", "ONE", "four"]);
     let mut waiting = broker.ask(&agent, "What now?");
+    browser.answer(waiting.cue, &json!({ "text": "go" }), 0).ok(200);
     let text = waiting.told().text;
     let places: Vec<usize> = ["three", "ONE", "four"]
         .iter()
@@ -147,6 +148,7 @@ fn one_message_goes_to_several_agents_once_each() {
         assert_eq!(results[2]["error"]["code"], "unknown_agent");
     }
     let mut waiting = broker.ask(&agents[1], "Next?");
+    browser.answer(waiting.cue, &json!({ "text": "go" }), 0).ok(200);
     assert!(waiting.told().text.contains("Stop for today."));
     waiting.ack();
     // Sent again after it was delivered, it is not delivered again.
@@ -167,4 +169,49 @@ fn one_message_goes_to_several_agents_once_each() {
             &json!({ "id": Uuid::now_v7(), "agents": names, "text": " " }),
         )
         .refused(400, "bad_request");
+}
+
+#[test]
+fn the_page_says_whether_a_message_is_a_note_or_an_answer_for_the_next_question() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let send = |purpose: &str| {
+        let body = json!({
+            "id": Uuid::now_v7(), "agents": [agent.to_string()], "text": format!("as {purpose}"), "purpose": purpose,
+        });
+        browser.post("/messages", &body)
+    };
+    send("note").ok(200);
+    let queued = send("queued_answer").ok(200);
+    assert_eq!(
+        (&queued["results"][0]["queued"], &queued["results"][0]["waiting"]),
+        (&json!(2), &json!(0))
+    );
+    send("whatever").refused(400, "bad_request");
+    let list = browser.get(&format!("/agents/{agent}/messages")).ok(200);
+    let purposes: Vec<&Value> = list["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["purpose"])
+        .collect();
+    assert_eq!(purposes, ["note", "queued_answer"]);
+    let mut waiting = broker.ask(&agent, "Deploy to production?");
+    let text = waiting.told().text;
+    assert!(
+        text.starts_with("[the human has not seen this question"),
+        "{text}"
+    );
+    assert!(text.ends_with("[queued answer]\nas queued_answer"), "{text}");
+    let cue = browser.get(&format!("/cues/{}", waiting.cue)).ok(200);
+    assert_eq!(
+        (&cue["from_queue"], &cue["outcome"]),
+        (&json!(true), &json!("answered"))
+    );
+    let card = browser.get(&format!("/agents/{agent}")).ok(200);
+    assert_eq!(
+        (&card["unread"], &card["last"]["from_queue"]),
+        (&json!(1), &json!(true))
+    );
 }

@@ -92,6 +92,7 @@ impl Rows {
             redacted: None,
             by: None,
             released_at: None,
+            from_queue: false,
         });
         self.write(Change::Hand { cue });
         self.log(EventKind::Answered, agent, cue);

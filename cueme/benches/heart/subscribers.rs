@@ -88,6 +88,7 @@ fn say(human: &mut Wire, agent: &str, round: usize) {
     human.send(&Request::Say(Say {
         agent: agent.to_owned(),
         text: format!("message {round}"),
+        purpose: Default::default(),
         by: None,
     }));
     assert!(matches!(human.receive(), Reply::Said(_)));

@@ -122,6 +122,9 @@ pub(crate) struct SayArgs {
     /// The message, or `-` to read it from stdin
     #[arg(value_name = "TEXT", required = true)]
     pub(crate) text: Vec<String>,
+    /// Answer the agent's next question with this, before you have seen it (never a choice, a form or an approval)
+    #[arg(long)]
+    pub(crate) next: bool,
 }
 
 /// Arguments of `last`.

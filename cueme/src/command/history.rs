@@ -59,7 +59,7 @@ fn markdown(cue: &CueView) -> String {
         Outcome::Answered => "answered",
         Outcome::Declined => "declined",
         Outcome::Cancelled => "cancelled",
-        Outcome::Superseded => "left behind",
+        Outcome::Superseded => "superseded",
     };
     let when = cue
         .decided_at

@@ -86,7 +86,7 @@ pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
             .map(|time| format!(", {}", at(time)))
             .unwrap_or_default();
         lines.push(String::new());
-        lines.push(paint.bold(&format!("{}{by}{when}:", outcome_word(cue.outcome))));
+        lines.push(paint.bold(&format!("{}{by}{when}:", decision_words(cue))));
         lines.extend(wrap(&visible(text), columns));
         lines.push(paint.dim(&delivery_words(cue)));
     }
@@ -156,16 +156,31 @@ fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Answered => "answered",
         Outcome::Declined => "declined",
         Outcome::Cancelled => "cancelled",
-        Outcome::Superseded => "left behind",
+        Outcome::Superseded => "superseded",
+    }
+}
+
+/// Says how a question was decided.
+fn decision_words(cue: &CueView) -> String {
+    let word = outcome_word(cue.outcome);
+    if cue.from_queue {
+        format!("{word} from the queue, before anybody saw it")
+    } else {
+        word.to_owned()
     }
 }
 
 /// Says what is true about a question right now.
 fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
     if !cue.outcome.is_answerable() {
-        return outcome_word(cue.outcome).to_owned();
+        return decision_words(cue);
     }
     let since = ago(now, cue.asked_at);
+    if cue.outcome == Outcome::Superseded && cue.waiting == 0 {
+        return paint.dim(&format!(
+            "superseded: asked {since} ago, the agent has asked something else since; it can still be answered"
+        ));
+    }
     match (cue.waiting, cue.detached_at) {
         (0, Some(detached)) => paint.yellow(&format!(
             "asked {since} ago; the agent stopped listening {} ago and gets this when it asks again",
@@ -205,6 +220,7 @@ pub(crate) mod tests {
             released_at: None,
             acknowledged_at: None,
             by: None,
+            from_queue: false,
             text: None,
             answer: None,
         }

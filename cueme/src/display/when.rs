@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
-use protocol_spec::time::Timestamp;
+use protocol_spec::time::{Timestamp, span};
 
 /// Returns the present.
 pub(crate) fn now() -> Timestamp {
@@ -13,13 +13,7 @@ pub(crate) fn now() -> Timestamp {
 
 /// Returns how much time passed between two points, in the largest unit that says something.
 pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
-    let seconds = now.millis_since(then) / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..172_800 => format!("{} h", seconds / 3600),
-        _ => format!("{} days", seconds / 86_400),
-    }
+    span(now.millis_since(then))
 }
 
 /// Returns a point in time on this person's clock.

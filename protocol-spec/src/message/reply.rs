@@ -268,6 +268,9 @@ pub struct Said {
     /// A question of that agent which is open now and could be answered instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_cue: Option<CueId>,
+    /// How many clients wait for the outcome of that question; with none, an answer is delivered when the agent asks again.
+    #[serde(default, skip_serializing_if = "is_none_waiting")]
+    pub waiting: u32,
 }
 
 /// Events were missed.
@@ -474,4 +477,12 @@ impl ErrorCode {
             Self::Storage | Self::Internal => Exit::Io,
         }
     }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_none_waiting(clients: &u32) -> bool {
+    *clients == 0
 }

@@ -247,6 +247,28 @@ pub struct Undo {
     pub cue: String,
 }
 
+/// What a human means a message for. The human says which; the broker never guesses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Goes above the human's next answer, whatever was asked, and never closes a question.
+    #[default]
+    Note,
+    /// Answers the agent's next question without a payload, unseen. It never answers an approval.
+    QueuedAnswer,
+}
+
+impl Purpose {
+    /// Says whether this is a note.
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    pub const fn is_note(&self) -> bool {
+        matches!(self, Self::Note)
+    }
+}
+
 /// Leaves a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Say {
@@ -254,6 +276,9 @@ pub struct Say {
     pub agent: String,
     /// The message.
     pub text: String,
+    /// What the message is for.
+    #[serde(default, skip_serializing_if = "Purpose::is_note")]
+    pub purpose: Purpose,
     /// Who says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

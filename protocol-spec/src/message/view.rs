@@ -78,6 +78,9 @@ pub struct CueView {
     /// Who decided it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Whether a queued answer answered it, before any human saw it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_queue: bool,
     /// What the agent reads, secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -94,23 +94,57 @@ fn an_outcome_that_somebody_waits_for_is_not_put_into_the_mailbox() {
 }
 
 #[test]
-fn a_message_left_before_answers_the_next_plain_question_and_says_so() {
+fn a_note_closes_no_question_and_stands_above_the_next_answer() {
     let home = Home::new();
     let agent = home.join();
     let said = home.ok(&["say", &agent, "use the staging database"]);
-    assert!(said.contains("1 message waits"), "{said}");
+    assert!(
+        said.contains("noted: ") && said.contains("1 message waits"),
+        "{said}"
+    );
     home.run_with(&["say", &agent, "-"], "第二句\n".as_bytes())
         .expect(0);
-    let run = home.start_cue(&agent, "What next?", None).finish();
+    let (mut client, cue) = home.ask(&agent, "What next?", None);
+    assert!(client.is_running(), "a note is not an answer");
+    home.ok(&["answer", &cue, "go"]);
+    let run = client.finish();
     let text = run.expect(0);
-    assert!(text.starts_with("[written before this question, 20"), "{text}");
+    assert!(text.starts_with("[note, written "), "{text}");
+    assert!(text.contains(" before this question, 20"), "{text}");
     assert!(text.contains("]\nuse the staging database\n"), "{text}");
-    assert!(text.contains("]\n第二句\n"), "{text}");
+    assert!(text.contains("]\n第二句\n\n[answer]\ngo\n"), "{text}");
     let (mut client, cue) = home.ask(&agent, "And now?", None);
     home.ok(&["answer", &cue, "rest"]);
     assert!(
         client.finish().expect(0).starts_with("rest\n"),
-        "messages are used once"
+        "notes are used once"
+    );
+}
+
+#[test]
+fn a_queued_answer_answers_the_next_plain_question_unseen_and_never_an_approval() {
+    let home = Home::new();
+    let agent = home.join();
+    let said = home.ok(&["say", &agent, "--next", "go on"]);
+    assert!(
+        said.starts_with("queued: ") && said.contains("before you see it"),
+        "{said}"
+    );
+    let (mut client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
+    assert!(client.is_running(), "words are not a choice");
+    home.ok(&["answer", &cue, "--select", "a"]);
+    assert!(client.finish().expect(0).starts_with("a\n"));
+    let run = home.start_cue(&agent, "What next?", None).finish();
+    let text = run.expect(0);
+    assert!(
+        text.starts_with("[the human has not seen this question: an answer queued "),
+        "{text}"
+    );
+    assert!(text.contains("]\ngo on\n"), "{text}");
+    let shown = home.ok(&["history", "--limit", "1"]);
+    assert!(
+        shown.contains("answered from the queue, before anybody saw it"),
+        "{shown}"
     );
 }
 
@@ -124,7 +158,7 @@ fn a_message_does_not_choose_an_option_but_stands_above_the_choice() {
     home.ok(&["answer", &cue, "--select", "a"]);
     let run = client.finish();
     let text = run.expect(0);
-    assert!(text.starts_with("[written before this question, "), "{text}");
+    assert!(text.starts_with("[note, written "), "{text}");
     assert!(text.contains("]\nmind the budget\n\n[answer]\na\n"), "{text}");
 }
 
@@ -153,7 +187,9 @@ fn a_message_survives_a_cancelled_question_and_a_crash() {
     home.ok(&["cancel", &cue]);
     assert!(!client.finish().expect(4).contains("keep this"));
     home.kill_broker();
-    let run = home.start_cue(&agent, "Anything?", None).finish();
+    let (mut client, cue) = home.ask(&agent, "Anything?", None);
+    home.ok(&["answer", &cue, "no"]);
+    let run = client.finish();
     assert!(run.expect(0).contains("]\nkeep this\n"), "{run:?}");
 }
 
@@ -167,4 +203,19 @@ fn a_human_who_says_something_to_a_waiting_agent_is_shown_how_to_answer() {
     assert!(client.is_running(), "a message is for the next question");
     home.ok(&["answer", &cue, "8080"]);
     assert!(client.finish().expect(0).contains("8080"));
+}
+
+#[test]
+fn a_human_who_says_something_to_an_agent_that_left_is_not_promised_that_it_hears_at_once() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, cue) = home.ask(&agent, "Which port?", None);
+    client.kill();
+    home.wait_for("Which port?", 0);
+    let said = home.ok(&["say", &agent, "later"]);
+    assert!(!said.contains("at once"), "{said}");
+    assert!(
+        said.contains(&format!("`cueme answer {cue}` reaches it when it asks again")),
+        "{said}"
+    );
 }

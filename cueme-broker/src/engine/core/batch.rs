@@ -4,7 +4,7 @@ use protocol_spec::message::{EventKind, EventView, Reply};
 
 use super::{Core, Spoken, storage_failure};
 use crate::engine::order::Order;
-use crate::machine::{Effect, Now};
+use crate::machine::{Change, Effect, Now};
 use crate::store::StoreError;
 
 /// Orders that were carried out and wait for their commit.
@@ -172,6 +172,8 @@ impl Core {
             Ok(())
         };
         match effect {
+            // On a full disk nobody is kept from waiting because that cannot be noted.
+            Effect::Store(Change::SetDetached { .. }) if self.is_full => {}
             Effect::Store(change) => {
                 begin()?;
                 store.apply(now.wall, &change)?;

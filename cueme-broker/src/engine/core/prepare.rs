@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Failure, Joined, Reply, Said};
+use protocol_spec::message::{ErrorCode, Failure, Joined, Reply};
 use protocol_spec::outcome::Kind;
 
 use super::{Core, Spoken};
@@ -162,7 +162,12 @@ impl Core {
                 amendment: amendment.clone(),
             },
             Work::Undo(cue) => Input::Undo { ticket, cue: *cue },
-            Work::Say { agent, text, by } => {
+            Work::Say {
+                agent,
+                text,
+                purpose,
+                by,
+            } => {
                 if let Some(of) = self.opened()?.agent_of_message(request)? {
                     return Ok(self.said_before(agent, of == *agent, ticket, spoken));
                 }
@@ -171,6 +176,7 @@ impl Core {
                     request,
                     agent: agent.clone(),
                     text: text.clone(),
+                    purpose: *purpose,
                     by: by.clone(),
                 })
             }
@@ -258,12 +264,7 @@ impl Core {
             .with_hint("mint a new request id (UUIDv7) for each message");
             return refuse(spoken, ticket, failure);
         }
-        let queued = self.machine.agent(agent).map_or(0, |agent| agent.messages.len());
-        let said = Said {
-            agent_id: agent.clone(),
-            queued: u32::try_from(queued).unwrap_or(u32::MAX),
-            open_cue: None,
-        };
+        let said = self.machine.said(agent.clone());
         spoken.replies.push((ticket, Box::new(Reply::Said(said))));
         None
     }

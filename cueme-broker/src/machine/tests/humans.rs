@@ -63,10 +63,12 @@ fn messages_are_reworded_reordered_and_taken_back_until_the_agent_has_them() {
     assert_eq!(order(&taken_back), [three, one]);
     world.edit(QueueEdit::Reword(three, "third".into()));
     world.edit(QueueEdit::Reword(one, "first".into()));
-    let (_, replies) = world.ask("q");
+    let (client, replies) = world.ask("q");
+    let (effects, _) = world.answer(asked(&replies), "yes");
+    let replies = replies_to(client, &effects);
     let text = &told(&replies).text;
     assert!(
-        text.contains("]\nthird\n") && text.ends_with("]\nfirst"),
+        text.contains("]\nthird\n") && text.ends_with("]\nfirst\n\n[answer]\nyes"),
         "{text}"
     );
     for edit in [QueueEdit::Delete(one), QueueEdit::Reword(one, "late".into())] {

@@ -17,6 +17,8 @@ fn remember_messages(world: &mut World, count: usize) {
             request: world.request(),
             text: format!("{number}{}", "\n".repeat(MEBIBYTE - 8)).into(),
             said_at: Timestamp::from_millis(0),
+            purpose: Purpose::Note,
+            by: None,
         };
         world.machine.remember_message(&world.agent, message);
     }
@@ -79,7 +81,9 @@ fn more_messages_than_fit_into_a_line_come_one_outcome_after_the_other() {
     remember_messages(&mut world, 40);
     let mut seen = 0;
     for number in 0..40 {
-        let (_, mut replies) = world.ask(&format!("q{number}"));
+        let (client, replies) = world.ask(&format!("q{number}"));
+        let (effects, _) = world.answer(asked(&replies), "yes");
+        let mut replies = replies_to(client, &effects);
         let Some(Reply::Outcome(told)) = replies.pop() else {
             break;
         };
