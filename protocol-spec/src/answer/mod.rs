@@ -19,6 +19,7 @@
 mod model;
 
 mod check;
+mod consent;
 mod error;
 mod form;
 mod render;
@@ -26,6 +27,7 @@ mod suggest;
 mod value;
 
 pub use check::{Checked, Question};
+pub use consent::consent;
 pub use error::AnswerError;
 pub use model::{
     ANSWER_BYTES_MAX, ATTACHMENT_PATH_BYTES_MAX, ATTACHMENTS_MAX, Answer, Attachment, FieldAnswer, Reply,
