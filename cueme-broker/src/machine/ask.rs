@@ -31,7 +31,8 @@ impl Machine {
     /// Finds out which question a call means, and waits for that one.
     ///
     /// A retry of a call means the question of that call, for ever. A new call with the same content means a question
-    /// of that content only while its outcome has not been acknowledged. Anything else is a new question.
+    /// of that content only while its outcome has not been acknowledged. Anything else is a new question, and so is every
+    /// new request for approval: what was allowed once is not allowed twice.
     pub(super) fn ask(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
         let Some(agent) = self.agents.get(&ask.agent) else {
             return effects.push(refuse(ask.ticket, unknown_agent(&ask)));
@@ -47,7 +48,9 @@ impl Machine {
                 effects.push(refuse(ask.ticket, reused_request()));
             };
         }
-        let same = |id: &&CueId| self.cues.get(id).is_some_and(|cue| cue.content == ask.content);
+        let joins =
+            |cue: &Cue| cue.content == ask.content && ![cue.origin, ask.origin].contains(&Origin::Approval);
+        let same = |id: &&CueId| self.cues.get(id).is_some_and(joins);
         if let Some(&known) = agent.cues.iter().find(same) {
             self.bind(&ask, known, effects);
             return self.attach(now, ask.ticket, known, Again::Yes, effects);

@@ -335,6 +335,20 @@ fn two_clients_on_one_question_both_hear_the_answer_and_one_acknowledgement_coun
 }
 
 #[test]
+fn two_requests_for_the_same_approval_are_two_questions() {
+    let mut world = World::new();
+    let mut approve = |origin| {
+        let request = world.request();
+        let (_, replies) = world.ask_from(origin, request, Kind::Cue, "May Bash run?", Some("{}"));
+        asked(&replies)
+    };
+    let (one, two) = (approve(Origin::Approval), approve(Origin::Approval));
+    let three = approve(Origin::Agent);
+    assert!(one != two && two != three && one != three);
+    assert_eq!(approve(Origin::Agent), three, "an agent's own question is joined");
+}
+
+#[test]
 fn two_turns_that_waited_for_one_outcome_each_have_a_receipt() {
     let mut world = World::new();
     let (_, replies) = world.ask("q");
