@@ -9,4 +9,5 @@ pub mod guard;
 pub mod hap;
 pub mod http;
 pub mod runtime;
+pub mod shell;
 pub mod tools;

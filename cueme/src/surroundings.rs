@@ -58,6 +58,18 @@ pub(crate) fn user() -> Option<String> {
     variable("USER").or_else(|| variable("LOGNAME"))
 }
 
+/// Returns the absolute paths by which this program is known: where it runs from, and how it was called.
+pub(crate) fn own_paths() -> Vec<String> {
+    let called = std::env::args_os().next().map(PathBuf::from);
+    executable()
+        .ok()
+        .into_iter()
+        .chain(called)
+        .filter(|path| path.is_absolute())
+        .filter_map(|path| path.into_os_string().into_string().ok())
+        .collect()
+}
+
 /// Returns the file this program runs from.
 ///
 /// Linux marks a file that was replaced while it ran; what stands there now is the newer program, and that is the one

@@ -7,8 +7,9 @@
 use std::fmt;
 
 use super::human::{Receipt, ReceiptOutcome};
-use super::shell::{Cue, find_cue, is_cue_words};
 use crate::cursor::cli::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
+use crate::runtime::hook::mcp_tool;
+use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words};
 
 /// What an agent says that cannot run tools.
 const TOOLS_UNAVAILABLE: &str = "TOOLS_UNAVAILABLE";
@@ -132,9 +133,8 @@ fn check_shell(shell: &ShellCommand) -> Result<(), Failure> {
 
 /// Recognises our MCP tools, however the host spells server and tool.
 fn is_our_tool(tool: &str, server: &str) -> bool {
-    let verb = tool.rsplit(['-', '_', '.', '/']).next().unwrap_or(tool);
-    let ours = server.contains("cueme") || tool.contains("cueme");
-    ours && matches!(verb, "cue" | "pause")
+    let verb = mcp_tool::verb_of_name(tool).or_else(|| mcp_tool::is_our_server(server).then_some(tool));
+    verb.is_some_and(|verb| WAITING_VERBS.contains(&verb))
 }
 
 fn check_receipts(receipts: &[Receipt]) -> Result<(), Failure> {
@@ -318,6 +318,7 @@ mod tests {
     #[test]
     fn a_stranger_s_tool_named_cue_is_not_ours() {
         assert!(!is_our_tool("cue", "billiards"));
+        assert!(!is_our_tool("cue", "not-cueme") && !is_our_tool("mcp_not_cueme_cue", ""));
         assert!(is_our_tool("mcp_cueme_cue", "") && is_our_tool("pause", "user-cueme"));
     }
 }

@@ -1,8 +1,7 @@
 //! The Human Agent Protocol inside a turn: what the agent is told, and the rule that a turn ends with a cue.
 //!
-//! The [`gate`] decides from evidence whether the human was asked; [`shell`] reads the command that claims it;
-//! [`converse`] repeats, follows up and, as the last resort, asks the human itself. It knows the human only
-//! through the [`Human`] trait.
+//! The [`gate`] decides from evidence whether the human was asked; [`converse`] repeats, follows up and, as the last
+//! resort, asks the human itself. It knows the human only through the [`Human`] trait.
 
 mod converse;
 mod cursor;
@@ -10,7 +9,6 @@ mod gate;
 mod human;
 mod preamble;
 mod question;
-mod shell;
 
 pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};

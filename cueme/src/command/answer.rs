@@ -3,10 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use protocol_spec::answer::{Answer, Attachment, FieldAnswer, Reply};
+use protocol_spec::answer::{Answer, Attachment, FieldAnswer, Reply, consent};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{CueView, GiveAnswer, Request};
+use protocol_spec::outcome::Origin;
+use protocol_spec::payload::{Payload, Shape};
 
 use super::{decided, inbox, show};
 use crate::cli::AnswerArgs;
@@ -19,7 +21,13 @@ use crate::{output, surroundings};
 pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
     let places = surroundings::places()?;
     let (cue, answer) = match (&args.cue_id, has_answer(args)) {
-        (Some(cue), true) => (cue.clone(), answer_of(args)?),
+        (Some(cue), true) => {
+            let answer = answer_of(args)?;
+            if answer.reply.is_none() {
+                warn_of_refusal(&show::find(&places, cue)?, &answer);
+            }
+            (cue.clone(), answer)
+        }
         (_, false) => match ask_person(&places, args.cue_id.as_deref())? {
             Some(given) => given,
             None => return Ok(Exit::NotFound),
@@ -170,7 +178,30 @@ fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answ
     }
     output::print_line(&full(&cue, now(), output::columns(), Paint::for_stdout()))?;
     let answer = dialogue.answer(&cue)?;
+    warn_of_refusal(&cue, &answer);
     Ok(Some((cue.cue_id.to_string(), answer)))
+}
+
+/// Tells a person, before it is sent, that words which are no button refuse an approval.
+fn warn_of_refusal(cue: &CueView, answer: &Answer) {
+    let Some(text) = answer.text.as_deref().filter(|_| answer.reply.is_none()) else {
+        return;
+    };
+    if cue.origin != Origin::Approval {
+        return;
+    }
+    let payload = cue
+        .payload
+        .as_ref()
+        .and_then(|raw| Payload::parse(raw.get()).ok());
+    if let Some(Shape::Confirm(confirm)) = payload.as_ref().map(Payload::shape)
+        && consent(text, confirm).is_none()
+    {
+        output::tell(&format!(
+            "note: this is neither {:?} nor {:?}: it refuses the request, with your words as the reason",
+            confirm.confirm_label, confirm.cancel_label
+        ));
+    }
 }
 
 fn pick(

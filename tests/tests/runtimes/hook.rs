@@ -343,7 +343,7 @@ fn permissions_and_native_questions_go_to_the_human() {
     let home = Home::new();
     let asked = recorded(&home, "claude_code", "permission");
     let hook = home.start_hook("claude_code", "permission", &asked);
-    let cue = home.waited_for("Which framework?");
+    let cue = home.waited_for("Framework: Which framework?");
     home.run(&["answer", &cue, "--select", "Axum"]).expect(0);
     let reply = finish(hook).expect(0).json();
     let decision = &reply["hookSpecificOutput"]["decision"];
@@ -377,6 +377,112 @@ fn permissions_and_native_questions_go_to_the_human() {
     command["tool_input"] = json!({ "command": "cueme join claude_code" });
     let reply = run(&home, "claude_code", "permission", &command);
     assert_eq!(reply["hookSpecificOutput"]["decision"]["behavior"], "allow");
+}
+
+fn bash_call(home: &Home, input: Value) -> Value {
+    let mut call = recorded(home, "claude_code", "pre_tool");
+    call["tool_name"] = json!("Bash");
+    call["tool_input"] = input;
+    call
+}
+
+#[test]
+fn our_own_calls_pass_claude_code_and_nothing_else_is_touched() {
+    let home = Home::new();
+    let said = |input: Value| {
+        let hook = home.start_hook("claude_code", "own_call", &bash_call(&home, input));
+        finish(hook).expect(0).stdout
+    };
+    for command in [
+        "cueme join claude_code",
+        "cueme cue a-b - <<'EOF'\n<cueme_prompt>\nRun `x` for $5?\n</cueme_prompt>\n<cueme_payload>\n{\"type\":\"confirm\"}\n</cueme_payload>\nEOF",
+        &format!("{} pause a-b 'look'", home.command(&[]).get_program().display()),
+    ] {
+        let reply: Value =
+            serde_json::from_str(&said(json!({ "command": command, "description": "Ask" }))).unwrap();
+        assert_eq!(
+            reply["hookSpecificOutput"]["permissionDecision"], "allow",
+            "{command}"
+        );
+    }
+    for input in [
+        json!({ "command": "cargo test" }),
+        json!({ "command": "cueme cue a-b - <<'EOF' > ~/.profile\nx\nEOF" }),
+        json!({ "command": "cueme token" }),
+        json!({ "command": "/tmp/x/cueme join claude_code" }),
+        json!({ "command": "make", "server": "cueme", "tool": "cue" }),
+        json!({ "command": "cueme join claude_code", "dangerouslyDisableSandbox": true }),
+    ] {
+        assert_eq!(said(input.clone()), "", "{input}");
+    }
+    assert_eq!(inbox_length(&home), 0, "nobody is asked");
+}
+
+fn open_ids(home: &Home) -> Vec<String> {
+    let inbox = home.run(&["inbox", "--json"]).expect(0).json();
+    inbox.as_array().unwrap().iter().map(id_of).collect()
+}
+
+/// Starts a request for approval and returns it with the id of its question.
+fn asks_for_approval(home: &Home, input: Value) -> (Child, String) {
+    let earlier = open_ids(home);
+    let hook = home.start_hook("claude_code", "permission", &bash_call(home, input));
+    let cue = eventually(|| open_ids(home).into_iter().find(|id| !earlier.contains(id)));
+    (hook, cue)
+}
+
+#[test]
+fn an_approval_shows_the_whole_input_and_equal_ones_are_two_questions() {
+    let home = Home::new();
+    let input = json!({ "command": "make", "dangerouslyDisableSandbox": true, "path": "/etc/passwd" });
+    let (first, _) = asks_for_approval(&home, input.clone());
+    let (second, _) = asks_for_approval(&home, input);
+    let inbox = home.run(&["inbox", "--json"]).expect(0).json();
+    let open = inbox.as_array().unwrap();
+    assert_eq!(open.len(), 2, "{inbox}");
+    for cue in open {
+        let prompt = cue["prompt"].as_str().unwrap();
+        for shown in ["make", "dangerouslyDisableSandbox", "/etc/passwd"] {
+            assert!(prompt.contains(shown), "{prompt}");
+        }
+    }
+    for (cue, words) in open.iter().zip(["--confirm", "--cancel"]) {
+        home.run(&["answer", &id_of(cue), words]).expect(0);
+    }
+    let mut behaviors: Vec<Value> = [first, second]
+        .into_iter()
+        .map(|hook| finish(hook).expect(0).json()["hookSpecificOutput"]["decision"]["behavior"].clone())
+        .collect();
+    behaviors.sort_by_key(Value::to_string);
+    assert_eq!(behaviors, [json!("allow"), json!("deny")]);
+}
+
+#[test]
+fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
+    let home = Home::new();
+    for (words, behavior) in [
+        ("yes", "allow"),
+        ("ALLOW", "allow"),
+        ("同意", "allow"),
+        ("no", "deny"),
+        ("only in build/", "deny"),
+    ] {
+        let (hook, cue) = asks_for_approval(&home, json!({ "command": format!("make {words}") }));
+        let told = home.run(&["answer", &cue, words]).expect(0).stderr;
+        assert_eq!(
+            told.contains("refuses the request"),
+            words == "only in build/",
+            "{words}: {told}"
+        );
+        let decision = finish(hook).expect(0).json()["hookSpecificOutput"]["decision"].clone();
+        assert_eq!(decision["behavior"], behavior, "{words}");
+        if words == "only in build/" {
+            assert!(
+                decision["message"].as_str().unwrap().contains(words),
+                "{decision}"
+            );
+        }
+    }
 }
 
 #[test]

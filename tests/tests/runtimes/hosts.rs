@@ -635,7 +635,7 @@ fn codex() {
     play(&CODEX);
     let scene = Scene::new(&CODEX);
     let hook = scene.start("pre_tool", &scene.recorded("pre_tool"));
-    let cue = scene.home.waited_for("Which framework?");
+    let cue = scene.home.waited_for("Framework: Which framework?");
     scene.home.run(&["answer", &cue, "--select", "Axum"]).expect(0);
     let said = finish(hook).expect(0).json();
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "deny", "{said}");

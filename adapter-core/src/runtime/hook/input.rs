@@ -27,16 +27,19 @@ pub enum Event {
     PreTool,
     /// The runtime would ask for permission.
     Permission,
+    /// A tool is about to run: our own calls are let through, and nobody is asked about any other.
+    OwnCall,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Event; 5] = [
+    pub const ALL: [Event; 6] = [
         Event::SessionStart,
         Event::PromptSubmit,
         Event::Stop,
         Event::PreTool,
         Event::Permission,
+        Event::OwnCall,
     ];
 
     /// Returns the word that command lines use.
@@ -47,13 +50,16 @@ impl Event {
             Event::Stop => "stop",
             Event::PreTool => "pre_tool",
             Event::Permission => "permission",
+            Event::OwnCall => "own_call",
         }
     }
 }
 
 /// An event word that is none of ours.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown hook event {0:?}: write session_start, prompt_submit, stop, pre_tool or permission")]
+#[error(
+    "unknown hook event {0:?}: write session_start, prompt_submit, stop, pre_tool, permission or own_call"
+)]
 pub struct UnknownEvent(String);
 
 impl FromStr for Event {
@@ -279,25 +285,36 @@ fn prompt(members: &Members<'_>, variable: &impl Fn(&str) -> Option<String>) -> 
 }
 
 fn tool(value: &Value) -> Option<ToolCall> {
-    if let Some(command) = value.get("command").filter(|command| command.is_string()) {
-        // Cursor's gate before a shell command gives the command itself.
-        return Some(ToolCall {
-            name: "Shell".to_owned(),
-            input: serde_json::json!({ "command": command }),
-        });
-    }
-    let name = value
-        .get("tool_name")
-        .or_else(|| value.get("toolName"))?
-        .as_str()?;
+    let Some(name) = value.get("tool_name").or_else(|| value.get("toolName")) else {
+        return shell_command(value);
+    };
+    let name = name.as_str()?;
     let input = value
         .get("tool_input")
         .or_else(|| value.get("toolArgs"))
         .cloned()
         .unwrap_or(Value::Null);
+    // Cursor's gate before an MCP tool names the server by the command that starts it, or by its address.
+    let server = value.get("command").or_else(|| value.get("url"));
     Some(ToolCall {
-        name: name.to_owned(),
+        name: match server.and_then(Value::as_str) {
+            Some(server) => format!("{name} ({server})"),
+            None => name.to_owned(),
+        },
         input: unpacked(input),
+    })
+}
+
+/// Cursor's gate before a shell command gives the command itself.
+fn shell_command(value: &Value) -> Option<ToolCall> {
+    value.get("command")?.as_str()?;
+    let input = ["command", "cwd", "sandbox"]
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), value.get(name)?.clone())))
+        .collect();
+    Some(ToolCall {
+        name: "Shell".to_owned(),
+        input: Value::Object(input),
     })
 }
 

@@ -6,13 +6,15 @@
 
 pub mod cue_call;
 pub mod input;
+pub mod own_call;
 pub mod reply;
 pub mod transcript;
 
 mod host;
-mod shell;
+pub(crate) mod mcp_tool;
 
-pub use cue_call::{ToolCall, cued_agent, is_cue_call, is_only_cueme};
+pub use cue_call::{ToolCall, cued_agent, is_cue_call};
 pub use input::{DecodeError, Event, HookInput, TurnStatus, decode};
+pub use own_call::is_own_call;
 pub use reply::{HookOutput, HookReply, encode};
 pub use transcript::{Turn, read_turn};

@@ -58,6 +58,11 @@ pub struct HookOutput {
 /// Encodes a reply for the host and event that the hook was called with.
 pub fn encode(input: &HookInput, reply: &HookReply) -> HookOutput {
     let reply = fitting(input.event, reply);
+    if input.event == Event::OwnCall && reply == HookReply::Pass {
+        // Hosts that run Claude Code's hooks differ in what they make of an empty object; all take silence for no
+        // decision.
+        return HookOutput::default();
+    }
     match input.host {
         Runtime::Cursor => cursor(input, &reply),
         Runtime::ClaudeCode | Runtime::QwenCode | Runtime::Droid => claude(input.event, &reply),
@@ -85,6 +90,7 @@ fn fitting(event: Event, reply: &HookReply) -> HookReply {
         HookReply::Context(_) if is_start => reply.clone(),
         HookReply::Environment { .. } if event == Event::SessionStart => reply.clone(),
         HookReply::Allow | HookReply::Deny(_) | HookReply::Answers { .. } if is_gate => reply.clone(),
+        HookReply::Allow if event == Event::OwnCall => HookReply::Allow,
         _ => HookReply::Pass,
     }
 }
@@ -105,6 +111,12 @@ fn cursor(input: &HookInput, reply: &HookReply) -> HookOutput {
         HookReply::Context(text) => json!({ "additional_context": text }),
         HookReply::Environment { variables, context } => {
             json!({ "env": variables, "additional_context": context })
+        }
+        // The hook stands in Claude Code's settings, so Cursor expects either's words.
+        HookReply::Allow if input.event == Event::OwnCall => {
+            let mut answer = claude_like(input.event, reply);
+            answer["permission"] = json!("allow");
+            answer
         }
         HookReply::Allow => json!({ "permission": "allow" }),
         HookReply::Deny(text) | HookReply::Answers { text, .. } => {
@@ -276,7 +288,7 @@ fn host_event(event: Event) -> &'static str {
         Event::SessionStart => "SessionStart",
         Event::PromptSubmit => "UserPromptSubmit",
         Event::Stop => "Stop",
-        Event::PreTool => "PreToolUse",
+        Event::PreTool | Event::OwnCall => "PreToolUse",
         Event::Permission => "PermissionRequest",
     }
 }

@@ -1,31 +1,38 @@
 //! A tool is about to run, or the runtime would ask for permission: the human is asked through the broker instead.
 
-use adapter_core::runtime::hook::{HookReply, ToolCall, is_only_cueme};
-use protocol_spec::answer::Reply;
+use adapter_core::runtime::hook::{HookReply, ToolCall, is_own_call};
+use protocol_spec::answer::{Reply, consent};
 use protocol_spec::id::AgentId;
 use protocol_spec::message::Told;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
-use serde_json::Value;
+use protocol_spec::payload::{Payload, Shape};
 use serde_json::value::RawValue;
 
-use super::agent;
-use super::cut::beginning;
+use super::approval_prompt::approval_prompt;
 use super::native_question::NativeQuestion;
 use super::run::Called;
 use super::verdict::Verdict;
+use super::{agent, log};
 use crate::client::{Question, Taken, ask_and_take, mint};
 use crate::error::CliError;
+use crate::surroundings;
 
 const APPROVAL: &str = r#"{"type":"confirm","confirm_label":"Allow","cancel_label":"Deny"}"#;
-/// How much of a tool's input is shown.
-const INPUT_BYTES_MAX: usize = 64 * 1024;
+
+/// Lets one of our own calls through; says nothing about any other.
+pub(super) fn let_own_call_through(called: &Called<'_>) -> Verdict {
+    match &called.input.tool {
+        Some(tool) if is_ours(called, tool) => Verdict::just(HookReply::Allow),
+        _ => Verdict::pass(),
+    }
+}
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let Some(tool) = &called.input.tool else {
         return Ok(Verdict::pass());
     };
     // Asking whether the human may be asked would be absurd.
-    if is_only_cueme(tool) {
+    if is_ours(called, tool) {
         return Ok(Verdict::just(HookReply::Allow));
     }
     let Some(agent) = agent::of_session(called.places, called.input)? else {
@@ -37,10 +44,24 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
             Ok(verdict(taken, |told| answers(&asked, tool, told)))
         }
         None => {
-            let taken = ask(called, agent, described(called, tool), APPROVAL, Origin::Approval)?;
+            let Some(prompt) = approval_prompt(tool, called.input.folder.as_deref()) else {
+                log::note(
+                    called.places,
+                    &format!(
+                        "{}: the input of {} is too large to show whole",
+                        called.input.host, tool.name
+                    ),
+                );
+                return Ok(Verdict::pass());
+            };
+            let taken = ask(called, agent, prompt, APPROVAL, Origin::Approval)?;
             Ok(verdict(taken, approval))
         }
     }
+}
+
+fn is_ours(called: &Called<'_>, tool: &ToolCall) -> bool {
+    is_own_call(called.input.host, tool, &surroundings::own_paths())
 }
 
 fn ask(
@@ -74,11 +95,28 @@ fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
     }
 }
 
+/// A button or a plain word decides; any other words are the reason of a refusal.
 fn approval(told: &Told) -> HookReply {
-    let reply = told.answer.as_ref().and_then(|answer| answer.reply.as_ref());
-    match reply {
-        Some(Reply::Confirm { confirmed: true }) => HookReply::Allow,
-        _ => HookReply::Deny(told.text.clone()),
+    let is_allowed = match &told.answer {
+        Some(answer) => match (&answer.reply, &answer.text) {
+            (Some(Reply::Confirm { confirmed }), _) => *confirmed,
+            (None, Some(text)) => means_allow(text),
+            _ => false,
+        },
+        None => false,
+    };
+    if is_allowed && told.outcome == Outcome::Answered {
+        HookReply::Allow
+    } else {
+        HookReply::Deny(told.text.clone())
+    }
+}
+
+fn means_allow(text: &str) -> bool {
+    let payload = Payload::parse(APPROVAL).ok();
+    match payload.as_ref().map(Payload::shape) {
+        Some(Shape::Confirm(confirm)) => consent(text, confirm) == Some(true),
+        _ => false,
     }
 }
 
@@ -90,22 +128,4 @@ fn answers(asked: &NativeQuestion, tool: &ToolCall, told: &Told) -> HookReply {
         },
         _ => HookReply::Deny(told.text.clone()),
     }
-}
-
-fn described(called: &Called<'_>, tool: &ToolCall) -> String {
-    let shown = match tool.input.get("command").and_then(Value::as_str) {
-        Some(command) => command.to_owned(),
-        None => serde_json::to_string_pretty(&tool.input).unwrap_or_default(),
-    };
-    let kept = beginning(&shown, INPUT_BYTES_MAX);
-    let cut = if kept.len() < shown.len() { "\n[…]" } else { "" };
-    // A fence that the text itself does not contain, so that it cannot end early.
-    let longest = kept.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    let folder = called
-        .input
-        .folder
-        .as_ref()
-        .map_or_else(String::new, |folder| format!(" in {}", folder.display()));
-    format!("May {} run{folder}?\n\n{fence}\n{kept}{cut}\n{fence}", tool.name)
 }

@@ -11,6 +11,7 @@ mod stop;
 mod prompt_submit;
 mod session_start;
 
+mod approval_prompt;
 mod gate;
 mod native_question;
 

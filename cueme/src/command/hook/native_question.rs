@@ -15,9 +15,38 @@ pub(super) struct NativeQuestion {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Item {
+    header: Option<String>,
     question: String,
-    options: Vec<String>,
+    options: Vec<Choice>,
     is_multiple: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Choice {
+    label: String,
+    description: Option<String>,
+}
+
+impl Item {
+    /// The question with its header.
+    fn title(&self) -> String {
+        match &self.header {
+            Some(header) => format!("{header}: {}", self.question),
+            None => self.question.clone(),
+        }
+    }
+
+    /// A line for each option that is described.
+    fn described(&self) -> impl Iterator<Item = String> {
+        self.options.iter().filter_map(|option| {
+            let description = option.description.as_deref()?;
+            Some(format!("- {}: {description}", option.label))
+        })
+    }
+
+    fn labels(&self) -> Vec<&str> {
+        self.options.iter().map(|option| option.label.as_str()).collect()
+    }
 }
 
 impl NativeQuestion {
@@ -36,12 +65,23 @@ impl NativeQuestion {
         (!items.is_empty()).then_some(Self { items })
     }
 
+    /// Returns all that the tool would show: headers, questions, and what the options mean.
     pub(super) fn prompt(&self) -> String {
         match self.items.as_slice() {
-            [only] => only.question.clone(),
+            [only] => {
+                let lines: Vec<String> = only.described().collect();
+                if lines.is_empty() {
+                    only.title()
+                } else {
+                    format!("{}\n\n{}", only.title(), lines.join("\n"))
+                }
+            }
             items => {
-                let lines: Vec<String> = items.iter().map(|item| format!("- {}", item.question)).collect();
-                lines.join("\n")
+                let lines = items.iter().flat_map(|item| {
+                    let described = item.described().map(|line| format!("  {line}"));
+                    std::iter::once(format!("- {}", item.title())).chain(described)
+                });
+                lines.collect::<Vec<_>>().join("\n")
             }
         }
     }
@@ -50,7 +90,7 @@ impl NativeQuestion {
     pub(super) fn payload(&self) -> String {
         let payload = match self.items.as_slice() {
             [only] if !only.options.is_empty() => {
-                json!({ "type": "choice", "options": only.options, "allow_multiple": only.is_multiple })
+                json!({ "type": "choice", "options": only.labels(), "allow_multiple": only.is_multiple })
             }
             items => {
                 let fields: Vec<Value> = items.iter().map(field).collect();
@@ -91,21 +131,33 @@ impl NativeQuestion {
 fn item(value: &Value) -> Option<Item> {
     let options = value.get("options").and_then(Value::as_array);
     Some(Item {
+        header: text(value, "header"),
         question: value.get("question")?.as_str()?.to_owned(),
         options: options
             .into_iter()
             .flatten()
-            .filter_map(|option| Some(option.get("label")?.as_str()?.to_owned()))
+            .filter_map(|option| {
+                Some(Choice {
+                    label: option.get("label")?.as_str()?.to_owned(),
+                    description: text(option, "description"),
+                })
+            })
             .collect(),
         is_multiple: value.get("multiSelect").and_then(Value::as_bool).unwrap_or(false),
     })
+}
+
+/// Returns a member that is a text with something in it.
+fn text(value: &Value, name: &str) -> Option<String> {
+    let text = value.get(name)?.as_str()?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn field(item: &Item) -> Value {
     if item.options.is_empty() {
         json!({ "label": item.question })
     } else {
-        json!({ "label": item.question, "options": item.options, "allow_multiple": item.is_multiple })
+        json!({ "label": item.question, "options": item.labels(), "allow_multiple": item.is_multiple })
     }
 }
 
@@ -158,6 +210,19 @@ mod tests {
     fn several_questions_are_a_form_that_is_valid() {
         let asked = NativeQuestion::parse(&call(&json!([framework(), { "question": "Port?" }]))).unwrap();
         Payload::parse(&asked.payload()).unwrap();
+    }
+
+    #[test]
+    fn headers_and_descriptions_reach_the_human() {
+        let described = json!({ "question": "Which framework?", "header": "Framework", "options": [
+            { "label": "Axum", "description": "on tower" }, { "label": "Actix", "description": "" }] });
+        let asked = NativeQuestion::parse(&call(&json!([described]))).unwrap();
+        assert_eq!(asked.prompt(), "Framework: Which framework?\n\n- Axum: on tower");
+        let both = NativeQuestion::parse(&call(&json!([described, { "question": "Port?" }]))).unwrap();
+        assert_eq!(
+            both.prompt(),
+            "- Framework: Which framework?\n  - Axum: on tower\n- Port?"
+        );
     }
 
     #[test]

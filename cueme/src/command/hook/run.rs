@@ -28,7 +28,7 @@ pub(crate) struct HookArgs {
     /// The runtime whose settings the hook stands in
     #[arg(value_name = "RUNTIME")]
     runtime: String,
-    /// What it is called for: session_start, prompt_submit, stop, pre_tool or permission
+    /// What it is called for: session_start, prompt_submit, stop, pre_tool, permission or own_call
     #[arg(value_name = "EVENT")]
     event: String,
 }
@@ -84,6 +84,7 @@ fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
         Event::SessionStart => session_start::decide(called),
         Event::PromptSubmit => prompt_submit::decide(called),
         Event::PreTool | Event::Permission => gate::decide(called),
+        Event::OwnCall => Ok(gate::let_own_call_through(called)),
     }
 }
 

@@ -1,0 +1,177 @@
+//! Judges whether the exit code of a shell line is that of a cue.
+//!
+//! The stop hook and the gate of driven runs ask this of a turn's last command. A wrong yes would let an agent slip away,
+//! a wrong no asks the human once more; so a line that is not understood counts as one that hides the exit code.
+
+use super::lexer::{Token, tokens};
+
+/// The verbs that wait for the human.
+pub(crate) const WAITING_VERBS: [&str; 2] = ["cue", "pause"];
+
+/// Programs that run the command that follows them, with its exit code.
+const WRAPPERS: [&str; 4] = ["command", "exec", "env", "time"];
+
+/// A shell line's relation to a cue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cue {
+    /// It runs one, and exit 0 of the line means exit 0 of the cue.
+    Plain,
+    /// It names one in a form whose exit code says nothing about it.
+    Masked,
+    /// It runs none.
+    None,
+}
+
+/// Judges a shell line.
+pub(crate) fn find_cue(line: &str) -> Cue {
+    let Some(tokens) = tokens(line) else {
+        return if line.contains("cueme") {
+            Cue::Masked
+        } else {
+            Cue::None
+        };
+    };
+    let lists: Vec<&[Token]> = tokens.split(ends_list).filter(|list| has_words(list)).collect();
+    let runs_cue = lists
+        .iter()
+        .any(|list| pipelines(list).any(|pipeline| stages(pipeline).any(is_cue)));
+    if !runs_cue {
+        return Cue::None;
+    }
+    match lists.last() {
+        Some(last) if exit_is_a_cues(last) && !tokens.contains(&Token::Background) => Cue::Plain,
+        _ => Cue::Masked,
+    }
+}
+
+/// Returns the agent that the last cue of a line is asked for, where the line names it; a shell variable is no name.
+pub(crate) fn named_agent(line: &str) -> Option<String> {
+    let tokens = tokens(line)?;
+    let lists = tokens.split(ends_list);
+    let commands = lists.flat_map(pipelines).flat_map(stages);
+    let words = words(commands.filter(|command| is_cue(command)).last()?);
+    let verb = words.iter().position(|word| WAITING_VERBS.contains(word))?;
+    let agent = words[verb + 1..].iter().find(|word| !word.starts_with('-'))?;
+    (!agent.contains('$')).then(|| (*agent).to_owned())
+}
+
+/// Reports whether these words run `cueme cue` or `cueme pause`.
+pub(crate) fn is_cue_words<S: AsRef<str>>(words: &[S]) -> bool {
+    let mut words = words.iter().map(AsRef::as_ref).skip_while(|word| is_prefix(word));
+    let is_cueme = words.next().is_some_and(is_cueme);
+    is_cueme && words.next().is_some_and(|verb| WAITING_VERBS.contains(&verb))
+}
+
+fn ends_list(token: &Token) -> bool {
+    matches!(token, Token::Semicolon | Token::Newline)
+}
+
+fn has_words(list: &[Token]) -> bool {
+    list.iter().any(|token| matches!(token, Token::Word(_)))
+}
+
+/// Reports whether exit 0 of the list means exit 0 of a cue in it: no alternative, and the cue ends its pipeline.
+fn exit_is_a_cues(list: &[Token]) -> bool {
+    !list.contains(&Token::Or) && pipelines(list).any(|pipeline| stages(pipeline).last().is_some_and(is_cue))
+}
+
+fn pipelines(list: &[Token]) -> impl Iterator<Item = &[Token]> {
+    list.split(|token| matches!(token, Token::And | Token::Or))
+}
+
+fn stages(pipeline: &[Token]) -> impl Iterator<Item = &[Token]> {
+    pipeline.split(|token| matches!(token, Token::Pipe | Token::Background))
+}
+
+fn is_cue(command: &[Token]) -> bool {
+    is_cue_words(&words(command))
+}
+
+fn words(command: &[Token]) -> Vec<&str> {
+    command
+        .iter()
+        .filter_map(|token| match token {
+            Token::Word(word) => Some(word.text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn is_cueme(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name == "cueme" || name == "cueme.exe"
+}
+
+/// Words that may stand before a command without changing what its exit code means.
+fn is_prefix(word: &str) -> bool {
+    let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    });
+    is_assignment || WRAPPERS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_whose_exit_code_is_the_cues() {
+        let lines = [
+            "cueme cue tidy-otter -",
+            "cueme pause tidy-otter",
+            "/usr/local/bin/cueme cue a - < q.txt",
+            "cueme cue a - <<'EOF'\n<cueme_prompt>\nDone; or || not & | tee?\n</cueme_prompt>\nEOF",
+            "cueme cue a - <<EOF\nx\nEOF\n",
+            "cueme cue a - <<-END 2>&1\n\tx\n\tEND",
+            "cd /w && cueme cue a -",
+            "printf 'x;y' | cueme cue a -",
+            "CUEME_WAIT=0 cueme cue a -",
+            "echo hi; cueme cue a -",
+            "cargo test\ncueme cue a - <<E\nq\nE",
+            "cueme cue a - && echo ok",
+            "\"cueme\" cue a - # the last step",
+            "cueme cue a - \\\n  2> err.txt",
+        ];
+        for line in lines {
+            assert_eq!(find_cue(line), Cue::Plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_hide_the_cues_exit_code() {
+        let lines = [
+            "cueme cue a - || true",
+            "true || cueme cue a -",
+            "cueme cue a - ; echo done",
+            "cueme cue a - | tee log",
+            "cueme cue a - |& tee log",
+            "cueme cue a - &",
+            "cueme cue a - & wait",
+            "cueme cue a -\necho done",
+            "(cueme cue a -) || true",
+            "echo $(cueme cue a -)",
+            "cueme cue a - <<EOF\nnever closed",
+            "cueme cue 'a",
+        ];
+        for line in lines {
+            assert_eq!(find_cue(line), Cue::Masked, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_run_no_cue() {
+        for line in [
+            "cargo test",
+            "echo cueme cue a -",
+            "cueme join cursor",
+            "echo 'cueme cue'",
+            "",
+            "! cueme cue a -",
+        ] {
+            assert_eq!(find_cue(line), Cue::None, "{line}");
+        }
+    }
+}
