@@ -10,8 +10,8 @@ use super::probe::{login_status, version};
 use crate::contract::{ErrorCode, ErrorData, OutputFormat};
 use crate::cursor::chats::ChatsRoot;
 
-/// The rule that lets the CLI run `cueme` without asking.
-const CUEME_RULE: &str = "Shell(cueme)";
+/// Rules that let the CLI ask the human through cueme without asking first: ours, and wider ones of the user's own.
+const CUEME_RULES: [&str; 3] = ["Shell(cueme:cue*)", "Shell(cueme)", "Shell(*)"];
 
 /// One thing that was examined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ impl Permissions {
 
     /// Reports whether `cueme` may run without asking.
     pub fn allow_cueme(&self) -> bool {
-        let names = |rules: &[String]| rules.iter().any(|rule| rule == CUEME_RULE || rule == "Shell(*)");
+        let names = |rules: &[String]| rules.iter().any(|rule| CUEME_RULES.contains(&rule.as_str()));
         names(&self.allow) && !names(&self.deny)
     }
 }
@@ -265,6 +265,7 @@ mod tests {
     #[test]
     fn a_denied_cueme_is_not_allowed_whatever_else_is() {
         assert!(permissions(r#"{"permissions":{"allow":["Shell(cueme)"],"deny":[]}}"#).allow_cueme());
+        assert!(permissions(r#"{"permissions":{"allow":["Shell(cueme:cue*)"],"deny":[]}}"#).allow_cueme());
         assert!(
             !permissions(r#"{"permissions":{"allow":["Shell(*)"],"deny":["Shell(cueme)"]}}"#).allow_cueme()
         );

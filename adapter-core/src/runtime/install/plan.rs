@@ -88,7 +88,11 @@ pub fn status(request: &Request<'_>, snapshot: &Snapshot) -> Status {
     let (mut present, mut current, mut why) = (false, true, Vec::new());
     for file in recipe(request) {
         let now = snapshot.files.get(&file.path).map(Vec::as_slice);
-        match check(&file, now) {
+        let known = snapshot
+            .record
+            .as_ref()
+            .and_then(|record| record.files.get(&file.path));
+        match check(&file, now, known) {
             Ok((is_present, is_current)) => {
                 present |= is_present;
                 current &= is_current;
@@ -112,7 +116,7 @@ fn plan_install(request: &Request<'_>, snapshot: &Snapshot, plan: &mut Plan) {
     let mut raised = request.runtime.facts().shell_ceiling_raised.value;
     for file in recipe(request) {
         let now = snapshot.files.get(&file.path).map(Vec::as_slice);
-        match installed(&file, now) {
+        match installed(&file, now, record.files.get(&file.path)) {
             Ok(Outcome { after, kept }) => {
                 if !kept.is_empty() {
                     raised = None;
@@ -228,7 +232,11 @@ struct Outcome {
     kept: Vec<String>,
 }
 
-fn installed(file: &FileRecipe, now: Option<&[u8]>) -> Result<Outcome, Problem> {
+fn installed(
+    file: &FileRecipe,
+    now: Option<&[u8]>,
+    known: Option<&RecordedFile>,
+) -> Result<Outcome, Problem> {
     let now = now.map(utf8).transpose()?;
     let plain = |text: String| Outcome {
         after: Some(text.into_bytes()),
@@ -248,7 +256,7 @@ fn installed(file: &FileRecipe, now: Option<&[u8]>) -> Result<Outcome, Problem> 
         },
         Content::Json(parts) => {
             // A part that only goes into what exists must not make an empty file.
-            let out = json::install(now, parts)?;
+            let out = json::install(now, parts, text_before(known))?;
             let empty = now.is_none() && out.text.trim() == "{}";
             Ok(Outcome {
                 after: (!empty).then(|| out.text.into_bytes()),
@@ -275,8 +283,7 @@ fn withdrawn(
     known: Option<&RecordedFile>,
 ) -> Result<Option<Vec<u8>>, Problem> {
     let now = utf8(now)?;
-    let before = known.and_then(|known| known.before.as_deref());
-    let was_there = before.is_some();
+    let was_there = known.is_some_and(|known| known.before.is_some());
     let left = match &file.content {
         Content::Rule {
             front_matter,
@@ -292,11 +299,7 @@ fn withdrawn(
                 (!ours).then_some(left)
             })
         }
-        Content::Json(parts) => json::withdraw(
-            now,
-            parts,
-            before.and_then(|bytes| std::str::from_utf8(bytes).ok()),
-        )?,
+        Content::Json(parts) => json::withdraw(now, parts, text_before(known))?,
         Content::Toml(table) => toml::remove(now, table.name)?.map_or(Some(now.to_owned()), |left| {
             (was_there || !left.trim().is_empty()).then_some(left)
         }),
@@ -306,8 +309,12 @@ fn withdrawn(
 }
 
 /// Tells whether something of ours is in a file, and whether it is all there as we would write it.
-fn check(file: &FileRecipe, now: Option<&[u8]>) -> Result<(bool, bool), Problem> {
-    let after = installed(file, now)?.after;
+fn check(
+    file: &FileRecipe,
+    now: Option<&[u8]>,
+    known: Option<&RecordedFile>,
+) -> Result<(bool, bool), Problem> {
+    let after = installed(file, now, known)?.after;
     let current = after.as_deref() == now;
     let Some(now) = now else {
         return Ok((false, current));
@@ -320,6 +327,10 @@ fn check(file: &FileRecipe, now: Option<&[u8]>) -> Result<(bool, bool), Problem>
         Content::Own(_) => own_file::is_ours(text),
     };
     Ok((present, current))
+}
+
+fn text_before(known: Option<&RecordedFile>) -> Option<&str> {
+    known.and_then(|known| std::str::from_utf8(known.before.as_deref()?).ok())
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, Problem> {

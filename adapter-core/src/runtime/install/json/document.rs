@@ -36,11 +36,18 @@ pub(in crate::runtime::install) struct Installed {
 }
 
 /// Returns the text with our parts in it.
-pub(in crate::runtime::install) fn install(text: Option<&str>, parts: &[Part]) -> Result<Installed, Problem> {
+///
+/// `before` is the file as it was before we first touched it, if that is known: what it had is not retired.
+pub(in crate::runtime::install) fn install(
+    text: Option<&str>,
+    parts: &[Part],
+    before: Option<&str>,
+) -> Result<Installed, Problem> {
     let document = Document::parse(text.unwrap_or_default())?;
+    let before_value = value_before(before);
     let mut kept = Vec::new();
     for part in parts {
-        document.install(part, &mut kept)?;
+        document.install(part, before_value.as_ref(), &mut kept)?;
     }
     Ok(Installed {
         text: document.text(),
@@ -57,7 +64,7 @@ pub(in crate::runtime::install) fn withdraw(
     before: Option<&str>,
 ) -> Result<Option<String>, Problem> {
     let document = Document::parse(text)?;
-    let before_value = before.and_then(|text| Document::parse(text).ok()?.root.to_serde_value());
+    let before_value = value_before(before);
     let mut changed = false;
     for part in parts {
         changed |= document.withdraw(part, before_value.as_ref())?;
@@ -66,6 +73,10 @@ pub(in crate::runtime::install) fn withdraw(
         return Ok(None);
     }
     Ok(Some(if changed { document.text() } else { text.to_owned() }))
+}
+
+fn value_before(before: Option<&str>) -> Option<Value> {
+    before.and_then(|text| Document::parse(text).ok()?.root.to_serde_value())
 }
 
 /// Tells whether something that only we write is in the text.
@@ -83,6 +94,8 @@ pub(in crate::runtime::install) fn is_present(text: &str, parts: &[Part]) -> Res
         | Part::Filler { .. }
         | Part::MemberOfExisting { .. }
         | Part::Item { .. }
+        | Part::RetiredItem { .. }
+        | Part::RetiredMember { .. }
         | Part::Scaffold { .. }
         | Part::AddedByHost { .. } => false,
     }))
@@ -148,7 +161,7 @@ impl Document {
         })
     }
 
-    fn install(&self, part: &Part, kept: &mut Vec<String>) -> Result<(), Problem> {
+    fn install(&self, part: &Part, before: Option<&Value>, kept: &mut Vec<String>) -> Result<(), Problem> {
         match part {
             Part::Member { path, key, value } => set(&self.made_object(path)?, path, key, value),
             Part::Setting { path, key, value } => {
@@ -178,6 +191,7 @@ impl Document {
                 }
                 Ok(())
             }
+            Part::RetiredItem { .. } | Part::RetiredMember { .. } => self.withdraw(part, before).map(drop),
             Part::Hooks { nesting, events } => {
                 let object = self.made_object(&["hooks"])?;
                 hooks::install(&object, *nesting, events)
@@ -203,15 +217,13 @@ impl Document {
             Part::Member { path, key, .. } => self.remove_member(path, key, |_| true)?,
             Part::Setting { path, key, value }
             | Part::Filler { path, key, value }
-            | Part::MemberOfExisting { path, key, value } => {
+            | Part::MemberOfExisting { path, key, value }
+            | Part::RetiredMember { path, key, value } => {
                 let was_there = before.and_then(|before| lookup(before, path)?.get(key)).is_some();
                 !was_there && self.remove_member(path, key, |there| there == value)?
             }
-            Part::Item { path, text } => {
-                let had = before.and_then(|before| lookup(before, path)?.as_array());
-                let was_there = had.is_some_and(|items| items.iter().any(|item| item == text));
-                !was_there && self.remove_item(path, text)?
-            }
+            Part::Item { path, text } => self.withdraw_item(path, text, before)?,
+            Part::RetiredItem { path, text } => self.withdraw_item(path, text, before)?,
             Part::Hooks { nesting, .. } => match self.existing_object(&["hooks"])? {
                 Some(object) => hooks::withdraw(&object, *nesting, before)?,
                 None => false,
@@ -226,6 +238,12 @@ impl Document {
             self.prune(part.container(), before)?;
         }
         Ok(removed)
+    }
+
+    fn withdraw_item(&self, path: &[&str], text: &str, before: Option<&Value>) -> Result<bool, Problem> {
+        let had = before.and_then(|before| lookup(before, path)?.as_array());
+        let was_there = had.is_some_and(|items| items.iter().any(|item| item == text));
+        Ok(!was_there && self.remove_item(path, text)?)
     }
 
     fn remove_member(
@@ -357,7 +375,9 @@ impl Part {
             | Part::Setting { path, .. }
             | Part::Filler { path, .. }
             | Part::MemberOfExisting { path, .. }
-            | Part::Item { path, .. } => path,
+            | Part::Item { path, .. }
+            | Part::RetiredItem { path, .. }
+            | Part::RetiredMember { path, .. } => path,
             Part::Hooks { .. } | Part::HookList { .. } => &["hooks"],
             Part::Scaffold { .. } | Part::AddedByHost { .. } => &[],
         }

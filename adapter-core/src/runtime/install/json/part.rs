@@ -48,6 +48,22 @@ pub(in crate::runtime::install) enum Part {
         /// The text.
         text: String,
     },
+    /// A text in an array that an older version wrote: taken out, unless the user had it before us.
+    RetiredItem {
+        /// The array, from the root.
+        path: Vec<&'static str>,
+        /// The text.
+        text: &'static str,
+    },
+    /// A member that an older version wrote: taken out while it has our value, unless the user had it before us.
+    RetiredMember {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// The value that we wrote.
+        value: Value,
+    },
     /// Our entries in the object `hooks`: an array per event. Entries of ours under other events are retired.
     Hooks {
         /// How an entry stands in its array.

@@ -49,7 +49,7 @@ const FOREIGN: [&str; 12] = [
 #[test]
 fn parts_come_out_without_a_trace_when_it_is_known_how_the_file_was() {
     for text in FOREIGN {
-        let with = install(Some(text), &parts()).unwrap().text;
+        let with = install(Some(text), &parts(), None).unwrap().text;
         assert!(is_present(&with, &parts()).unwrap(), "{with}");
         assert_eq!(
             with.matches('\n').count(),
@@ -70,7 +70,7 @@ fn in_files_as_editors_write_them_even_the_spacing_comes_back() {
     for text in FOREIGN {
         let is_hand_made = text.starts_with("{\"model") || text == "{\n}\n" || text.contains("one line");
         if !is_hand_made {
-            let with = install(Some(text), &parts()).unwrap().text;
+            let with = install(Some(text), &parts(), None).unwrap().text;
             assert_eq!(
                 withdraw(&with, &parts(), Some(text)).unwrap().as_deref(),
                 Some(text),
@@ -83,15 +83,15 @@ fn in_files_as_editors_write_them_even_the_spacing_comes_back() {
 #[test]
 fn installing_twice_changes_nothing() {
     for text in FOREIGN {
-        let once = install(Some(text), &parts()).unwrap().text;
-        assert_eq!(install(Some(&once), &parts()).unwrap().text, once);
+        let once = install(Some(text), &parts(), None).unwrap().text;
+        assert_eq!(install(Some(&once), &parts(), None).unwrap().text, once);
     }
 }
 
 #[test]
 fn comments_and_entries_of_others_stay() {
     let text = "{\n  // keep me\n  \"hooks\": {\n    // and me\n    \"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}]\n  }\n}\n";
-    let with = install(Some(text), &parts()).unwrap().text;
+    let with = install(Some(text), &parts(), None).unwrap().text;
     for kept in ["// keep me", "// and me", "say done"] {
         assert!(with.contains(kept), "{with}");
     }
@@ -100,7 +100,7 @@ fn comments_and_entries_of_others_stay() {
 
 #[test]
 fn a_fresh_file_is_gone_after_a_removal_without_a_record() {
-    let with = install(None, &parts()).unwrap().text;
+    let with = install(None, &parts(), None).unwrap().text;
     assert!(with.ends_with("}\n"), "{with:?}");
     assert_eq!(withdraw(&with, &parts(), None).unwrap(), None);
 }
@@ -108,14 +108,14 @@ fn a_fresh_file_is_gone_after_a_removal_without_a_record() {
 #[test]
 fn without_a_record_foreign_members_stay_and_emptied_ones_go() {
     let text = "{\n  \"model\": \"opus\"\n}\n";
-    let with = install(Some(text), &parts()).unwrap().text;
+    let with = install(Some(text), &parts(), None).unwrap().text;
     assert_eq!(withdraw(&with, &parts(), None).unwrap().as_deref(), Some(text));
 }
 
 #[test]
 fn an_older_entry_is_replaced_in_its_place_and_a_retired_one_removed() {
     let old = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"command\": \"cueme hook claude_code stop\" }] },\n      { \"hooks\": [{ \"command\": \"say done\" }] }\n    ],\n    \"Notification\": [{ \"hooks\": [{ \"command\": \"/old/cueme hook claude_code notify\" }] }]\n  }\n}\n";
-    let new = value(&install(Some(old), &parts()).unwrap().text);
+    let new = value(&install(Some(old), &parts(), None).unwrap().text);
     assert_eq!(
         new["hooks"]["Stop"][0]["hooks"][0]["command"],
         "/opt/cueme hook claude_code stop"
@@ -127,7 +127,7 @@ fn an_older_entry_is_replaced_in_its_place_and_a_retired_one_removed() {
 #[test]
 fn in_a_group_shared_with_others_only_ours_is_touched() {
     let text = "{\"hooks\": {\"Stop\": [{\"matcher\": \"x\", \"hooks\": [{\"command\": \"say\"}, {\"command\": \"cueme hook claude_code stop\"}]}]}}";
-    let with = value(&install(Some(text), &parts()).unwrap().text);
+    let with = value(&install(Some(text), &parts(), None).unwrap().text);
     assert_eq!(with["hooks"]["Stop"][0]["matcher"], "x");
     assert_eq!(with["hooks"]["Stop"][0]["hooks"][1]["timeout"], 30);
     let without = value(&withdraw(text, &parts(), None).unwrap().unwrap());
@@ -140,7 +140,7 @@ fn in_a_group_shared_with_others_only_ours_is_touched() {
 #[test]
 fn a_setting_of_the_user_wins_and_is_named() {
     let text = "{\"env\": {\"BASH_DEFAULT_TIMEOUT_MS\": \"5\"}}";
-    let out = install(Some(text), &parts()).unwrap();
+    let out = install(Some(text), &parts(), None).unwrap();
     assert_eq!(out.kept, ["env.BASH_DEFAULT_TIMEOUT_MS = \"5\""]);
     assert_eq!(value(&out.text)["env"]["BASH_DEFAULT_TIMEOUT_MS"], "5");
     assert_eq!(
@@ -152,7 +152,7 @@ fn a_setting_of_the_user_wins_and_is_named() {
 #[test]
 fn what_was_there_before_us_stays_even_if_it_equals_ours() {
     let text = "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(cueme *)\"\n    ]\n  }\n}\n";
-    let with = install(Some(text), &parts()).unwrap().text;
+    let with = install(Some(text), &parts(), None).unwrap().text;
     assert_eq!(
         withdraw(&with, &parts(), Some(text)).unwrap().as_deref(),
         Some(text)
@@ -165,7 +165,7 @@ fn what_was_there_before_us_stays_even_if_it_equals_ours() {
 
 #[test]
 fn what_cannot_be_understood_is_refused_with_its_place() {
-    let syntax = |text: &str| match install(Some(text), &parts()) {
+    let syntax = |text: &str| match install(Some(text), &parts(), None) {
         Err(Problem::Syntax { line, column, .. }) => (line, column),
         other => panic!("{text:?} gave {other:?}"),
     };
@@ -173,19 +173,19 @@ fn what_cannot_be_understood_is_refused_with_its_place() {
     assert_eq!(syntax("{\n  \"a\": }").0, 2);
     assert_eq!(syntax("{'a': 1}"), (1, 2));
     assert!(matches!(
-        install(Some("[]"), &parts()),
+        install(Some("[]"), &parts(), None),
         Err(Problem::WrongType { .. })
     ));
     assert!(matches!(
-        install(Some("{\"hooks\": []}"), &parts()),
+        install(Some("{\"hooks\": []}"), &parts(), None),
         Err(Problem::WrongType { .. })
     ));
     assert!(matches!(
-        install(Some("{\"env\": \"x\"}"), &parts()),
+        install(Some("{\"env\": \"x\"}"), &parts(), None),
         Err(Problem::WrongType { .. })
     ));
     assert!(matches!(
-        install(Some("{\"env\": {}, \"env\": {}}"), &parts()),
+        install(Some("{\"env\": {}, \"env\": {}}"), &parts(), None),
         Err(Problem::Duplicate { .. })
     ));
 }
@@ -196,4 +196,28 @@ fn value(text: &str) -> serde_json::Value {
         .unwrap()
         .to_serde_value()
         .unwrap()
+}
+
+#[test]
+fn a_retired_part_goes_unless_the_user_had_it_before_us() {
+    let retired = [
+        Part::RetiredItem {
+            path: vec!["permissions", "allow"],
+            text: "Bash(cueme *)",
+        },
+        Part::RetiredMember {
+            path: vec!["approve"],
+            key: "cueme",
+            value: json!(true),
+        },
+    ];
+    let text = r#"{"permissions": {"allow": ["Bash(cueme *)", "Bash(ls)"]}, "approve": {"cueme": true}}"#;
+    let with = |before| value(&install(Some(text), &retired, before).unwrap().text);
+    assert_eq!(with(None), json!({ "permissions": { "allow": ["Bash(ls)"] } }));
+    assert_eq!(with(Some(text)), value(text));
+    let changed = r#"{"approve": {"cueme": false}}"#;
+    assert_eq!(
+        value(&install(Some(changed), &retired, None).unwrap().text),
+        value(changed)
+    );
 }

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
-use super::{hooks, mcp, programs};
+use super::{hooks, mcp, permission, programs};
 use crate::runtime::{
     Runtime,
     facts::{HookShape, McpShape, RuleKind},
-    install::{Request, Scope, json::Part, own_file::MARK, toml::ServerTable},
+    install::{Request, json::Part, toml::ServerTable},
     text,
 };
 
@@ -47,7 +45,7 @@ pub(in crate::runtime::install) enum Content {
 pub(in crate::runtime::install) fn recipe(request: &Request<'_>) -> Vec<FileRecipe> {
     let mut files = Vec::new();
     files.extend(rule(request));
-    files.extend(permission(request));
+    files.extend(permission_file(request));
     files.extend(hook_file(request));
     files.extend(mcp_file(request));
     files.extend(program_files(request));
@@ -86,94 +84,13 @@ fn rule_text(request: &Request<'_>, path: &Path) -> String {
     text::rule(Runtime::ALL.into_iter().filter(reads_it), request.language)
 }
 
-fn permission(request: &Request<'_>) -> Option<FileRecipe> {
+fn permission_file(request: &Request<'_>) -> Option<FileRecipe> {
     let place = request.scope.of(&request.runtime.facts().permission.value)?;
-    let content = match request.runtime {
-        Runtime::Cursor => Content::Json(cursor_permission(request.scope)),
-        Runtime::ClaudeCode => Content::Json(claude_permission()),
-        Runtime::Codex => Content::Own(codex_rules()),
-        Runtime::Windsurf => Content::Json(vec![item(&["windsurf.cascadeCommandsAllowList"], "cueme")]),
-        Runtime::Vscode => Content::Json(vec![Part::Setting {
-            path: vec!["chat.tools.terminal.autoApprove"],
-            key: "cueme",
-            value: json!(true),
-        }]),
-        Runtime::Kiro => Content::Json(vec![item(&["kiroAgent.trustedCommands"], "cueme *")]),
-        // opencode allows every command unless told otherwise, and takes the last rule that matches.
-        Runtime::Opencode => Content::Json(vec![Part::MemberOfExisting {
-            path: vec!["permission", "bash"],
-            key: "cueme *",
-            value: json!("allow"),
-        }]),
-        Runtime::GeminiCli => Content::Own(gemini_policy()),
-        Runtime::QwenCode => Content::Json(vec![item(&["permissions", "allow"], "Bash(cueme *)")]),
-        Runtime::CopilotCli | Runtime::Droid | Runtime::AgentsMd | Runtime::Terminal => return None,
-    };
     Some(FileRecipe {
         path: existing_spelling(request, request.paths.resolve(request.runtime, place)),
-        why: "permission to run cueme".to_owned(),
-        content,
+        why: "permission to run cueme's four agent verbs".to_owned(),
+        content: permission::content(request)?,
     })
-}
-
-/// `Shell(cueme)` permits cueme and nothing else. The user's file is rejected by Cursor when `version`, `editor` or
-/// one of the two lists is missing, so a fresh one gets them all.
-fn cursor_permission(scope: Scope) -> Vec<Part> {
-    let mut parts = vec![
-        item(&["permissions", "allow"], "Shell(cueme)"),
-        Part::Filler {
-            path: vec!["permissions"],
-            key: "deny",
-            value: json!([]),
-        },
-    ];
-    if scope == Scope::User {
-        parts.push(Part::Scaffold {
-            key: "editor",
-            value: json!({ "vimMode": false }),
-        });
-        parts.push(Part::Scaffold {
-            key: "version",
-            value: json!(1),
-        });
-    }
-    parts
-}
-
-fn claude_permission() -> Vec<Part> {
-    let raised = Runtime::ClaudeCode
-        .facts()
-        .shell_ceiling_raised
-        .value
-        .unwrap_or_default();
-    let setting = |key, value: String| Part::Setting {
-        path: vec!["env"],
-        key,
-        value: json!(value),
-    };
-    vec![
-        item(&["permissions", "allow"], "Bash(cueme *)"),
-        item(&["permissions", "allow"], "mcp__cueme"),
-        setting("BASH_DEFAULT_TIMEOUT_MS", raised.as_millis().to_string()),
-        // Claude Code stops listening to a stop hook that held the turn eight times in a row. Ours holds it only for
-        // a human's words, however many there are.
-        setting("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "0".to_owned()),
-    ]
-}
-
-fn codex_rules() -> String {
-    format!("# {MARK}\nprefix_rule(pattern = [\"cueme\"], decision = \"allow\")\n")
-}
-
-/// Above the default rules, below those of an administrator.
-///
-/// Redirection stays forbidden, and with it here-documents: `cueme recall x > ~/.profile` must not go unasked. The MCP
-/// tools need neither.
-fn gemini_policy() -> String {
-    format!(
-        "# {MARK}\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cueme\"\n\
-         decision = \"allow\"\npriority = 100\n"
-    )
 }
 
 fn hook_file(request: &Request<'_>) -> Option<FileRecipe> {
@@ -223,13 +140,6 @@ fn existing_spelling(request: &Request<'_>, path: PathBuf) -> PathBuf {
         with_comments
     } else {
         path
-    }
-}
-
-fn item(path: &[&'static str], text: &str) -> Part {
-    Part::Item {
-        path: path.to_vec(),
-        text: text.to_owned(),
     }
 }
 

@@ -160,8 +160,19 @@ fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
         ],
         HookShape::OpencodePlugin | HookShape::None => Vec::new(),
     };
+    hooks.extend(own_call(request));
     hooks.extend(gates(request));
     hooks
+}
+
+/// The hook that lets our own calls through, where no rule of the host can say which those are.
+fn own_call(request: &Request<'_>) -> Option<Hook> {
+    (request.runtime == Runtime::ClaudeCode).then_some(Hook {
+        host_event: "PreToolUse",
+        event: "own_call",
+        seconds: QUICK_SECONDS,
+        matcher: Some("Bash"),
+    })
 }
 
 /// The hooks that hold a tool until a human has spoken, where the host has such a hook.

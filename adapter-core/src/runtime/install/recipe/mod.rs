@@ -6,6 +6,7 @@ mod files;
 mod hooks;
 mod mcp;
 mod notes;
+mod permission;
 mod programs;
 
 pub(super) use files::{Content, FileRecipe, recipe};
