@@ -1,6 +1,6 @@
 //! Attacks `cueme` as a hostile reviewer would, and says with figures whether it held.
 //!
-//! One file for each test, R1 to R19; each prints its seed, and one violation makes the program fail. Reading order:
+//! One file for each test, R1 to R20; each prints its seed, and one violation makes the program fail. Reading order:
 //! what every test has ([`trial`], [`tier`]), the judge ([`ledger`]), how it is told ([`report`]), then the tests in the
 //! order of [`proofs`].
 
@@ -43,6 +43,7 @@ mod r15_bit_flips;
 mod r16_upgrade;
 mod r18_adapter;
 mod r19_teeth;
+mod r20_gate;
 
 fn main() -> std::process::ExitCode {
     run::run()

@@ -54,6 +54,11 @@ pub(crate) const PROOFS: &[Proof] = &[
     ),
     proof("r19", "seeded bugs are caught", crate::r19_teeth::run),
     proof("r19m", "changes by chance are noticed", crate::mutants::run),
+    proof(
+        "r20g",
+        "commands around a call of ours, at the gate",
+        crate::r20_gate::run,
+    ),
 ];
 
 const fn proof(id: &'static str, title: &'static str, run: fn(&mut Trial) -> Result<(), NotRun>) -> Proof {
