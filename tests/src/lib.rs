@@ -9,6 +9,7 @@ mod process;
 mod python;
 
 pub mod cloud_fake;
+pub mod model_server;
 
 mod client;
 mod disk;
@@ -25,7 +26,7 @@ pub use disk::Disk;
 pub use home::{Home, envelope};
 pub use http::{Answer, Http, head};
 pub use patience::{PATIENCE, eventually, not_run, not_run_without};
-pub use process::{is_alive, resident_kib, send_signal};
+pub use process::{is_alive, processes_with, resident_kib, send_signal};
 pub use python::python_with;
 pub use random::Random;
 pub use rustix::process::Signal;

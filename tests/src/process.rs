@@ -33,7 +33,12 @@ pub fn resident_kib(pid: u32) -> u64 {
 
 /// Returns the processes started with `CUEME_HOME` set to `home`.
 pub(crate) fn of_home(home: &Path) -> Vec<u32> {
-    let entry: Vec<u8> = [b"CUEME_HOME=".as_slice(), home.as_os_str().as_bytes()].concat();
+    processes_with("CUEME_HOME", home)
+}
+
+/// Returns the processes started with an environment variable set to a path.
+pub fn processes_with(variable: &str, path: &Path) -> Vec<u32> {
+    let entry: Vec<u8> = [variable.as_bytes(), b"=", path.as_os_str().as_bytes()].concat();
     pids()
         .filter(|pid| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

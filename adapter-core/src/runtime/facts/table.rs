@@ -135,7 +135,7 @@ static CLAUDE_CODE: Facts = Facts {
             path: ".claude.json",
         }),
     ],
-    checked: Some("2.1.197"),
+    checked: Some("2.1.326"),
 };
 
 static CODEX: Facts = Facts {
@@ -500,7 +500,7 @@ static QWEN_CODE: Facts = Facts {
             path: "",
         }),
     ],
-    checked: None,
+    checked: Some("0.24.4"),
 };
 
 static DROID: Facts = Facts {

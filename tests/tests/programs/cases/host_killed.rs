@@ -1,0 +1,65 @@
+//! The host dies while its stop hook waits: nothing of ours runs on, and the inbox says that nobody listens.
+
+use std::time::{Duration, Instant};
+
+use cueme_tests::model_server::Step;
+use cueme_tests::{Signal, eventually};
+
+use crate::hosts::Host;
+use crate::programs::Programs;
+use crate::scene::Scene;
+use crate::verdict::{Row, Rows};
+
+/// A hook whose host is gone has ended by then.
+const ORPHAN_MAX: Duration = Duration::from_secs(15);
+
+pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
+    let mut rows = Rows::of(host.tag);
+    for (case, signal) in [
+        (
+            "host killed while its hook waits: no process is left",
+            Signal::KILL,
+        ),
+        (
+            "host told to end while its hook waits: no process is left",
+            Signal::TERM,
+        ),
+    ] {
+        rows.add(case, no_orphan(programs, host, signal));
+    }
+    rows.done()
+}
+
+fn no_orphan(programs: &'static Programs, host: &'static Host, signal: Signal) -> Result<(), String> {
+    let scene = Scene::connected(programs, host);
+    scene
+        .model
+        .play("scenario-orphan", vec![Step::say("The parser is renamed.")]);
+    let running = scene.start("scenario-orphan");
+    let is_waiting = || {
+        let cues = scene.home.open_cues();
+        cues.iter()
+            .any(|cue| cue.waiting > 0)
+            .then_some(true)
+            .or_else(|| (!running.client.is_running()).then_some(false))
+    };
+    if !eventually("a hook that waits, or the end of the host", is_waiting) {
+        return Err("the host ended while the hook was to wait".to_owned());
+    }
+    running.client.signal(signal);
+    eventually("the end of the host", || {
+        (!running.client.is_running()).then_some(())
+    });
+    let deadline = Instant::now() + ORPHAN_MAX;
+    loop {
+        let left = scene.left_behind();
+        let is_watched = scene.home.open_cues().iter().any(|cue| cue.waiting > 0);
+        if left.is_empty() && !is_watched {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("left behind: {left:#?}, a client waits: {is_watched}"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,199 @@
+//! The hosts: how each is started, and how it is pointed at the scripted model without an account.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::programs::Programs;
+
+/// A published program.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// Its tag at `cueme init`.
+    pub(crate) tag: &'static str,
+    /// What people call it.
+    pub(crate) name: &'static str,
+    /// The package whose version is the program's.
+    pub(crate) package: &'static str,
+    /// Starts the program, with nothing said yet.
+    program: fn(&Programs) -> Command,
+    /// Points it at the model: variables and arguments.
+    model: fn(&mut Command, &str),
+    /// Adds the prompt of a run without a window.
+    headless: fn(&mut Command, &str),
+    /// A file in the home of somebody who has no account: its path and content.
+    pub(crate) settings: Option<(&'static str, &'static str)>,
+}
+
+impl Host {
+    /// Starts the program, pointed at the model.
+    fn pointed(&self, programs: &Programs, model: &str) -> Command {
+        let mut command = (self.program)(programs);
+        (self.model)(&mut command, model);
+        command
+    }
+
+    /// Prepares a run without a window.
+    pub(crate) fn headless(&self, programs: &Programs, model: &str, prompt: &str) -> Command {
+        let mut command = self.pointed(programs, model);
+        (self.headless)(&mut command, prompt);
+        command
+    }
+}
+
+/// Every host of the suite.
+pub(crate) const ALL: [&Host; 6] = [
+    &CLAUDE_CODE,
+    &CODEX,
+    &OPENCODE,
+    &GEMINI_CLI,
+    &COPILOT_CLI,
+    &QWEN_CODE,
+];
+
+const CLAUDE_CODE: Host = Host {
+    tag: "claude_code",
+    name: "Claude Code",
+    package: "@anthropic-ai/claude-code-linux-x64",
+    program: |programs| Command::new(programs.file("@anthropic-ai/claude-code-linux-x64/claude")),
+    model: |command, url| {
+        command
+            .env("ANTHROPIC_BASE_URL", url)
+            .env("ANTHROPIC_API_KEY", "scripted")
+            .env("DISABLE_AUTOUPDATER", "1")
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .args(["--model", "claude-sonnet-4-5"]);
+    },
+    headless: |command, prompt| {
+        command.args(["-p", prompt]);
+    },
+    settings: None,
+};
+
+const CODEX: Host = Host {
+    tag: "codex",
+    name: "Codex",
+    package: "@openai/codex-linux-x64",
+    program: |programs| {
+        let binary = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
+        Command::new(programs.file(binary))
+    },
+    model: |command, url| {
+        let provider = format!(
+            r#"model_providers.scripted={{name="scripted",base_url="{url}/v1",wire_api="responses",env_key="SCRIPTED_KEY"}}"#
+        );
+        command
+            .env("SCRIPTED_KEY", "scripted")
+            .args([
+                "-c",
+                "model_provider=\"scripted\"",
+                "-c",
+                &provider,
+                "-m",
+                "gpt-5.1",
+            ])
+            // A person trusts the hooks in Codex's own dialog; a run without a window has none.
+            .arg("--dangerously-bypass-hook-trust");
+    },
+    headless: |command, prompt| {
+        command.args(["exec", "--skip-git-repo-check", prompt]);
+    },
+    settings: None,
+};
+
+const OPENCODE: Host = Host {
+    tag: "opencode",
+    name: "opencode",
+    package: "opencode-linux-x64-baseline",
+    program: |programs| Command::new(programs.file("opencode-linux-x64-baseline/bin/opencode")),
+    model: |command, url| {
+        let settings = json!({ "provider": { "scripted": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": { "baseURL": format!("{url}/v1"), "apiKey": "scripted" },
+            "models": { "scripted": { "name": "scripted", "tool_call": true } },
+        } } });
+        command
+            .env("OPENCODE_CONFIG_CONTENT", settings.to_string())
+            .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+            .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
+    },
+    headless: |command, prompt| {
+        command.args(["run", "--model", "scripted/scripted", prompt]);
+    },
+    settings: None,
+};
+
+const GEMINI_CLI: Host = Host {
+    tag: "gemini_cli",
+    name: "Gemini CLI",
+    package: "@google/gemini-cli",
+    program: |programs| script(programs, "@google/gemini-cli/bundle/gemini.js"),
+    model: |command, url| {
+        command
+            .env("GEMINI_API_KEY", "scripted")
+            .env("GOOGLE_GEMINI_BASE_URL", url)
+            .env("GEMINI_TELEMETRY_ENABLED", "false")
+            .args(["--model", "gemini-2.5-pro", "--skip-trust"]);
+    },
+    headless: |command, prompt| {
+        command.args(["-p", prompt]);
+    },
+    // An address of one's own makes it forget that there is a key, unless the settings say so.
+    settings: Some((
+        ".gemini/settings.json",
+        r#"{"security":{"auth":{"selectedType":"gemini-api-key"}}}"#,
+    )),
+};
+
+const COPILOT_CLI: Host = Host {
+    tag: "copilot_cli",
+    name: "Copilot CLI",
+    package: "@github/copilot-linux-x64",
+    program: |programs| Command::new(programs.file("@github/copilot-linux-x64/copilot")),
+    model: |command, url| {
+        command
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1"))
+            .env("COPILOT_PROVIDER_API_KEY", "scripted")
+            .env("COPILOT_MODEL", "gpt-5.1")
+            .env("COPILOT_OFFLINE", "true")
+            .env("COPILOT_AUTO_UPDATE", "false");
+    },
+    headless: |command, prompt| {
+        // It has no file for permissions, so `cueme init` tells the person to start it so.
+        command.args([
+            "--allow-tool",
+            "shell(cueme:*)",
+            "--allow-tool",
+            "cueme",
+            "-p",
+            prompt,
+        ]);
+    },
+    settings: None,
+};
+
+const QWEN_CODE: Host = Host {
+    tag: "qwen_code",
+    name: "Qwen Code",
+    package: "@qwen-code/qwen-code",
+    program: |programs| script(programs, "@qwen-code/qwen-code/cli-entry.js"),
+    model: |command, url| {
+        command
+            .env("OPENAI_API_KEY", "scripted")
+            .env("OPENAI_BASE_URL", format!("{url}/v1"))
+            .env("OPENAI_MODEL", "scripted")
+            .args(["--auth-type", "openai"]);
+    },
+    headless: |command, prompt| {
+        command.arg(prompt);
+    },
+    settings: None,
+};
+
+/// Starts a program written in JavaScript.
+fn script(programs: &Programs, path: &str) -> Command {
+    let mut command = Command::new(programs.node());
+    command.arg(programs.file(path));
+    command
+}
