@@ -30,6 +30,16 @@ pub struct ModelRequest {
     pub played: bool,
 }
 
+impl ModelRequest {
+    /// Says in a line what it was: its path and the tools it offered.
+    pub fn summary(&self) -> String {
+        match Dialect::of_path(&self.path) {
+            Some(dialect) => format!("{} {:?}", self.path, dialect.read(&self.body).tools),
+            None => self.path.clone(),
+        }
+    }
+}
+
 /// A running model. Stops when dropped.
 #[derive(Debug)]
 pub struct ModelServer {

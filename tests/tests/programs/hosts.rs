@@ -21,6 +21,14 @@ pub(crate) struct Host {
     model: fn(&mut Command, &str),
     /// Adds the prompt of a run without a window.
     headless: fn(&mut Command, &str),
+    /// Whether the suite can sit at its window: the settings are those of a person who has seen its first questions.
+    pub(crate) has_window: bool,
+    /// Adds what a run with a window needs.
+    window: fn(&mut Command),
+    /// Its own tool that asks the human.
+    pub(crate) question_tool: Option<&'static str>,
+    /// Whether a command that reads stdin runs in a sandbox without sockets.
+    pub(crate) has_sandboxed_stdin: bool,
     /// A file in the home of somebody who has no account: its path and content.
     pub(crate) settings: Option<(&'static str, &'static str)>,
 }
@@ -30,6 +38,13 @@ impl Host {
     fn pointed(&self, programs: &Programs, model: &str) -> Command {
         let mut command = (self.program)(programs);
         (self.model)(&mut command, model);
+        command
+    }
+
+    /// Prepares a run with a window.
+    pub(crate) fn window(&self, programs: &Programs, model: &str) -> Command {
+        let mut command = self.pointed(programs, model);
+        (self.window)(&mut command);
         command
     }
 
@@ -59,7 +74,7 @@ const CLAUDE_CODE: Host = Host {
     model: |command, url| {
         command
             .env("ANTHROPIC_BASE_URL", url)
-            .env("ANTHROPIC_API_KEY", "scripted")
+            .env("ANTHROPIC_AUTH_TOKEN", "scripted")
             .env("DISABLE_AUTOUPDATER", "1")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .args(["--model", "claude-sonnet-4-5"]);
@@ -67,6 +82,10 @@ const CLAUDE_CODE: Host = Host {
     headless: |command, prompt| {
         command.args(["-p", prompt]);
     },
+    has_window: true,
+    window: |_| {},
+    question_tool: Some("AskUserQuestion"),
+    has_sandboxed_stdin: false,
     settings: None,
 };
 
@@ -98,6 +117,12 @@ const CODEX: Host = Host {
     headless: |command, prompt| {
         command.args(["exec", "--skip-git-repo-check", prompt]);
     },
+    has_window: true,
+    window: |command| {
+        command.args(["-a", "on-request", "-s", "read-only", "--no-alt-screen"]);
+    },
+    question_tool: None,
+    has_sandboxed_stdin: true,
     settings: None,
 };
 
@@ -121,6 +146,10 @@ const OPENCODE: Host = Host {
     headless: |command, prompt| {
         command.args(["run", "--model", "scripted/scripted", prompt]);
     },
+    has_window: false,
+    window: |_| {},
+    question_tool: None,
+    has_sandboxed_stdin: false,
     settings: None,
 };
 
@@ -139,6 +168,10 @@ const GEMINI_CLI: Host = Host {
     headless: |command, prompt| {
         command.args(["-p", prompt]);
     },
+    has_window: false,
+    window: |_| {},
+    question_tool: None,
+    has_sandboxed_stdin: false,
     // An address of one's own makes it forget that there is a key, unless the settings say so.
     settings: Some((
         ".gemini/settings.json",
@@ -170,6 +203,10 @@ const COPILOT_CLI: Host = Host {
             prompt,
         ]);
     },
+    has_window: false,
+    window: |_| {},
+    question_tool: None,
+    has_sandboxed_stdin: false,
     settings: None,
 };
 
@@ -188,6 +225,10 @@ const QWEN_CODE: Host = Host {
     headless: |command, prompt| {
         command.arg(prompt);
     },
+    has_window: false,
+    window: |_| {},
+    question_tool: None,
+    has_sandboxed_stdin: false,
     settings: None,
 };
 

@@ -64,10 +64,14 @@ fn trials(programs: &'static Programs, rows: &Arc<Mutex<Vec<Row>>>) -> Vec<Trial
                     complaint.truncate(complaint.find('\n').unwrap_or(complaint.len()));
                 }
                 rows.lock().unwrap_or_else(PoisonError::into_inner).extend(seen);
+                // At once, because the harness tells failures only at its end.
+                for complaint in &wrong {
+                    eprintln!("{complaint}");
+                }
                 if wrong.is_empty() {
                     Ok(())
                 } else {
-                    Err(Failed::from(wrong.join("\n")))
+                    Err(Failed::from(format!("{} rows, see above", wrong.len())))
                 }
             }));
         }

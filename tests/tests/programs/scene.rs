@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cueme_tests::model_server::{ModelServer, Play, Step};
-use cueme_tests::{Client, Home, Run};
+use cueme_tests::{Client, Home, Run, Terminal};
+use protocol_spec::id::CueId;
 use protocol_spec::message::CueView;
 use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
 
 use crate::hosts::Host;
 use crate::programs::Programs;
@@ -31,6 +33,7 @@ pub(crate) struct Scene {
     user: PathBuf,
     project: PathBuf,
     bin: PathBuf,
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 /// What the human does about a question.
@@ -49,6 +52,8 @@ pub(crate) struct Ran {
     /// The questions in the order they were seen.
     pub(crate) asked: Vec<CueView>,
     pub(crate) play: Play,
+    /// Requests of the host that took no part in the script.
+    aside: Vec<String>,
 }
 
 impl Ran {
@@ -71,7 +76,8 @@ impl Ran {
             |run| format!("exit {:?}\n{}\n{}", run.code, run.stdout, shortened(&run.stderr)),
         );
         format!(
-            "\n  asked: {asked:#?}\n  told: {told:#?}\n  failures: {:#?}\n  run: {run}",
+            "\n  asked: {asked:#?}\n  told: {told:#?}\n  aside: {:#?}\n  failures: {:#?}\n  run: {run}",
+            self.aside,
             self.play.failures()
         )
     }
@@ -136,7 +142,59 @@ impl Scene {
             user,
             project,
             bin,
+            variables: Vec::new(),
         }
+    }
+
+    /// Sets a variable for the host.
+    #[must_use]
+    pub(crate) fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    /// Returns the home folder of the person.
+    pub(crate) fn user(&self) -> &Path {
+        &self.user
+    }
+
+    /// Returns the folder the host works in.
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// Opens the host's window, as somebody who has answered what it asks at its first start.
+    pub(crate) fn window(&self) -> Terminal {
+        let project = self.project.display().to_string();
+        match self.host.tag {
+            "claude_code" => self.edit_json(".claude.json", |settings| {
+                settings["hasCompletedOnboarding"] = json!(true);
+                settings["theme"] = json!("dark");
+                settings["projects"][&project]["hasTrustDialogAccepted"] = json!(true);
+            }),
+            "codex" => {
+                let file = self.user.join(".codex/config.toml");
+                let settings = fs::read_to_string(&file).unwrap_or_default();
+                let trusted = format!("{settings}\n[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+                fs::write(&file, trusted).unwrap_or_else(|error| panic!("{error}"));
+            }
+            _ => {}
+        }
+        let mut command = self.host.window(self.programs, &self.model.url());
+        self.furnish(&mut command);
+        let terminal = Terminal::running(&command);
+        // Both draw the line to type into once they are ready.
+        let ready = if self.host.tag == "codex" { "›" } else { "❯" };
+        terminal.sees(ready);
+        terminal
+    }
+
+    fn edit_json(&self, path: &str, edit: impl FnOnce(&mut Value)) {
+        let file = self.user.join(path);
+        let text = fs::read_to_string(&file).unwrap_or_else(|_| "{}".to_owned());
+        let mut settings: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
+        edit(&mut settings);
+        fs::write(&file, settings.to_string()).unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// Runs `cueme init` for the host.
@@ -173,6 +231,7 @@ impl Scene {
             .env("HTTPS_PROXY", NOWHERE)
             .env("HTTP_PROXY", NOWHERE)
             .env("NO_PROXY", "127.0.0.1,localhost")
+            .envs(self.variables.iter().copied())
             .envs(own)
             .current_dir(&self.project);
     }
@@ -186,6 +245,19 @@ impl Scene {
     pub(crate) fn run_killing_brokers(&self, marker: &str, steps: Vec<Step>, rules: &[Rule<'_>]) -> Ran {
         let mut human = Human::new(self, rules);
         human.kills_brokers = true;
+        self.run_with(marker, steps, human)
+    }
+
+    /// Runs the host as [`run`](Self::run) does; the human takes so long before each answer.
+    pub(crate) fn run_slowly(
+        &self,
+        marker: &str,
+        steps: Vec<Step>,
+        rules: &[Rule<'_>],
+        wait: Duration,
+    ) -> Ran {
+        let mut human = Human::new(self, rules);
+        human.thinks = wait;
         self.run_with(marker, steps, human)
     }
 
@@ -219,17 +291,20 @@ impl Scene {
     fn run_with(&self, marker: &str, steps: Vec<Step>, mut human: Human<'_>) -> Ran {
         let play = self.model.play(marker, steps);
         let mut running = self.start(marker);
-        let deadline = Instant::now() + RUN_MAX;
+        let deadline = Instant::now() + RUN_MAX + human.thinks;
         let mut run = None;
         while run.is_none() && Instant::now() < deadline {
             human.look();
             std::thread::sleep(LOOK);
             run = running.client.ended();
         }
+        let requests = self.model.requests();
+        let aside = requests.iter().filter(|request| !request.played);
         Ran {
             run,
             asked: human.asked,
             play,
+            aside: aside.map(|request| request.summary()).collect(),
         }
     }
 
@@ -266,6 +341,10 @@ pub(crate) struct Human<'a> {
     scene: &'a Scene,
     rules: &'a [Rule<'a>],
     kills_brokers: bool,
+    thinks: Duration,
+    seen: Vec<(CueId, Instant)>,
+    /// A rule holds for one question: what an agent says later may repeat its words.
+    used: Vec<usize>,
     pub(crate) asked: Vec<CueView>,
 }
 
@@ -275,6 +354,9 @@ impl<'a> Human<'a> {
             scene,
             rules,
             kills_brokers: false,
+            thinks: Duration::ZERO,
+            seen: Vec::new(),
+            used: Vec::new(),
             asked: Vec::new(),
         }
     }
@@ -286,8 +368,20 @@ impl<'a> Human<'a> {
             if is_known || cue.waiting == 0 {
                 continue;
             }
+            let first = self.seen.iter().find(|(known, _)| *known == cue.cue_id);
+            let since = first.map_or_else(Instant::now, |(_, since)| *since);
+            if first.is_none() {
+                self.seen.push((cue.cue_id, since));
+            }
+            if since.elapsed() < self.thinks {
+                continue;
+            }
             let id = cue.cue_id.to_string();
-            let rule = self.rules.iter().find(|rule| cue.prompt.contains(rule.about));
+            let mut rules = self.rules.iter().enumerate();
+            let rule =
+                rules.find(|(index, rule)| cue.prompt.contains(rule.about) && !self.used.contains(index));
+            self.used.extend(rule.map(|(index, _)| index));
+            let rule = rule.map(|(_, rule)| rule);
             let mut words = vec![if rule.is_some() { "answer" } else { "decline" }, id.as_str()];
             words.extend(rule.map_or(&[] as &[&str], |rule| rule.answer));
             if self.kills_brokers {

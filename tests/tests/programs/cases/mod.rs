@@ -1,11 +1,15 @@
 //! The scenarios, one per file, and the lines of the table that each fills.
 
+mod arguments;
 mod broker_killed;
 mod host_killed;
+mod long_wait;
 mod mcp;
+mod remove;
 mod shell;
 mod turn_end;
 mod two_sessions;
+mod window;
 
 use crate::hosts::Host;
 use crate::programs::Programs;
@@ -21,7 +25,10 @@ pub(crate) struct Scenario {
 
 /// Every scenario.
 pub(crate) const ALL: &[Scenario] = &[
+    of("mcp_limit", long_wait::mcp),
     of("shell", shell::play),
+    of("arguments", arguments::play),
+    of("shell_limit", long_wait::shell),
     of("mcp", mcp::play),
     of("silent_end", turn_end::silent),
     of("failed_cue", turn_end::after_a_failure),
@@ -29,6 +36,17 @@ pub(crate) const ALL: &[Scenario] = &[
     of("two_sessions", two_sessions::play),
     of("broker_killed", broker_killed::play),
     of("host_killed", host_killed::play),
+    Scenario {
+        name: "window",
+        runs_on: |host| host.has_window,
+        play: window::typed,
+    },
+    Scenario {
+        name: "approvals",
+        runs_on: |host| host.has_window,
+        play: window::approved,
+    },
+    of("remove", remove::play),
 ];
 
 const fn of(name: &'static str, play: fn(&'static Programs, &'static Host) -> Vec<Row>) -> Scenario {

@@ -1,0 +1,135 @@
+//! A person at the host's own window, in a real terminal.
+
+use cueme_tests::model_server::Step;
+use cueme_tests::{Terminal, eventually};
+use serde_json::json;
+
+use crate::hosts::Host;
+use crate::programs::Programs;
+use crate::scene::{Human, Rule, Scene};
+use crate::verdict::{Row, Rows};
+
+/// The human types while the stop hook waits: the hook lets go, the question closes, the words reach the agent.
+pub(super) fn typed(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
+    let scene = Scene::connected(programs, host);
+    let play = scene.model.play(
+        "scenario-window",
+        vec![
+            Step::say("The parser is renamed."),
+            Step::expect("never mind, take the lexer"),
+            Step::say("The lexer is renamed."),
+        ],
+    );
+    let terminal = scene.window();
+    terminal.types("scenario-window: do as the script says.");
+    enter(&terminal);
+    let question = eventually("the question of the stop hook", || {
+        let cues = scene.home.open_cues();
+        cues.into_iter().find(|cue| cue.waiting > 0)
+    });
+    terminal.types("never mind, take the lexer");
+    enter(&terminal);
+    let is_typed = {
+        let deadline = std::time::Instant::now() + cueme_tests::PATIENCE;
+        while !play.is_over() && std::time::Instant::now() < deadline {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        play.is_over() && play.failures().is_empty()
+    };
+    let outcome = scene.home.show(&question.cue_id.to_string())["outcome"].clone();
+    let mut rows = Rows::of(host.tag);
+    rows.check(
+        "the human types in the host's own window",
+        is_typed && outcome == "cancelled",
+        || {
+            format!(
+                "outcome: {outcome}, told: {:#?}, failures: {:?}\n{}",
+                play.told().len(),
+                play.failures(),
+                terminal.screen()
+            )
+        },
+    );
+    rows.done()
+}
+
+/// `--approvals --questions`: a tool that needs permission, and the host's own question, are answered in the inbox.
+pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
+    let scene = Scene::empty(programs, host);
+    scene.init(&["--yes", "--approvals", "--questions"]);
+    let mut steps = vec![
+        Step::shell("touch allowed-by-human"),
+        Step::shell("touch denied-by-human"),
+    ];
+    let asks = host.question_tool;
+    if let Some(tool) = asks {
+        steps.push(Step::Call {
+            tool,
+            arguments: json!({ "questions": [{
+                "question": "Which framework?", "header": "Framework", "multiSelect": false,
+                "options": [
+                    { "label": "React", "description": "the usual one" },
+                    { "label": "Svelte", "description": "the small one" },
+                ],
+            }] }),
+        });
+    }
+    steps.push(Step::say("It is done."));
+    let rules = [
+        Rule {
+            about: "allowed-by-human",
+            answer: &["--confirm"],
+        },
+        Rule {
+            about: "denied-by-human",
+            answer: &["--cancel"],
+        },
+        Rule {
+            about: "Which framework?",
+            answer: &["--select", "Svelte"],
+        },
+    ];
+    let play = scene.model.play("scenario-approvals", steps);
+    let terminal = scene.window();
+    terminal.types("scenario-approvals: do as the script says.");
+    enter(&terminal);
+    let mut human = Human::new(&scene, &rules);
+    let deadline = std::time::Instant::now() + cueme_tests::PATIENCE * 2;
+    // The end is asked too, which comes last.
+    while !human.asked.iter().any(|cue| cue.prompt.contains("It is done."))
+        && std::time::Instant::now() < deadline
+    {
+        human.look();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let made = |name: &str| scene.project().join(name).exists();
+    let mut rows = Rows::of(host.tag);
+    let story = || {
+        format!(
+            "told: {:#?}\n{}",
+            play.told().iter().skip(1).collect::<Vec<_>>(),
+            terminal.screen()
+        )
+    };
+    rows.check("approval allowed in the inbox", made("allowed-by-human"), story);
+    let was_asked = human
+        .asked
+        .iter()
+        .any(|cue| cue.prompt.contains("denied-by-human"));
+    rows.check(
+        "approval denied in the inbox",
+        was_asked && !made("denied-by-human"),
+        story,
+    );
+    if asks.is_some() {
+        let is_told = play.told().iter().any(|told| told.contains("Svelte"));
+        rows.check("the host's own question answered in the inbox", is_told, story);
+    }
+    rows.done()
+}
+
+/// Presses Enter; programs take one that follows the text at once for a part of pasted text.
+fn enter(terminal: &Terminal) {
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    terminal.press("Enter");
+}
