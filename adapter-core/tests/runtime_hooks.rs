@@ -57,7 +57,7 @@ fn every_input_is_decoded() {
             Event::PromptSubmit => assert_eq!(input.prompt.as_deref(), Some("fix the login test"), "{name}"),
             Event::PreTool | Event::Permission | Event::OwnCall => assert!(input.tool.is_some(), "{name}"),
             Event::Stop => assert!(!input.subagent && input.status == TurnStatus::Completed, "{name}"),
-            Event::SessionStart => {}
+            Event::SessionStart | Event::SessionEnd => {}
         }
         seen += 1;
     }
@@ -67,10 +67,22 @@ fn every_input_is_decoded() {
 #[test]
 fn every_host_with_hooks_has_its_events_covered() {
     let usual = [Event::SessionStart, Event::PromptSubmit, Event::Stop];
+    let with_end = [
+        Event::SessionStart,
+        Event::PromptSubmit,
+        Event::Stop,
+        Event::SessionEnd,
+    ];
     for runtime in Runtime::ALL {
         let events: &[Event] = match runtime {
             Runtime::AgentsMd | Runtime::Terminal => &[],
             Runtime::Windsurf => &usual[1..],
+            Runtime::Cursor
+            | Runtime::ClaudeCode
+            | Runtime::Codex
+            | Runtime::GeminiCli
+            | Runtime::CopilotCli
+            | Runtime::Opencode => &with_end,
             _ => &usual,
         };
         for event in events {

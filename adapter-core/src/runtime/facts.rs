@@ -7,6 +7,7 @@
 use std::{fmt, time::Duration};
 
 mod table;
+mod turn_end;
 
 /// A program that runs an agent and that cueme knows by name.
 ///

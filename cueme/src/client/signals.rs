@@ -1,5 +1,6 @@
 //! Being asked to stop while waiting.
 
+use std::ffi::c_int;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol_spec::exit::Exit;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// A request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +41,18 @@ const TERMINATE: usize = 2;
 impl Signals {
     /// Catches SIGINT and SIGTERM from here on.
     pub(crate) fn catch() -> io::Result<Self> {
-        let caught = Arc::new(AtomicUsize::new(NONE));
-        let (wake, write) = UnixStream::pair()?;
-        for (signal, mark) in [(SIGINT, INTERRUPT), (SIGTERM, TERMINATE)] {
-            // The mark is set before the pipe is written: handlers run in the order they were registered.
-            signal_hook::flag::register_usize(signal, Arc::clone(&caught), mark)?;
-            signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
-        }
-        Ok(Self { caught, wake })
+        let (signals, switch) = Self::by_switch()?;
+        switch.register(&[(SIGINT, INTERRUPT), (SIGTERM, TERMINATE)])?;
+        Ok(signals)
+    }
+
+    /// Catches SIGINT, SIGTERM and SIGHUP from here on, and makes a switch that stops the same wait.
+    ///
+    /// A wait that has to close its question when a terminal goes away must survive SIGHUP.
+    pub(crate) fn catch_with_switch() -> io::Result<(Self, Switch)> {
+        let (signals, switch) = Self::by_switch()?;
+        switch.register(&[(SIGINT, INTERRUPT), (SIGTERM, TERMINATE), (SIGHUP, TERMINATE)])?;
+        Ok((signals, switch))
     }
 
     /// Makes signals that only the returned switch gives, for a wait that is one of several in a process.
@@ -79,6 +84,16 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
+    /// Lets these signals stop the wait too.
+    fn register(&self, signals: &[(c_int, usize)]) -> io::Result<()> {
+        for (signal, mark) in signals {
+            // The mark is set before the pipe is written: handlers run in the order they were registered.
+            signal_hook::flag::register_usize(*signal, Arc::clone(&self.caught), *mark)?;
+            signal_hook::low_level::pipe::register(*signal, self.write.try_clone()?)?;
+        }
+        Ok(())
+    }
+
     /// Stops it; doing so twice changes nothing.
     pub(crate) fn stop(&self) {
         self.caught.store(INTERRUPT, Ordering::SeqCst);

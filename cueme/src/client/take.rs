@@ -26,8 +26,8 @@ pub(crate) enum Taken {
         /// What the agent has not heard of earlier questions.
         missed: Missed,
     },
-    /// The wait was interrupted; the question stays open.
-    Stopped,
+    /// The wait was interrupted; the question, if it was asked, stays open.
+    Stopped(Option<CueId>),
 }
 
 /// Outcomes of earlier questions that the agent has not received.
@@ -43,12 +43,17 @@ pub(crate) struct Missed {
 pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
     let signals = Signals::catch()
         .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
+    ask_and_take_until(places, call, &signals)
+}
+
+/// Asks, waits until these signals end the wait, and returns what became of it.
+pub(crate) fn ask_and_take_until(places: &Places, call: Call, signals: &Signals) -> Result<Taken, CliError> {
     let nonce = call.nonce().map(str::to_owned);
     let mut call = call;
     let mut missed = Missed::default();
     loop {
         // No runtime stands above this process and ends its waits.
-        match wait_for(places, call, Patience::Unlimited, &signals, Instant::now())? {
+        match wait_for(places, call, Patience::Unlimited, signals, Instant::now())? {
             Waited::Outcome(told, receipt) => {
                 return Ok(Taken::Outcome {
                     told,
@@ -62,7 +67,8 @@ pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliErro
                 call = Call::attach(mailbox.cue_id, nonce.clone());
             }
             // A wait without a limit does not end by itself; if it did, the question would still be open.
-            Waited::Rested(_) | Waited::Stopped(..) => return Ok(Taken::Stopped),
+            Waited::Rested(_) => return Ok(Taken::Stopped(None)),
+            Waited::Stopped(_, cue) => return Ok(Taken::Stopped(cue)),
         }
     }
 }

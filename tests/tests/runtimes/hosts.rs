@@ -214,8 +214,11 @@ fn codex_lines(command: &str, message: &str) -> Vec<Value> {
 fn copilot_lines(command: &str, message: &str) -> Vec<Value> {
     vec![
         json!({ "type": "user.message", "id": "e1", "data": { "content": "fix it" } }),
-        json!({ "type": "assistant.message", "id": "e2", "data": { "content": message,
-                "toolRequests": [{ "name": "bash", "arguments": { "command": command } }] } }),
+        json!({ "type": "assistant.message", "id": "e2", "data": { "content": "",
+                "toolRequests": [{ "toolCallId": "c1", "name": "bash", "arguments": { "command": command } }] } }),
+        json!({ "type": "tool.execution_complete", "id": "e3", "data": { "toolCallId": "c1", "success": true,
+                "shellExecution": { "exitCode": 0 } } }),
+        json!({ "type": "assistant.message", "id": "e4", "data": { "content": message, "toolRequests": [] } }),
     ]
 }
 

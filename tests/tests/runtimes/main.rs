@@ -12,3 +12,4 @@ mod mcp;
 mod mcp_python;
 mod mcp_typescript;
 mod session;
+mod stop;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{ToolCall, host};
+use super::{CallResult, ToolCall, Turn, host};
 use crate::runtime::Runtime;
 
 /// The largest input that is decoded: a prompt with pasted files is large, a hundred megabytes is a mistake.
@@ -29,17 +29,20 @@ pub enum Event {
     Permission,
     /// A tool is about to run: our own calls are let through, and nobody is asked about any other.
     OwnCall,
+    /// A session ends.
+    SessionEnd,
 }
 
 impl Event {
     /// Every event.
-    pub const ALL: [Event; 6] = [
+    pub const ALL: [Event; 7] = [
         Event::SessionStart,
         Event::PromptSubmit,
         Event::Stop,
         Event::PreTool,
         Event::Permission,
         Event::OwnCall,
+        Event::SessionEnd,
     ];
 
     /// Returns the word that command lines use.
@@ -51,6 +54,7 @@ impl Event {
             Event::PreTool => "pre_tool",
             Event::Permission => "permission",
             Event::OwnCall => "own_call",
+            Event::SessionEnd => "session_end",
         }
     }
 }
@@ -58,7 +62,7 @@ impl Event {
 /// An event word that is none of ours.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "unknown hook event {0:?}: write session_start, prompt_submit, stop, pre_tool, permission or own_call"
+    "unknown hook event {0:?}: write session_start, prompt_submit, stop, pre_tool, permission, own_call or session_end"
 )]
 pub struct UnknownEvent(String);
 
@@ -113,6 +117,12 @@ pub struct HookInput {
     pub last_message: Option<String>,
     /// The last tool that the agent used in this turn, where the host tells it.
     pub last_call: Option<ToolCall>,
+    /// How that call ended.
+    pub last_result: CallResult,
+    /// The process of the host, where it tells.
+    pub host_pid: Option<i32>,
+    /// When the host called the hook, in milliseconds, where it tells.
+    pub called_at: Option<i64>,
     /// The file with the session's messages.
     pub transcript: Option<PathBuf>,
     /// What the human typed.
@@ -143,6 +153,22 @@ impl HookInput {
         // Either host counts or only says that it goes on; both tell a repeated "Done." from the first.
         let round = self.loop_count.max(u64::from(self.stop_hook_active));
         Some(format!("{session}/{turn}/{end}/{round}"))
+    }
+
+    /// Tells whether the transcript has this end of the turn, and not only what came before it.
+    ///
+    /// A host that tells the agent's last words itself needs no transcript for them.
+    pub fn is_recorded_in(&self, turn: Option<&Turn>) -> bool {
+        if self.last_message.is_some() {
+            return true;
+        }
+        let Some(turn) = turn else {
+            return false;
+        };
+        match (self.called_at, turn.stop_hook_at) {
+            (Some(called), Some(recorded)) => called == recorded,
+            _ => turn.is_ended,
+        }
     }
 }
 
@@ -203,6 +229,12 @@ pub fn decode(
             .is_some_and(|tasks| !tasks.is_empty()),
         last_message: last_message(&members),
         last_call: last_call(&value),
+        last_result: last_result(&value),
+        host_pid: value
+            .get("host_pid")
+            .and_then(Value::as_i64)
+            .and_then(|pid| pid.try_into().ok()),
+        called_at: value.get("timestamp").and_then(Value::as_i64),
         transcript: members
             .text(&["transcript_path", "transcriptPath"])
             .or_else(|| variable("CURSOR_TRANSCRIPT_PATH"))
@@ -325,6 +357,19 @@ fn last_call(value: &Value) -> Option<ToolCall> {
         name,
         input: call.get("input").cloned().unwrap_or(Value::Null),
     })
+}
+
+/// What our own plugin tells of the last call: the state of the tool, and the exit code of a command.
+fn last_result(value: &Value) -> CallResult {
+    let call = value.get("last_tool").unwrap_or(&Value::Null);
+    let exit = call.get("exit").and_then(Value::as_i64);
+    match (call.get("status").and_then(Value::as_str), exit) {
+        (Some("completed"), Some(code)) => CallResult::of_exit(code),
+        (Some("completed"), None) => CallResult::Succeeded,
+        (Some("error"), exit) => CallResult::Failed { exit },
+        (Some("pending" | "running"), _) => CallResult::Running { handle: None },
+        _ => CallResult::Unknown,
+    }
 }
 
 /// Some hosts give a tool's input as JSON inside a text.

@@ -17,4 +17,4 @@ pub use cue_call::{ToolCall, cued_agent, is_cue_call};
 pub use input::{DecodeError, Event, HookInput, TurnStatus, decode};
 pub use own_call::is_own_call;
 pub use reply::{HookOutput, HookReply, encode};
-pub use transcript::{Turn, read_turn};
+pub use transcript::{CallResult, Follower, Turn, read_turn};

@@ -290,6 +290,7 @@ fn host_event(event: Event) -> &'static str {
         Event::Stop => "Stop",
         Event::PreTool | Event::OwnCall => "PreToolUse",
         Event::Permission => "PermissionRequest",
+        Event::SessionEnd => "SessionEnd",
     }
 }
 

@@ -82,7 +82,7 @@ fn ask(human: &BrokerHuman, prompt: String) -> Result<Approval, CliError> {
             receipt.give(&human.places);
             approval_of(&told)
         }
-        Taken::Stopped => Approval::Refused("the wait for an approval was interrupted".to_owned()),
+        Taken::Stopped(_) => Approval::Refused("the wait for an approval was interrupted".to_owned()),
     })
 }
 

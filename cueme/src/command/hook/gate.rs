@@ -12,8 +12,8 @@ use super::approval_prompt::approval_prompt;
 use super::native_question::NativeQuestion;
 use super::run::Called;
 use super::verdict::Verdict;
-use super::{agent, log};
-use crate::client::{Question, Taken, ask_and_take, mint};
+use super::{agent, log, waiting};
+use crate::client::{Question, Taken, mint};
 use crate::error::CliError;
 use crate::surroundings;
 
@@ -79,7 +79,7 @@ fn ask(
         prompt,
         payload: Some(payload),
     };
-    ask_and_take(called.places, question.encode_as(mint(), origin, None)?)
+    waiting::ask_and_take(called, question.encode_as(mint(), origin, None)?)
 }
 
 /// Whatever is no decision leaves the host to its own dialog.
@@ -91,7 +91,7 @@ fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
             Verdict::delivering(reply(&told), vec![receipt])
         }
         Taken::Outcome { receipt, .. } => Verdict::delivering(HookReply::Pass, vec![receipt]),
-        Taken::Stopped => Verdict::pass(),
+        Taken::Stopped(_) => Verdict::pass(),
     }
 }
 

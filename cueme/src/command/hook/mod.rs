@@ -9,6 +9,7 @@ mod verdict;
 mod stop;
 
 mod prompt_submit;
+mod session_end;
 mod session_start;
 
 mod approval_prompt;
@@ -16,11 +17,14 @@ mod gate;
 mod native_question;
 
 mod agent;
+mod close;
 mod continuation;
 mod cut;
+mod host_process;
 mod lease;
 mod log;
 mod turn_start;
+mod waiting;
 
 pub(crate) use run::HookArgs;
 pub(super) use run::run;

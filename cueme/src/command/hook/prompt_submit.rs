@@ -4,18 +4,16 @@
 //! behind are closed: the human's words are there now.
 
 use adapter_core::runtime::hook::{HookReply, encode};
-use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{Ack, Cancel, Collect, Collected, Request};
-use protocol_spec::outcome::Origin;
+use protocol_spec::id::CueId;
+use protocol_spec::message::{Collect, Collected, Request};
 
+use super::close::{self, TYPED_HERE};
 use super::run::Called;
 use super::verdict::Verdict;
 use super::{agent, continuation, turn_start};
 use crate::client::{Receipt, call, expect_reply};
 use crate::error::CliError;
 use crate::told::{self, Form};
-
-const TYPED_HERE: &str = "the human typed in the agent's own window";
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let input = called.input;
@@ -30,7 +28,7 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     };
     turn_start::mark(called.places, session);
     if !listens(called) {
-        close_left_behind(called, &agent)?;
+        close::left_behind(called.places, &agent, TYPED_HERE)?;
         return Ok(Verdict::pass());
     }
     let collect = Collect {
@@ -73,26 +71,4 @@ fn cues_of(collected: &Collected) -> Vec<CueId> {
 fn listens(called: &Called<'_>) -> bool {
     let spoken = encode(called.input, &HookReply::Context("words".to_owned()));
     spoken != encode(called.input, &HookReply::Pass)
-}
-
-/// Closes what the agent left behind and leaves everything else for its next question.
-fn close_left_behind(called: &Called<'_>, agent: &AgentId) -> Result<(), CliError> {
-    for cue in agent::questions(called.places, agent)? {
-        let is_hooks = cue.origin == Origin::Hook;
-        if !cue.outcome.is_answerable() || (cue.waiting > 0 && !is_hooks) {
-            continue;
-        }
-        let cancel = Cancel {
-            cue: cue.cue_id.to_string(),
-            reason: Some(TYPED_HERE.to_owned()),
-            by: None,
-        };
-        call(called.places, &Request::Cancel(cancel))?;
-        // That a hook's question was closed is news to nobody.
-        if is_hooks {
-            let cue_ids = vec![cue.cue_id];
-            call(called.places, &Request::Ack(Ack { cue_ids, nonce: None }))?;
-        }
-    }
-    Ok(())
 }

@@ -13,12 +13,15 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
 use super::verdict::Verdict;
-use super::{gate, log, prompt_submit, session_start, stop};
+use super::{gate, log, prompt_submit, session_end, session_start, stop};
 use crate::error::CliError;
 use crate::{output, surroundings};
 
 /// The file to which Claude Code wants variables to be appended.
 const ENVIRONMENT_FILE_VARIABLE: &str = "CLAUDE_ENV_FILE";
+
+/// The variable by which a run that nobody watches, such as a script, does without hooks: `off`.
+const HOOKS_VARIABLE: &str = "CUEME_HOOKS";
 
 /// Arguments of `hook`.
 ///
@@ -28,7 +31,7 @@ pub(crate) struct HookArgs {
     /// The runtime whose settings the hook stands in
     #[arg(value_name = "RUNTIME")]
     runtime: String,
-    /// What it is called for: session_start, prompt_submit, stop, pre_tool, permission or own_call
+    /// What it is called for: session_start, prompt_submit, stop, pre_tool, permission, own_call or session_end
     #[arg(value_name = "EVENT")]
     event: String,
 }
@@ -79,12 +82,16 @@ fn read_input(args: &HookArgs) -> Result<HookInput, String> {
 }
 
 fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
+    if surroundings::variable(HOOKS_VARIABLE).as_deref() == Some("off") {
+        return Ok(Verdict::pass());
+    }
     match called.input.event {
         Event::Stop => stop::decide(called),
         Event::SessionStart => session_start::decide(called),
         Event::PromptSubmit => prompt_submit::decide(called),
         Event::PreTool | Event::Permission => gate::decide(called),
         Event::OwnCall => Ok(gate::let_own_call_through(called)),
+        Event::SessionEnd => session_end::decide(called),
     }
 }
 

@@ -2,13 +2,18 @@
 //!
 //! Only a human's word continues a turn, so there is nothing that could loop: no answer, no continuation.
 
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
 use adapter_core::runtime::Runtime;
 use adapter_core::runtime::hook::{
-    HookReply, ToolCall, Turn, TurnStatus, cued_agent, is_cue_call, read_turn,
+    CallResult, HookReply, ToolCall, Turn, TurnStatus, cued_agent, is_cue_call, read_turn,
 };
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{Ack, Cancel, CueView, Mailbox, Request};
+use protocol_spec::message::{CueView, Mailbox};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
@@ -16,14 +21,21 @@ use super::cut::beginning;
 use super::lease::{Lease, request_of};
 use super::run::Called;
 use super::verdict::Verdict;
-use super::{agent, continuation, log, turn_start};
-use crate::client::{Call, Patience, Question, Receipt, Signals, Waited, call, mint, wait_for};
+use super::waiting::Waiting;
+use super::{agent, close, continuation, log, turn_start};
+use crate::client::{Call, Patience, Question, Receipt, Waited, mint, wait_for};
 use crate::display::now;
 use crate::error::CliError;
 use crate::told::{self, Form};
 
-/// Where the host does not tell the turn's last call, a delivery this fresh is taken for it.
+/// Where the host does not record how the turn's last call ended, a delivery this fresh is taken for it.
 const FRESH_MS_MAX: u64 = 120_000;
+/// How long a host that records late may take to record the end of a turn.
+const RECORD_WAIT_MAX: Duration = Duration::from_secs(2);
+/// The pause between two looks at the transcript.
+const RECORD_PAUSE: Duration = Duration::from_millis(25);
+/// The exit codes of a cue that leave its question open.
+const EXITS_OPEN: [i64; 2] = [75, 76];
 const WITHOUT_ASKING: &str =
     "(The agent ended its turn without asking. Your answer continues it; declining lets it end.)";
 const WITHOUT_A_WORD: &str = "The agent ended its turn without a word.";
@@ -74,7 +86,11 @@ enum Standing {
 /// Reads what the transcript says of the turn; what the host itself says counts more.
 fn last_turn(called: &Called<'_>) -> Turn {
     let input = called.input;
-    let mut turn = match input.transcript.as_deref().map(read_turn) {
+    let mut turn = match input
+        .transcript
+        .as_deref()
+        .map(|path| recorded_turn(called, path))
+    {
         Some(Ok(turn)) => turn.unwrap_or_default(),
         Some(Err(error)) => {
             log::note(
@@ -90,8 +106,24 @@ fn last_turn(called: &Called<'_>) -> Turn {
     }
     if input.last_call.is_some() {
         turn.last_call.clone_from(&input.last_call);
+        turn.last_result.clone_from(&input.last_result);
     }
     turn
+}
+
+/// Reads the transcript; one that is written late is read again until it has the end of the turn.
+fn recorded_turn(called: &Called<'_>, path: &Path) -> io::Result<Option<Turn>> {
+    let input = called.input;
+    let deadline = Instant::now() + RECORD_WAIT_MAX;
+    loop {
+        let read = read_turn(path);
+        let turn = read.as_ref().ok().and_then(Option::as_ref);
+        let is_late = input.host.records_turn_late() && !input.is_recorded_in(turn);
+        if !is_late || Instant::now() >= deadline {
+            return read;
+        }
+        thread::sleep(RECORD_PAUSE);
+    }
 }
 
 fn standing(called: &Called<'_>, session: &str, turn: &Turn, own: &AgentId) -> Result<Standing, CliError> {
@@ -105,8 +137,8 @@ fn standing(called: &Called<'_>, session: &str, turn: &Turn, own: &AgentId) -> R
     let questions = agent::questions(called.places, &agent).unwrap_or_default();
     let newest = questions.iter().find(|cue| cue.origin == Origin::Agent);
     Ok(match newest {
-        Some(cue) if is_heard(cue, began, turn.last_call.is_some()) => Standing::Heard,
-        Some(cue) if cue.delivery != Delivery::Acknowledged => Standing::Asked(cue.cue_id),
+        Some(cue) if is_heard(cue, began, &turn.last_result) => Standing::Heard,
+        Some(cue) if is_left_open(cue, began, &turn.last_result) => Standing::Asked(cue.cue_id),
         _ => Standing::Silent,
     })
 }
@@ -115,12 +147,29 @@ fn named(call: &ToolCall) -> Option<AgentId> {
     cued_agent(call)?.parse().ok()
 }
 
-fn is_heard(cue: &CueView, began: Option<Timestamp>, is_call_known: bool) -> bool {
+/// The host's record and the broker's receipt must agree; where the host has none, a fresh receipt is enough.
+fn is_heard(cue: &CueView, began: Option<Timestamp>, result: &CallResult) -> bool {
     let Some(at) = cue.acknowledged_at else {
         return false;
     };
+    let is_humans = matches!(cue.outcome, Outcome::Answered | Outcome::Declined);
     let in_turn = began.is_none_or(|began| at >= began);
-    in_turn && (is_call_known || now().millis_since(at) <= FRESH_MS_MAX)
+    let is_recorded = match result {
+        CallResult::Succeeded => true,
+        CallResult::Unknown => now().millis_since(at) <= FRESH_MS_MAX,
+        CallResult::Failed { .. } | CallResult::Running { .. } => false,
+    };
+    is_humans && in_turn && is_recorded
+}
+
+/// Tells whether the agent's call left this question behind. A call that failed may never have asked it.
+fn is_left_open(cue: &CueView, began: Option<Timestamp>, result: &CallResult) -> bool {
+    let in_turn = began.is_none_or(|began| cue.asked_at >= began);
+    let is_this = match result {
+        CallResult::Failed { exit } => exit.is_some_and(|code| EXITS_OPEN.contains(&code)) || in_turn,
+        _ => true,
+    };
+    is_this && cue.delivery != Delivery::Acknowledged
 }
 
 /// Waits for the question that the agent itself asked.
@@ -129,7 +178,8 @@ fn wait_for_own(called: &Called<'_>, cue: CueId) -> Result<Verdict, CliError> {
         Patience::UntilAsked => Call::attach_briefly(cue),
         _ => Call::attach(cue, None),
     };
-    Ok(match wait(called, call)? {
+    let waiting = Waiting::begin(called)?;
+    Ok(match wait(called, call, &waiting)? {
         Waited::Outcome(told, receipt) if told.outcome == Outcome::Answered => {
             answered(Form::Text.outcome(&told), receipt)
         }
@@ -147,7 +197,12 @@ fn ask(called: &Called<'_>, turn: &Turn, agent: AgentId, key: Option<&str>) -> R
         payload: None,
     };
     let id = key.map_or_else(mint, request_of);
-    Ok(match wait(called, question.encode_as(id, Origin::Hook, None)?)? {
+    let waiting = Waiting::begin(called)?;
+    if waiting.is_over() {
+        return Ok(Verdict::pass());
+    }
+    let call = question.encode_as(id, Origin::Hook, None)?;
+    Ok(match wait(called, call, &waiting)? {
         Waited::Outcome(told, receipt) if told.outcome == Outcome::Answered => {
             answered(Form::Text.outcome(&told), receipt)
         }
@@ -156,7 +211,11 @@ fn ask(called: &Called<'_>, turn: &Turn, agent: AgentId, key: Option<&str>) -> R
             withdraw(called, &mailbox);
             answered(told::earlier_text(&mailbox.earlier), receipt)
         }
-        Waited::Rested(_) | Waited::Stopped(..) => Verdict::pass(),
+        Waited::Rested(_) => Verdict::pass(),
+        Waited::Stopped(_, cue) => {
+            waiting.withdraw(called, cue);
+            Verdict::pass()
+        }
     })
 }
 
@@ -166,37 +225,28 @@ fn answered(text: String, receipt: Receipt) -> Verdict {
 
 /// Closes our question again: the turn goes on with what the human said to an earlier one.
 fn withdraw(called: &Called<'_>, mailbox: &Mailbox) {
-    let cancel = Request::Cancel(Cancel {
-        cue: mailbox.cue_id.to_string(),
-        reason: Some("the turn went on with an earlier answer".to_owned()),
-        by: None,
-    });
-    let ack = Request::Ack(Ack {
-        cue_ids: vec![mailbox.cue_id],
-        nonce: None,
-    });
-    if let Err(error) = call(called.places, &cancel).and_then(|_| call(called.places, &ack)) {
+    let reason = "the turn went on with an earlier answer";
+    if let Err(error) = close::withdraw(called.places, mailbox.cue_id, reason) {
         log::note(called.places, &format!("could not withdraw a question: {error}"));
     }
 }
 
-fn wait(called: &Called<'_>, call: Call) -> Result<Waited, CliError> {
-    let signals = Signals::catch()
-        .map_err(|error| CliError::usage(format!("could not listen for signals: {error}")))?;
+fn wait(called: &Called<'_>, call: Call, waiting: &Waiting) -> Result<Waited, CliError> {
     wait_for(
         called.places,
         call,
         patience(called.input.host),
-        &signals,
+        &waiting.signals,
         called.started,
     )
 }
 
 /// Hosts that cannot continue a turn would only be held up: their agent gets the answer when it is next spoken to.
 fn patience(host: Runtime) -> Patience {
-    match host {
-        Runtime::Windsurf | Runtime::Kiro | Runtime::AgentsMd | Runtime::Terminal => Patience::UntilAsked,
-        _ => Patience::Unlimited,
+    if host.facts().holds_turn {
+        Patience::Unlimited
+    } else {
+        Patience::UntilAsked
     }
 }
 

@@ -1,7 +1,8 @@
-//! What one line of a transcript says, for every host's kind of line.
+//! What one line of a transcript says, in one shape for all hosts.
 
 use serde_json::Value;
 
+use super::{CallResult, claude, codex, copilot, gemini};
 use crate::runtime::hook::ToolCall;
 
 /// Something that was said, and the id of the line that says it.
@@ -21,7 +22,24 @@ pub(super) enum Said {
     /// An agent's words.
     Text(String),
     /// An agent's use of a tool.
-    Call(ToolCall),
+    Call {
+        /// The id by which a later result names it.
+        id: Option<String>,
+        /// The call.
+        call: ToolCall,
+    },
+    /// How a call ended.
+    Result {
+        /// The call; the last one where the host gives no ids.
+        id: Option<String>,
+        /// How it ended.
+        result: CallResult,
+    },
+    /// The host calls its stop hook: the turn is recorded whole.
+    StopHook {
+        /// When, in milliseconds.
+        at: Option<i64>,
+    },
 }
 
 /// Reads one line; most lines say nothing that matters here.
@@ -29,129 +47,29 @@ pub(super) fn entries(line: &Value) -> Vec<Entry> {
     if flag(line, "isSidechain") {
         return Vec::new();
     }
-    let said = match line.get("type").and_then(Value::as_str) {
-        Some("response_item") => codex(line.get("payload").unwrap_or(&Value::Null)),
-        Some("assistant.message") => copilot(line.get("data").unwrap_or(&Value::Null)),
+    let inner = |name: &str| line.get(name).unwrap_or(&Value::Null);
+    let said = match kind(line) {
+        Some("response_item") => codex::item(inner("payload")),
+        Some("event_msg") => codex::event(inner("payload")),
+        Some("assistant.message") => copilot::message(inner("data")),
+        Some("tool.execution_complete") => copilot::completed(inner("data")),
+        Some("hook.start") => copilot::hook_start(inner("data")),
         Some("user.message") => vec![Said::Prompt],
-        Some("gemini") => gemini(line),
-        _ => messages(line),
+        Some("gemini") => gemini::message(line),
+        _ => claude::message(line),
     };
     // Codex gives its lines no id, but a time.
     let id = ["uuid", "id", "timestamp"]
         .iter()
-        .find_map(|name| line.get(name)?.as_str())
+        .find_map(|name| text(line, name))
         .map(str::to_owned);
     said.into_iter()
         .map(|said| Entry { id: id.clone(), said })
         .collect()
 }
 
-/// Claude Code and Cursor: a role, and a message whose content is a text or a list of blocks.
-fn messages(line: &Value) -> Vec<Said> {
-    let message = line.get("message").unwrap_or(line);
-    let role = [line.get("type"), line.get("role"), message.get("role")]
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .find(|role| matches!(*role, "user" | "assistant"));
-    let content = message.get("content").unwrap_or(&Value::Null);
-    match role {
-        Some("assistant") => blocks(content),
-        Some("user") if flag(line, "isMeta") && !is_hook_feedback(content) => Vec::new(),
-        Some("user") if is_prompt(content) => vec![Said::Prompt],
-        _ => Vec::new(),
-    }
-}
-
-/// A user's message is a prompt unless it only carries the results of tools.
-fn is_prompt(content: &Value) -> bool {
-    match content {
-        Value::Array(blocks) => blocks
-            .iter()
-            .any(|block| block.get("text").is_some_and(Value::is_string)),
-        other => other.is_string(),
-    }
-}
-
-/// Claude Code writes what a stop hook says, which is a human's word here, among its own remarks.
-fn is_hook_feedback(content: &Value) -> bool {
-    content
-        .as_str()
-        .is_some_and(|text| text.starts_with("Stop hook feedback"))
-}
-
-fn blocks(content: &Value) -> Vec<Said> {
-    match content {
-        Value::String(text) => vec![Said::Text(text.clone())],
-        Value::Array(blocks) => blocks.iter().filter_map(block).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn block(block: &Value) -> Option<Said> {
-    match kind(block)? {
-        "text" | "output_text" => Some(Said::Text(block.get("text")?.as_str()?.to_owned())),
-        "tool_use" => {
-            let name = block.get("name")?.as_str()?;
-            Some(call(name, block.get("input")))
-        }
-        _ => None,
-    }
-}
-
-fn codex(payload: &Value) -> Vec<Said> {
-    match (kind(payload), payload.get("role").and_then(Value::as_str)) {
-        (Some("message"), Some("assistant")) => blocks(payload.get("content").unwrap_or(&Value::Null)),
-        (Some("message"), Some("user")) => vec![Said::Prompt],
-        (Some("function_call" | "custom_tool_call"), _) => {
-            let input = payload.get("arguments").or_else(|| payload.get("input"));
-            payload
-                .get("name")
-                .and_then(Value::as_str)
-                .map(|name| call(name, input))
-                .into_iter()
-                .collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn copilot(data: &Value) -> Vec<Said> {
-    let text = data
-        .get("content")
-        .and_then(Value::as_str)
-        .map(|text| Said::Text(text.to_owned()));
-    let calls = data
-        .get("toolRequests")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|request| {
-            let name = request.get("name")?.as_str()?;
-            Some(call(name, request.get("arguments")))
-        });
-    text.into_iter().chain(calls).collect()
-}
-
-fn gemini(line: &Value) -> Vec<Said> {
-    let calls = line
-        .get("toolCalls")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|made| {
-            let name = made.get("name")?.as_str()?;
-            Some(call(name, made.get("args")))
-        });
-    let text = line
-        .get("content")
-        .and_then(Value::as_str)
-        .map(|text| Said::Text(text.to_owned()));
-    calls.chain(text).collect()
-}
-
-/// Some hosts write a tool's input as JSON inside a text.
-fn call(name: &str, input: Option<&Value>) -> Said {
+/// Makes a call of a tool. Some hosts write its input as JSON inside a text.
+pub(super) fn call(id: Option<&str>, name: &str, input: Option<&Value>) -> Said {
     let input = match input {
         Some(Value::String(text)) => {
             serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
@@ -159,16 +77,34 @@ fn call(name: &str, input: Option<&Value>) -> Said {
         Some(other) => other.clone(),
         None => Value::Null,
     };
-    Said::Call(ToolCall {
-        name: name.to_owned(),
-        input,
-    })
+    Said::Call {
+        id: id.map(str::to_owned),
+        call: ToolCall {
+            name: name.to_owned(),
+            input,
+        },
+    }
 }
 
-fn kind(value: &Value) -> Option<&str> {
-    value.get("type")?.as_str()
+pub(super) fn result(id: Option<&str>, result: CallResult) -> Said {
+    Said::Result {
+        id: id.map(str::to_owned),
+        result,
+    }
 }
 
-fn flag(value: &Value, name: &str) -> bool {
+pub(super) fn kind(value: &Value) -> Option<&str> {
+    text(value, "type")
+}
+
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+pub(super) fn flag(value: &Value, name: &str) -> bool {
     value.get(name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(name).and_then(Value::as_array).into_iter().flatten()
 }

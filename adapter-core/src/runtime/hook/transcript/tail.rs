@@ -8,11 +8,21 @@ use std::{
 
 use serde_json::Value;
 
+use super::CallResult;
 use super::entry::{Entry, Said, entries};
 use crate::runtime::hook::ToolCall;
 
 /// How much of a transcript's end is read.
 pub const TAIL_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// The tools that read on from a command that runs in the background, with the member that names it.
+const READERS: [(&str, &str); 5] = [
+    ("write_stdin", "session_id"),
+    ("read_bash", "shellId"),
+    ("BashOutput", "bash_id"),
+    ("TaskOutput", "task_id"),
+    ("AgentOutputTool", "task_id"),
+];
 
 /// What is known of an agent's last turn.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +33,12 @@ pub struct Turn {
     pub last_message: Option<String>,
     /// The last tool that it used, if nothing was said by a human since.
     pub last_call: Option<ToolCall>,
+    /// How that call ended.
+    pub last_result: CallResult,
+    /// Whether the turn's end was seen: the agent's last words stand after its last call.
+    pub is_ended: bool,
+    /// When the host called the stop hook of this turn, where it records that.
+    pub stop_hook_at: Option<i64>,
 }
 
 /// Reads the last turn from the end of a transcript; `None` when nothing of an agent is in it.
@@ -64,11 +80,8 @@ pub fn turn_of(text: &str) -> Option<Turn> {
 }
 
 fn last_turn(said: &[Entry]) -> Option<Turn> {
-    let start = said
-        .iter()
-        .rposition(|entry| matches!(entry.said, Said::Prompt))
-        .map_or(0, |at| at + 1);
-    let turn = &said[start..];
+    let prompt = said.iter().rposition(|entry| matches!(entry.said, Said::Prompt));
+    let turn = &said[prompt.map_or(0, |at| at + 1)..];
     if turn.is_empty() {
         return None;
     }
@@ -76,13 +89,97 @@ fn last_turn(said: &[Entry]) -> Option<Turn> {
         Said::Text(text) if !text.trim().is_empty() => Some(text.clone()),
         _ => None,
     });
-    let last_call = turn.iter().rev().find_map(|entry| match &entry.said {
-        Said::Call(call) => Some(call.clone()),
-        _ => None,
-    });
+    let last = Calls::of(turn).0.pop();
+    let (last_call, last_result) = match last {
+        Some(made) => (Some(made.call), made.result),
+        None => (None, CallResult::Unknown),
+    };
     Some(Turn {
         id: turn.iter().rev().find_map(|entry| entry.id.clone()),
         last_message,
         last_call,
+        last_result,
+        is_ended: is_ended(turn),
+        stop_hook_at: turn.iter().rev().find_map(|entry| match entry.said {
+            Said::StopHook { at } => at,
+            _ => None,
+        }),
     })
+}
+
+fn is_ended(turn: &[Entry]) -> bool {
+    turn.last().is_some_and(|entry| match &entry.said {
+        Said::Text(text) => !text.trim().is_empty(),
+        Said::StopHook { .. } => true,
+        _ => false,
+    })
+}
+
+/// The calls of a turn, in the order in which they were last touched.
+struct Calls(Vec<Made>);
+
+struct Made {
+    /// Its id, and those of the calls that read on from it.
+    ids: Vec<String>,
+    call: ToolCall,
+    result: CallResult,
+}
+
+impl Calls {
+    fn of(turn: &[Entry]) -> Self {
+        let mut calls = Self(Vec::new());
+        for entry in turn {
+            match &entry.said {
+                Said::Call { id, call } => calls.make(id.as_deref(), call),
+                Said::Result { id, result } => calls.end(id.as_deref(), result),
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    fn make(&mut self, id: Option<&str>, call: &ToolCall) {
+        if id.is_some_and(|id| self.find(id).is_some()) {
+            return;
+        }
+        let mut made = match self.read_on(call) {
+            // An agent that reads on from a command goes on with that call.
+            Some(at) => self.0.remove(at),
+            None => Made {
+                ids: Vec::new(),
+                call: call.clone(),
+                result: CallResult::Unknown,
+            },
+        };
+        made.ids.extend(id.map(str::to_owned));
+        self.0.push(made);
+    }
+
+    fn end(&mut self, id: Option<&str>, result: &CallResult) {
+        let found = match id {
+            Some(id) => self.find(id),
+            None => self.0.len().checked_sub(1),
+        };
+        if let Some(made) = found.and_then(|at| self.0.get_mut(at)) {
+            made.result = result.clone();
+        }
+    }
+
+    fn find(&self, id: &str) -> Option<usize> {
+        self.0
+            .iter()
+            .rposition(|made| made.ids.iter().any(|known| known == id))
+    }
+
+    /// Finds the running call whose output this one reads.
+    fn read_on(&self, call: &ToolCall) -> Option<usize> {
+        let (_, member) = READERS.iter().find(|(name, _)| *name == call.name)?;
+        let named = match call.input.get(member)? {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.0.iter().rposition(
+            |made| matches!(&made.result, CallResult::Running { handle: Some(handle) } if *handle == named),
+        )
+    }
 }

@@ -1,0 +1,114 @@
+//! Waits of a hook, which end early when they have lost their point: the host is gone, or the human typed in its window.
+
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use adapter_core::runtime::hook::{Event, Follower};
+use protocol_spec::exit::Exit;
+use protocol_spec::id::CueId;
+
+use super::host_process::Lineage;
+use super::run::Called;
+use super::{close, log};
+use crate::client::{Call, Signals, Switch, Taken, ask_and_take_until};
+use crate::error::CliError;
+
+/// A wait that is watched.
+pub(super) struct Waiting {
+    pub(super) signals: Signals,
+    /// Why the wait ended early.
+    cause: Arc<OnceLock<&'static str>>,
+}
+
+impl Waiting {
+    /// Begins to watch.
+    pub(super) fn begin(called: &Called<'_>) -> Result<Self, CliError> {
+        let (signals, switch) = Signals::catch_with_switch()
+            .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
+        let stop = Stop {
+            cause: Arc::default(),
+            switch: Arc::new(switch),
+        };
+        let lineage = Lineage::of_this_process();
+        if called
+            .input
+            .host_pid
+            .is_some_and(|host| !lineage.begins_with(host))
+        {
+            stop.now(close::HOST_ENDED);
+        }
+        stop.when(move || {
+            lineage.wait_until_broken();
+            Some(close::HOST_ENDED)
+        });
+        if let Some(follower) = typing(called) {
+            if follower.is_queued() {
+                stop.now(close::TYPED_HERE);
+            } else {
+                stop.when(move || follower.wait().ok().map(|()| close::TYPED_HERE));
+            }
+        }
+        let cause = stop.cause;
+        Ok(Self { signals, cause })
+    }
+
+    /// Tells whether the host was gone, or the human had typed, before anything was asked.
+    pub(super) fn is_over(&self) -> bool {
+        self.cause.get().is_some()
+    }
+
+    /// Closes the question of a wait that was stopped.
+    pub(super) fn withdraw(&self, called: &Called<'_>, cue: Option<CueId>) {
+        let reason = self.cause.get().copied().unwrap_or(close::HOST_LET_GO);
+        let Some(cue) = cue else {
+            return;
+        };
+        if let Err(error) = close::withdraw(called.places, cue, reason) {
+            log::note(called.places, &format!("could not withdraw a question: {error}"));
+        }
+    }
+}
+
+/// Asks in a watched wait, and closes the question when the wait is stopped.
+pub(super) fn ask_and_take(called: &Called<'_>, call: Call) -> Result<Taken, CliError> {
+    let waiting = Waiting::begin(called)?;
+    let taken = ask_and_take_until(called.places, call, &waiting.signals)?;
+    if let Taken::Stopped(cue) = taken {
+        waiting.withdraw(called, cue);
+    }
+    Ok(taken)
+}
+
+/// Follows what the human types while the hook at the end of a turn waits, where the host records that.
+fn typing(called: &Called<'_>) -> Option<Follower> {
+    let input = called.input;
+    if input.event != Event::Stop || !input.host.records_typing() {
+        return None;
+    }
+    Follower::open(input.transcript.as_deref()?).ok()
+}
+
+/// Stops a wait, once.
+#[derive(Clone)]
+struct Stop {
+    cause: Arc<OnceLock<&'static str>>,
+    switch: Arc<Switch>,
+}
+
+impl Stop {
+    fn now(&self, cause: &'static str) {
+        // The first cause counts.
+        let _ = self.cause.set(cause);
+        self.switch.stop();
+    }
+
+    /// Stops the wait when `until` returns a cause. The thread ends with the process.
+    fn when(&self, until: impl FnOnce() -> Option<&'static str> + Send + 'static) {
+        let stop = self.clone();
+        thread::spawn(move || {
+            if let Some(cause) = until() {
+                stop.now(cause);
+            }
+        });
+    }
+}
