@@ -123,6 +123,14 @@ pub(super) fn input(value: &Value) -> CstInputValue {
     }
 }
 
+/// What is at a path.
+enum Existing {
+    Object(CstObject),
+    /// Something else, as `name = value`.
+    Other(String),
+    Nothing,
+}
+
 struct Document {
     root: CstRootNode,
     marked: bool,
@@ -180,9 +188,16 @@ impl Document {
                 }
                 Ok(())
             }
-            Part::MemberOfExisting { path, key, value } => match self.existing_object(path)? {
-                Some(object) => set(&object, path, key, value),
-                None => Ok(()),
+            Part::MemberOfExisting { path, key, value } => match self.existing(path)? {
+                Existing::Object(object) => set(&object, path, key, value),
+                Existing::Nothing => Ok(()),
+                // One word for all of it: the rest of the file can still be ours.
+                Existing::Other(said) => {
+                    if !kept.contains(&said) {
+                        kept.push(said);
+                    }
+                    Ok(())
+                }
             },
             Part::Item { path, text } => {
                 let array = self.made_array(path)?;
@@ -215,6 +230,11 @@ impl Document {
     fn withdraw(&self, part: &Part, before: Option<&Value>) -> Result<bool, Problem> {
         let removed = match part {
             Part::Member { path, key, .. } => self.remove_member(path, key, |_| true)?,
+            Part::MemberOfExisting { path, .. } | Part::RetiredMember { path, .. }
+                if !matches!(self.existing(path)?, Existing::Object(_)) =>
+            {
+                false
+            }
             Part::Setting { path, key, value }
             | Part::Filler { path, key, value }
             | Part::MemberOfExisting { path, key, value }
@@ -319,6 +339,24 @@ impl Document {
                     (Some(name), Some(there)) => is_scaffold(&name, &value_of(&there)),
                     _ => false,
                 })
+    }
+
+    /// Finds what is at a path, where the user may have written something else than an object.
+    fn existing(&self, path: &[&str]) -> Result<Existing, Problem> {
+        let mut object = self.object()?;
+        for (depth, key) in path.iter().enumerate() {
+            let Some(node) = member(&object, &path[..depth], key)? else {
+                return Ok(Existing::Nothing);
+            };
+            match node.as_object() {
+                Some(inner) => object = inner,
+                None => {
+                    let said = format!("{} = {}", path[..=depth].join("."), value_of(&node));
+                    return Ok(Existing::Other(said));
+                }
+            }
+        }
+        Ok(Existing::Object(object))
     }
 
     fn existing_object(&self, path: &[&str]) -> Result<Option<CstObject>, Problem> {
