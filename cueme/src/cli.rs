@@ -119,7 +119,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
     Protocol(ProtocolArgs),
     /// Runtime: answer a hook; `cueme init` writes these calls
-    #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json")]
+    #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json\n\n\
+        CUEME_HOOKS=off makes every hook do nothing, for a script that nobody watches:\n  \
+        CUEME_HOOKS=off claude -p \"summarise the log\"")]
     Hook(HookArgs),
     /// Runtime: serve join, recall, cue and pause as MCP tools over stdio
     #[command(after_help = "Examples:\n  cueme mcp")]

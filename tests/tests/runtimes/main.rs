@@ -11,5 +11,6 @@ mod init;
 mod mcp;
 mod mcp_python;
 mod mcp_typescript;
+mod opencode_plugin;
 mod session;
 mod stop;

@@ -13,6 +13,7 @@ use crate::runtime::{
         json::{Nesting, Part},
         own_file::MARK,
     },
+    text::Language,
 };
 
 /// How long the hook at the end of a turn may wait for a human: a day.
@@ -20,6 +21,9 @@ const WAIT_SECONDS: u64 = 86_400;
 
 /// How long a hook may take that asks nobody.
 const QUICK_SECONDS: u64 = 30;
+
+/// How long Codex lets the hook at the end of a session take, at most.
+const CODEX_SESSION_END_SECONDS: u64 = 3;
 
 const PLUGIN: &str = include_str!("opencode_plugin.js");
 
@@ -56,7 +60,10 @@ pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
         }
         HookShape::Claude => vec![Part::Hooks {
             nesting: Nesting::Grouped,
-            events: events(claude),
+            events: hooks
+                .iter()
+                .map(|hook| (hook.host_event, claude(hook, request)))
+                .collect(),
         }],
         HookShape::Gemini | HookShape::Qwen => vec![Part::Hooks {
             nesting: Nesting::Grouped,
@@ -115,8 +122,8 @@ fn command(request: &Request<'_>, hook: &Hook) -> String {
 }
 
 fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
-    let usual = |start, prompt, stop| {
-        vec![
+    let usual = |start, prompt, stop, end: Option<&'static str>| {
+        let mut usual = vec![
             Hook {
                 host_event: start,
                 event: "session_start",
@@ -135,15 +142,28 @@ fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
                 seconds: WAIT_SECONDS,
                 matcher: None,
             },
-        ]
+        ];
+        usual.extend(end.map(|host_event| Hook {
+            host_event,
+            event: "session_end",
+            seconds: session_end_seconds(request.runtime),
+            matcher: None,
+        }));
+        usual
     };
     let mut hooks = match shape {
-        HookShape::Cursor => usual("sessionStart", "beforeSubmitPrompt", "stop"),
-        HookShape::Claude | HookShape::Qwen | HookShape::Vscode | HookShape::Kiro => {
-            usual("SessionStart", "UserPromptSubmit", "Stop")
+        HookShape::Cursor => usual("sessionStart", "beforeSubmitPrompt", "stop", Some("sessionEnd")),
+        HookShape::Claude | HookShape::Qwen => {
+            usual("SessionStart", "UserPromptSubmit", "Stop", Some("SessionEnd"))
         }
-        HookShape::Gemini => usual("SessionStart", "BeforeAgent", "AfterAgent"),
-        HookShape::CopilotCli => usual("sessionStart", "userPromptSubmitted", "agentStop"),
+        HookShape::Vscode | HookShape::Kiro => usual("SessionStart", "UserPromptSubmit", "Stop", None),
+        HookShape::Gemini => usual("SessionStart", "BeforeAgent", "AfterAgent", Some("SessionEnd")),
+        HookShape::CopilotCli => usual(
+            "sessionStart",
+            "userPromptSubmitted",
+            "agentStop",
+            Some("sessionEnd"),
+        ),
         HookShape::Windsurf => vec![
             Hook {
                 host_event: "pre_user_prompt",
@@ -172,6 +192,24 @@ fn own_call(request: &Request<'_>) -> Option<Hook> {
         event: "own_call",
         seconds: QUICK_SECONDS,
         matcher: Some("Bash"),
+    })
+}
+
+fn session_end_seconds(runtime: Runtime) -> u64 {
+    match runtime {
+        Runtime::Codex => CODEX_SESSION_END_SECONDS,
+        _ => QUICK_SECONDS,
+    }
+}
+
+/// What the host shows while a hook waits, where it shows anything: what is awaited, and where.
+fn status_message(hook: &Hook, request: &Request<'_>) -> Option<&'static str> {
+    if hook.seconds < WAIT_SECONDS || !matches!(request.runtime, Runtime::ClaudeCode | Runtime::Codex) {
+        return None;
+    }
+    Some(match request.language {
+        Language::English => "waiting for your answer in the cueme inbox (cueme ui), or type here",
+        Language::Chinese => "正在等你在 cueme 收件箱里回答（cueme ui），也可以直接在这里输入",
     })
 }
 
@@ -218,11 +256,12 @@ fn cursor(hook: &Hook, command: &str) -> Value {
     entry
 }
 
-fn claude(hook: &Hook, command: &str) -> Value {
-    group(
-        hook,
-        &json!({ "type": "command", "command": command, "timeout": hook.seconds }),
-    )
+fn claude(hook: &Hook, request: &Request<'_>) -> Value {
+    let mut entry = json!({ "type": "command", "command": command(request, hook), "timeout": hook.seconds });
+    if let Some(message) = status_message(hook, request) {
+        entry["statusMessage"] = json!(message);
+    }
+    group(hook, &entry)
 }
 
 fn gemini(hook: &Hook, command: &str) -> Value {

@@ -6,6 +6,10 @@ use crate::runtime::{
     install::{Request, Scope},
 };
 
+/// How a script does without hooks that wait for a person.
+const WITHOUT_HOOKS: &str =
+    "a script that nobody watches (`claude -p`, `codex exec`) sets CUEME_HOOKS=off: no hook waits then";
+
 /// Returns what the person has to do, or cannot expect, after an installation.
 pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
     let mut notes: Vec<&str> = Vec::new();
@@ -29,6 +33,7 @@ pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
         (Runtime::ClaudeCode, Scope::User) => {
             notes.push("Cursor and VS Code run these hooks too; a question is asked only once");
             notes.push("close Claude Code first: while it runs it may write over ~/.claude.json");
+            notes.push(WITHOUT_HOOKS);
         }
         (Runtime::ClaudeCode, Scope::Project) => {
             notes.push("Claude Code asks once whether to use the servers in .mcp.json");
@@ -37,6 +42,7 @@ pub(in crate::runtime::install) fn notes(request: &Request<'_>) -> Vec<String> {
             notes.push(
                 "open `/hooks` in Codex and trust the cueme hooks; after each update of cueme do it again",
             );
+            notes.push(WITHOUT_HOOKS);
         }
         (Runtime::Windsurf, _) => {
             notes.push(

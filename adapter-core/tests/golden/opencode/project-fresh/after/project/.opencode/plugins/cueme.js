@@ -23,8 +23,15 @@ const ask = (event, input) =>
         resolve({});
       }
     });
-    child.stdin.end(JSON.stringify({ hook_event_name: event, ...input }));
+    // The hook may start after `opencode run` has ended; by this it knows that nobody waits for it.
+    child.stdin.end(JSON.stringify({ hook_event_name: event, host_pid: process.pid, ...input }));
   });
+
+// Each step of a turn is a message of its own: the turn is all of them since the last that the user sent.
+const turnOf = (messages) => {
+  const start = messages.findLastIndex((message) => message.info.role === "user");
+  return messages.slice(start + 1).filter((message) => message.info.role === "assistant");
+};
 
 const textOf = (parts) =>
   (parts ?? [])
@@ -52,16 +59,22 @@ export const Cueme = async ({ client, directory }) => {
   const idle = async (id) => {
     if (await isChild(id)) return;
     const messages = (await client.session.messages({ path: { id } })).data ?? [];
-    const last = messages.filter((message) => message.info.role === "assistant").at(-1);
+    const turn = turnOf(messages);
+    const last = turn.at(-1);
     if (!last) return;
-    const tool = last.parts.filter((part) => part.type === "tool").at(-1);
+    const tool = turn.flatMap((message) => message.parts.filter((part) => part.type === "tool")).at(-1);
     const reply = await ask("stop", {
       session_id: id,
       turn_id: last.info.id,
       cwd: directory,
       status: last.info.error ? "error" : "completed",
-      last_assistant_message: textOf(last.parts),
-      last_tool: tool && { name: tool.tool, input: tool.state?.input, status: tool.state?.status },
+      last_assistant_message: turn.map((message) => textOf(message.parts)).findLast((text) => text.trim()),
+      last_tool: tool && {
+        name: tool.tool,
+        input: tool.state?.input,
+        status: tool.state?.status,
+        exit: tool.state?.metadata?.exit,
+      },
     });
     if (reply.prompt) {
       ours.add(id);
@@ -76,6 +89,9 @@ export const Cueme = async ({ client, directory }) => {
         start(event.properties.info.id).catch(() => {});
       } else if (event.type === "session.idle") {
         idle(event.properties.sessionID).catch(() => {});
+      } else if (event.type === "session.deleted" && !event.properties.info.parentID) {
+        environment.delete(event.properties.info.id);
+        ask("session_end", { session_id: event.properties.info.id, cwd: directory }).catch(() => {});
       }
     },
     "chat.message": async (input, output) => {
