@@ -13,6 +13,7 @@ use protocol_spec::message::{ErrorCode, Failure, Reply, encode_reply};
 use tokio::net::{UnixListener, UnixStream};
 use uuid::Uuid;
 
+use super::refusals::Refusals;
 use super::room::{Room, Share};
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
@@ -70,16 +71,21 @@ pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     let room = Arc::<Room>::default();
     // Held back so that, when descriptors run out, there is one to tell a caller so.
     let mut spare = File::open("/dev/null").ok();
+    let mut refusals = Refusals::default();
     let stopped = broker.stopped();
     tokio::pin!(stopped);
     loop {
         let accepted = tokio::select! {
             biased;
-            _ = &mut stopped => return,
+            _ = &mut stopped => return refusals.report(),
+            () = refusals.due() => {
+                refusals.report();
+                continue;
+            }
             accepted = listener.listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => admit(stream, &broker, &served, &room),
+            Ok((stream, _)) => admit(stream, &broker, &served, &room, &mut refusals),
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 drop(spare.take());
@@ -91,17 +97,16 @@ pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     }
 }
 
-fn admit(stream: UnixStream, broker: &Arc<Broker>, served: &Arc<AtomicUsize>, room: &Arc<Room>) {
-    match stream.peer_cred() {
-        Ok(peer) if peer.uid() == broker.uid() => {}
-        Ok(peer) => {
-            tracing::warn!(uid = peer.uid(), "refused a connection of another user");
-            return;
-        }
-        Err(error) => {
-            tracing::warn!(%error, "refused a connection of an unknown user");
-            return;
-        }
+fn admit(
+    stream: UnixStream,
+    broker: &Arc<Broker>,
+    served: &Arc<AtomicUsize>,
+    room: &Arc<Room>,
+    refusals: &mut Refusals,
+) {
+    let user = stream.peer_cred().ok().map(|peer| peer.uid());
+    if user != Some(broker.uid()) {
+        return refusals.note(user);
     }
     if served.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
         return turn_away(&stream, "too many connections");

@@ -7,6 +7,7 @@ mod dispatch;
 mod import;
 mod list;
 mod listen;
+mod refusals;
 mod room;
 mod runs;
 mod watch;
