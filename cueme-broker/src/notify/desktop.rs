@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::escape::for_notify_send;
 use super::notice::Notice;
 use super::send::SendError;
 
@@ -22,17 +23,12 @@ pub(super) async fn show(notice: &Notice) -> Result<Option<String>, SendError> {
     if cfg!(target_os = "macos") {
         // The texts are arguments, so nothing in them is taken for script.
         let script = "on run {body, title}\ndisplay notification body with title title\nend run";
-        run("osascript", &["-e", script, notice.body(), &notice.title()]).await?;
+        run("osascript", &["-e", script, "--", notice.body(), &notice.title()]).await?;
         return Ok(None);
     }
-    let title = notice.title();
-    let arguments = [
-        "--app-name=cueme",
-        "--print-id",
-        "--",
-        title.as_str(),
-        notice.body(),
-    ];
+    // The title is plain text to every desktop; the body is not.
+    let (title, body) = (notice.title(), for_notify_send(notice.body()));
+    let arguments = ["--app-name=cueme", "--print-id", "--", &title, &body];
     let printed = run("notify-send", &arguments).await?;
     Ok(Some(printed.trim().to_owned())
         .filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()) && !id.is_empty()))

@@ -4,6 +4,7 @@
 
 mod channel;
 mod desktop;
+mod escape;
 mod notice;
 mod send;
 mod watch;

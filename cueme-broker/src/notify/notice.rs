@@ -18,6 +18,9 @@ pub struct Notice {
     /// The beginning of the question, unless it must not leave the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
+    /// Whether characters that cannot be seen are spelled out in these texts, as `⟨U+202E⟩`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spelled_out: bool,
     /// When it was asked.
     pub asked_at: String,
     /// Where it can be answered.

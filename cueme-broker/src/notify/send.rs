@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::channel::{Channel, ChannelKind, Reference};
 use super::desktop;
+use super::escape::for_slack;
 use super::notice::Notice;
 
 /// How long one attempt may take.
@@ -66,7 +67,7 @@ impl Sender {
                 self.post(&Reference::new(server), token.as_ref(), &body).await?
             }
             ChannelKind::Slack { url } => {
-                self.post(url, None, &json!({ "text": notice.text() })).await?;
+                self.post(url, None, &slack_body(notice)).await?;
                 return Ok(None);
             }
             ChannelKind::Telegram { url, token, chat } => {
@@ -176,6 +177,23 @@ fn telegram(url: &Reference, token: &Reference, method: &str) -> Result<Referenc
 
 fn resolve(reference: &Reference) -> Result<String, SendError> {
     reference.resolve().map_err(SendError::NotSet)
+}
+
+/// Writes a notice for Slack: the agent's words literally, and one link, ours.
+fn slack_body(notice: &Notice) -> Value {
+    let mut text = for_slack(&format!("{}\n{}", notice.title(), notice.body()));
+    if let Some(url) = &notice.url {
+        text.push_str(&format!("\n<{}>", for_slack(url)));
+    }
+    json!({
+        "text": text,
+        // No formatting, and nothing in the text becomes a link or a mention by itself.
+        "mrkdwn": false,
+        "parse": "none",
+        "link_names": false,
+        "unfurl_links": false,
+        "unfurl_media": false,
+    })
 }
 
 fn split_topic(url: &str) -> Result<(String, String), SendError> {

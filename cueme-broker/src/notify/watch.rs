@@ -8,6 +8,7 @@ use std::time::Duration;
 use protocol_spec::id::CueId;
 use protocol_spec::message::EventKind;
 use protocol_spec::outcome::Outcome;
+use protocol_spec::visible::{has_hidden, visible};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -234,13 +235,18 @@ impl Watcher {
             .rsplit('/')
             .next()
             .unwrap_or_default();
+        let name = agent.name.as_deref().unwrap_or(agent.agent_id.as_str());
+        let question = channel.preview.then_some(cue.beginning.as_str());
         Notice {
             cue_id: cue.cue_id.into(),
             agent_id: agent.agent_id.to_string(),
-            agent: agent.name.clone().unwrap_or_else(|| agent.agent_id.to_string()),
+            agent: visible(name).into_owned(),
             runtime: agent.runtime.to_string(),
-            project: project.to_owned(),
-            question: channel.preview.then(|| cue.beginning.clone()),
+            project: visible(project).into_owned(),
+            question: question.map(|question| visible(question).into_owned()),
+            spelled_out: [name, project, question.unwrap_or_default()]
+                .into_iter()
+                .any(has_hidden),
             asked_at: cue.asked_at.to_string(),
             url: self
                 .broker

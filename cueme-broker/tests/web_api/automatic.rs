@@ -295,3 +295,40 @@ fn nobody_is_told_when_somebody_answers_in_time() {
     browser.answer(waiting.cue, &json!({ "text": "yes" }), 0).ok(200);
     assert!(received.recv_timeout(Duration::from_millis(1500)).is_err());
 }
+
+#[test]
+fn an_agents_words_reach_slack_literally_and_ping_nobody() {
+    let (port, received) = fake_services();
+    let config = format!(
+        "[[notify]]\nkind = \"slack\"\nurl = \"http://127.0.0.1:{port}/slack\"\nafter = \"50ms\"\n\
+         [[notify]]\nkind = \"webhook\"\nurl = \"http://127.0.0.1:{port}/hook\"\nafter = \"50ms\"\n"
+    );
+    let broker = TestBroker::with_config(&config, &[]);
+    let agent = broker.join("cursor");
+    let _waiting = broker.ask(
+        &agent,
+        "<!channel> <https://evil.test|https://bank.test> & \u{202e}txt",
+    );
+    let mut sent: Vec<Received> = (0..2).map(|_| received.recv_timeout(PATIENCE).unwrap()).collect();
+    sent.sort_by(|a, b| a.line.cmp(&b.line));
+    let (hook, slack) = (&sent[0].body, &sent[1].body);
+    let text = slack["text"].as_str().unwrap();
+    assert!(
+        text.contains("&lt;!channel&gt; &lt;https://evil.test|https://bank.test&gt; &amp; ⟨U+202E⟩txt"),
+        "{text}"
+    );
+    // The only control is our own link.
+    assert_eq!(text.matches('<').count(), 1, "{text}");
+    assert!(text.contains("\n<http://127.0.0.1"), "{text}");
+    assert_eq!(
+        (&slack["mrkdwn"], &slack["parse"]),
+        (&json!(false), &json!("none"))
+    );
+    assert_eq!(
+        (&hook["cue"]["spelled_out"], hook["cue"]["question"].as_str()),
+        (
+            &json!(true),
+            Some("<!channel> <https://evil.test|https://bank.test> & ⟨U+202E⟩txt")
+        )
+    );
+}
