@@ -490,3 +490,43 @@ fn what_is_no_database_of_the_original_is_refused_with_a_way_on() {
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(stdout.contains(".cue/cue.db (schema 3): 2 agents"), "{stdout}");
 }
+
+#[test]
+fn only_a_plain_file_with_plain_tables_is_read() {
+    let home = Home::new();
+    let original = Original::new(&home, "3");
+    let refused = |path: &Path, why: &str| {
+        let run = home.run(&["import", path.to_str().unwrap()]).expect(2);
+        assert!(run.stderr.contains(why), "{why}: {}", run.stderr);
+    };
+    let pipe = home.path().join("pipe.db");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    refused(&pipe, "not a regular file");
+    refused(Path::new("/dev/zero"), "not a regular file");
+    refused(home.path(), "not a regular file");
+    let link = home.path().join("link.db");
+    std::os::unix::fs::symlink(original.path(), &link).unwrap();
+    refused(&link, "it is a link");
+    let journal = original.path().with_file_name("cue.db-wal");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&journal)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    refused(&original.path(), "cue.db-wal is not a regular file");
+    fs::remove_file(&journal).unwrap();
+    // Rows without an end, by a view and by a virtual table.
+    original.write(
+        "DROP TABLE cue_requests;
+         CREATE VIEW cue_requests AS WITH RECURSIVE endless (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
+             SELECT id, 'r' || id AS request_id, 'a' AS agent_id, 'p' AS prompt, NULL AS payload, 'pending' AS status,
+                 '' AS created_at, '' AS updated_at FROM endless;",
+    );
+    refused(&original.path(), "its cue_requests is a view, not a table");
+    original.write("DROP VIEW cue_requests; CREATE VIRTUAL TABLE cue_requests USING fts5 (id, request_id)");
+    refused(
+        &original.path(),
+        "its cue_requests is a virtual table, not a table",
+    );
+}

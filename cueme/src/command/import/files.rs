@@ -1,27 +1,44 @@
 //! Copies the files of answers into our own directory: the original's may be deleted one day.
 
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 
 use protocol_spec::answer::Attachment;
 use protocol_spec::id::RequestId;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use super::source::SourceFile;
 
 /// The largest file that is copied.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// How many bytes are copied in all.
+const ALL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// The longest ending that is kept.
 const ENDING_CHARS_MAX: usize = 8;
 
 /// Where files come from and where they go.
 #[derive(Debug)]
 pub(super) struct Shelf<'a> {
-    pub(super) source: &'a Path,
-    pub(super) target: PathBuf,
+    source: &'a Path,
+    target: PathBuf,
     /// How many were copied.
     pub(super) copied: u64,
+    /// How many bytes may still be copied.
+    bytes_left: u64,
+}
+
+impl<'a> Shelf<'a> {
+    pub(super) fn new(source: &'a Path, target: PathBuf) -> Self {
+        Self {
+            source,
+            target,
+            copied: 0,
+            bytes_left: ALL_BYTES_MAX,
+        }
+    }
 }
 
 impl Shelf<'_> {
@@ -60,10 +77,13 @@ impl Shelf<'_> {
             return Err("its path leads elsewhere".to_owned());
         }
         let said = |error: io::Error| error.to_string();
-        let mut source = File::open(self.source.join(relative)).map_err(said)?;
+        let mut source = open_inside(self.source, relative)?;
         let found = source.metadata().map_err(said)?;
         if !found.is_file() || found.len() > FILE_BYTES_MAX {
             return Err(format!("it is no file of at most {FILE_BYTES_MAX} bytes"));
+        }
+        if found.len() > self.bytes_left {
+            return Err(format!("the files have more than {ALL_BYTES_MAX} bytes together"));
         }
         if std::fs::metadata(target).is_ok_and(|there| there.len() == found.len()) {
             return Ok(());
@@ -74,11 +94,28 @@ impl Shelf<'_> {
             .create(&self.target)
             .map_err(said)?;
         let mut copy = tempfile::NamedTempFile::new_in(&self.target).map_err(said)?;
-        io::copy(&mut source, &mut copy).map_err(said)?;
+        io::copy(&mut (&mut source).take(found.len()), &mut copy).map_err(said)?;
+        self.bytes_left -= found.len();
         copy.as_file().sync_all().map_err(said)?;
         copy.persist(target).map_err(|error| said(error.error))?;
         self.copied += 1;
         Ok(())
+    }
+}
+
+/// Opens a file inside a folder, without following a link out of it and without waiting for the other end of a pipe.
+fn open_inside(folder: &Path, relative: &Path) -> Result<File, String> {
+    let said = |error: io::Error| error.to_string();
+    let path = folder.join(relative);
+    let parent = path.parent().unwrap_or(folder).canonicalize().map_err(said)?;
+    if !parent.starts_with(folder.canonicalize().map_err(said)?) {
+        return Err("its path leads elsewhere".to_owned());
+    }
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
+    match rustix::fs::open(&path, flags, Mode::empty()) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::LOOP) => Err("it is a link".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -102,20 +139,34 @@ mod tests {
         std::fs::write(home.path().join("secret.txt"), "s").unwrap();
         let source = home.path().join("cue");
         std::fs::create_dir(&source).unwrap();
-        let mut shelf = Shelf {
-            source: &source,
-            target: home.path().join("ours"),
-            copied: 0,
-        };
+        std::os::unix::fs::symlink(home.path().join("secret.txt"), source.join("link")).unwrap();
+        std::os::unix::fs::symlink(home.path(), source.join("files")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            source.join("pipe"),
+            rustix::fs::FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        let mut shelf = Shelf::new(&source, home.path().join("ours"));
         let mut remarks = Vec::new();
         let key = RequestId(uuid::Uuid::nil());
-        for path in ["../secret.txt", "files/../../secret.txt", "", "files/none.png"] {
+        for path in [
+            "../secret.txt",
+            "files/../../secret.txt",
+            "",
+            "files/none.png",
+            "files/secret.txt",
+            "link",
+            "pipe",
+        ] {
             let file = SourceFile {
                 path: path.to_owned(),
                 media_type: None,
             };
             assert!(shelf.copy(key, &[file], &mut remarks).is_empty(), "{path}");
         }
-        assert_eq!((remarks.len(), shelf.copied), (4, 0), "{remarks:?}");
+        assert_eq!((remarks.len(), shelf.copied), (7, 0), "{remarks:?}");
     }
 }

@@ -49,11 +49,7 @@ pub(in crate::command) fn run(args: &ImportArgs) -> Result<Exit, CliError> {
         carrier.skip(&format!("agent {agent:?}"), why);
     }
     carrier.send_agents()?;
-    let mut shelf = Shelf {
-        source: source.folder(),
-        target: places.attachments(),
-        copied: 0,
-    };
+    let mut shelf = Shelf::new(source.folder(), places.attachments());
     let (count, mut done) = (source.count()?, 0);
     source.cues(|cue| {
         let name = match &cue.request_id {

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use protocol_spec::exit::Exit;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use crate::error::CliError;
 
@@ -16,6 +19,28 @@ const SCHEMAS: [&str; 2] = ["2", "3"];
 /// Where the header of a database says how it is written, and the value that means a write-ahead log.
 const JOURNAL_BYTE: usize = 19;
 const WRITE_AHEAD: u8 = 2;
+
+/// The tables that are read.
+const TABLES: [&str; 7] = [
+    "schema_meta",
+    "agent_envs",
+    "agent_profiles",
+    "cue_requests",
+    "cue_responses",
+    "cue_response_files",
+    "cue_files",
+];
+
+/// The largest database that is read.
+const DATABASE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+/// The largest single value, in bytes.
+const VALUE_BYTES_MAX: i32 = 64 * 1024 * 1024;
+/// The most rows of one table.
+const ROWS_MAX: u64 = 1_000_000;
+/// How long all of the reading may take, the sending included.
+const READ_WAIT_MAX: Duration = Duration::from_secs(30 * 60);
+/// How many steps SQLite takes between two looks at the clock.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// The database, as it was when it was opened.
 #[derive(Debug)]
@@ -71,21 +96,18 @@ pub(super) struct SourceFile {
 impl Source {
     /// Opens the database so that nothing beside it or in it changes.
     pub(super) fn open(path: &Path) -> Result<Self, CliError> {
-        if !path.is_file() {
-            return Err(
-                CliError::new(Exit::NotFound, format!("there is no database {}", path.display())).with_hint(
-                    "name the file: `cueme import <path of cue.db>`; the original keeps it in ~/.cue",
-                ),
-            );
-        }
+        check_files(path)?;
+        let deadline = Instant::now() + READ_WAIT_MAX;
         let failed = |error: rusqlite::Error| unreadable(path, &error.to_string());
-        let connection = Connection::open_with_flags(
+        let mut connection = Connection::open_with_flags(
             address(path)?,
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )
         .map_err(failed)?;
+        limit(&mut connection, deadline).map_err(failed)?;
         // All that follows reads the database as it is now, whatever the original writes meanwhile.
         connection.execute_batch("BEGIN").map_err(failed)?;
+        check_tables(&connection, path)?;
         let schema = schema(&connection, path)?;
         Ok(Self {
             connection,
@@ -99,10 +121,16 @@ impl Source {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
+    /// Returns how many questions there are, unless there are more than anybody has asked.
     pub(super) fn count(&self) -> Result<u64, CliError> {
-        self.connection
+        let count: u64 = self
+            .connection
             .query_row("SELECT count(*) FROM cue_requests", [], |row| row.get(0))
-            .map_err(|error| self.unreadable(&error))
+            .map_err(|error| self.unreadable(&error))?;
+        if count > ROWS_MAX {
+            return Err(self.too_long("cue_requests"));
+        }
+        Ok(count)
     }
 
     /// Returns every agent that is described or has asked something.
@@ -202,7 +230,12 @@ impl Source {
         let failed = |error: rusqlite::Error| self.unreadable(&error);
         let mut statement = self.connection.prepare(sql).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
+        let mut count = 0;
         while let Some(row) = rows.next().map_err(failed)? {
+            count += 1;
+            if count > ROWS_MAX {
+                return Err(self.too_long(sql));
+            }
             visit(row);
         }
         Ok(())
@@ -215,9 +248,78 @@ impl Source {
             .map_err(|error| self.unreadable(&error))
     }
 
+    fn too_long(&self, what: &str) -> CliError {
+        unreadable(&self.path, &format!("{what} gives more than {ROWS_MAX} rows"))
+    }
+
     fn unreadable(&self, error: &rusqlite::Error) -> CliError {
+        if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+            let seconds = READ_WAIT_MAX.as_secs();
+            return unreadable(&self.path, &format!("reading it took more than {seconds} s"));
+        }
         unreadable(&self.path, &error.to_string())
     }
+}
+
+/// Refuses everything but plain files: a pipe never ends, a device is no database, and a link may lead anywhere.
+fn check_files(path: &Path) -> Result<(), CliError> {
+    let Ok(found) = std::fs::symlink_metadata(path) else {
+        return Err(
+            CliError::new(Exit::NotFound, format!("there is no database {}", path.display()))
+                .with_hint("name the file: `cueme import <path of cue.db>`; the original keeps it in ~/.cue"),
+        );
+    };
+    if found.is_symlink() {
+        return Err(unreadable(path, "it is a link").with_hint("name the file that it leads to"));
+    }
+    if !found.is_file() {
+        return Err(unreadable(path, "it is not a regular file"));
+    }
+    if found.len() > DATABASE_BYTES_MAX {
+        return Err(unreadable(
+            path,
+            &format!("it has more than {DATABASE_BYTES_MAX} bytes"),
+        ));
+    }
+    for ending in ["-wal", "-shm", "-journal"] {
+        let beside = beside(path, ending);
+        if std::fs::symlink_metadata(&beside).is_ok_and(|found| !found.is_file()) {
+            let why = format!("{} is not a regular file", beside.display());
+            return Err(unreadable(path, &why));
+        }
+    }
+    Ok(())
+}
+
+/// Bounds what a hostile database can cost.
+fn limit(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || Instant::now() >= deadline))?;
+    Ok(())
+}
+
+/// Refuses a view or a virtual table in place of a table: it may compute rows for ever.
+fn check_tables(connection: &Connection, path: &Path) -> Result<(), CliError> {
+    let failed = |error: rusqlite::Error| unreadable(path, &error.to_string());
+    for name in TABLES {
+        let found: Option<(String, i64)> = connection
+            .query_row(
+                "SELECT type, rootpage FROM sqlite_master WHERE name = ?1 COLLATE NOCASE",
+                params![name],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()
+            .map_err(failed)?;
+        if let Some((kind, page)) = found
+            && (kind != "table" || page == 0)
+        {
+            let kind = if kind == "table" { "virtual table" } else { &kind };
+            return Err(unreadable(path, &format!("its {name} is a {kind}, not a table")));
+        }
+    }
+    Ok(())
 }
 
 fn entry(agents: &mut BTreeMap<String, SourceAgent>, id: String) -> &mut SourceAgent {
@@ -248,14 +350,16 @@ fn address(path: &Path) -> Result<String, CliError> {
         )));
     };
     let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let is_at_rest = is_write_ahead(path) && !absolute.with_file_name(log_name(&absolute)).exists();
+    let is_at_rest = is_write_ahead(path) && !beside(&absolute, "-wal").exists();
     let immutable = if is_at_rest { "&immutable=1" } else { "" };
     Ok(format!("file:{escaped}?mode=ro{immutable}"))
 }
 
-fn log_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}-wal")
+/// Returns the file that SQLite keeps beside a database under this ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    path.with_file_name(name)
 }
 
 fn is_write_ahead(path: &Path) -> bool {
