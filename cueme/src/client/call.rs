@@ -66,24 +66,37 @@ pub(crate) fn call_running(places: &Places, request: &Request) -> Result<Option<
     }
 }
 
-/// Follows what happens for as long as the broker lives; `each` is told of every event, and of events it missed.
+/// What a watcher is told.
+#[derive(Debug)]
+pub(crate) enum Watched {
+    /// Something happened.
+    Event(EventView),
+    /// Events may have been missed: the state is to be read anew.
+    Missed,
+    /// Nothing happened for the length of a tick.
+    Tick,
+}
+
+/// Follows what happens for as long as the broker lives.
 pub(crate) fn watch(
     places: &Places,
-    mut each: impl FnMut(Option<EventView>) -> Result<(), CliError>,
+    tick: Option<Duration>,
+    mut each: impl FnMut(Watched) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let stream = connect_or_start(places)?;
     let mut session = Session::open(stream, &encode_call(mint(), &Request::Watch(Watch::default()))?);
     // What happened before the connection stood is unknown, so the state is read once at the beginning.
-    each(None)?;
+    each(Watched::Missed)?;
     loop {
-        match session.hear(None, None) {
+        match session.hear(None, tick.map(|tick| Instant::now() + tick)) {
             Ok(super::session::Heard::Reply(reply)) => match *reply {
-                Reply::Event(event) => each(Some(event))?,
-                Reply::Lagged(_) => each(None)?,
+                Reply::Event(event) => each(Watched::Event(event))?,
+                Reply::Lagged(_) => each(Watched::Missed)?,
                 Reply::Error(failure) => return Err(failure.into()),
                 _ => {}
             },
-            Ok(_) => {}
+            Ok(super::session::Heard::Deadline) => each(Watched::Tick)?,
+            Ok(super::session::Heard::Signal(_)) => {}
             Err(Lost::Gone(_)) => return Ok(()),
             Err(lost) => return Err(lost.into_error()),
         }

@@ -1,21 +1,24 @@
 //! Reaching a broker that is already there.
 
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use protocol_spec::endpoint::Places;
 
+use super::trust::{check_directory, check_peer};
 use crate::error::CliError;
-use crate::surroundings;
 
-/// Connects to the broker, or returns `None` when none is running.
+/// Connects to this user's broker, or returns `None` when none is running.
 pub(crate) fn connect(places: &Places) -> Result<Option<UnixStream>, CliError> {
-    refuse_foreign(&places.socket_dir)?;
+    check_directory(&places.socket_dir)?;
+    check_directory(&places.data_dir)?;
     let socket = places.socket();
     match UnixStream::connect(&socket) {
-        Ok(stream) => Ok(Some(stream)),
+        Ok(stream) => {
+            check_peer(&stream, &socket)?;
+            Ok(Some(stream))
+        }
         Err(error) if is_nobody_there(&error) => Ok(None),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(sandboxed(&socket, &error)),
         Err(error) => {
@@ -43,18 +46,4 @@ fn is_nobody_there(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
     )
-}
-
-/// Refuses a socket directory that someone else made: whoever listens there would read every question.
-fn refuse_foreign(directory: &Path) -> Result<(), CliError> {
-    match std::fs::symlink_metadata(directory) {
-        Ok(found) if found.uid() != surroundings::uid() => Err(CliError::no_broker(format!(
-            "the socket directory {} belongs to another user (uid {})",
-            directory.display(),
-            found.uid()
-        ))
-        .with_hint("set CUEME_HOME to a directory of your own")),
-        // A directory that is missing or cannot be looked at is reported by whoever needs it next.
-        Ok(_) | Err(_) => Ok(()),
-    }
 }

@@ -5,6 +5,7 @@
 
 mod connect;
 mod start;
+mod trust;
 
 mod session;
 
@@ -17,7 +18,7 @@ mod budget;
 mod signals;
 
 pub(crate) use budget::wait_below;
-pub(crate) use call::{call, call_running, expect_reply, follow_run, list, watch};
+pub(crate) use call::{Watched, call, call_running, expect_reply, follow_run, list, watch};
 pub(crate) use connect::connect;
 pub(crate) use session::{mint, unexpected_reply};
 pub(crate) use signals::{Signals, Switch};

@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use semver::Version;
 
 use super::connect::connect;
+use super::trust::{check_directory, check_file, is_own_file, is_safe_program};
 use crate::error::CliError;
 use crate::surroundings;
 
@@ -40,7 +41,18 @@ pub(crate) fn connect_or_start(places: &Places) -> Result<UnixStream, CliError> 
 /// Takes the lock under which brokers are started. Nobody else starts one until it is dropped.
 pub(crate) fn lock_start(places: &Places) -> Result<File, CliError> {
     for directory in [&places.socket_dir, &places.data_dir, &places.log_dir] {
+        check_directory(directory)?;
         create_private(directory)?;
+        check_directory(directory)?;
+    }
+    // A directory that was open to others may hold what they put there.
+    for file in [
+        places.start_lock(),
+        places.lock(),
+        places.database(),
+        places.log(),
+    ] {
+        check_file(&file)?;
     }
     let path = places.start_lock();
     let failed = |error: io::Error| CliError::io("lock", &path, &error).with_exit(Exit::NoBroker);
@@ -187,14 +199,17 @@ fn last_words(said: &str) -> (Option<&str>, Option<&str>) {
 /// Returns the newest program that is known to have served this database: ours, or the one recorded beside it.
 ///
 /// An older program must not serve a newer database. Where the newer one is gone, ours is started and refuses a schema
-/// that it does not know.
+/// that it does not know. A record or a program that somebody else could have written is as good as gone.
 fn executable_for(places: &Places) -> Result<PathBuf, CliError> {
     let ours = surroundings::executable().map_err(|error| {
         CliError::no_broker(format!("could not find the program that runs right now: {error}"))
             .with_hint("start the broker yourself with `cueme broker run`")
     })?;
-    let newer = Record::read(places)
-        .filter(|record| is_older(PROGRAM, &record.version) && record.executable.is_file());
+    let record = is_own_file(&places.record())
+        .then(|| Record::read(places))
+        .flatten();
+    let newer =
+        record.filter(|record| is_older(PROGRAM, &record.version) && is_safe_program(&record.executable));
     Ok(newer.map_or(ours, |record| record.executable))
 }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use cueme_tests::{Client, Home, not_run};
+use cueme_tests::{Client, Home, eventually, not_run};
 
 /// The user `nobody` of most systems.
 pub(crate) const NOBODY: u32 = 65534;
@@ -94,21 +94,156 @@ fn another_user_is_refused_by_the_client_and_by_the_broker() {
     set_mode(home.path(), 0o755);
     set_mode(&home.socket(), 0o666);
     as_nobody(&["answer", &cue, "hacked"]).refused(69, &["belongs to another user"]);
-    // A directory that is theirs passes the client's check; the broker still knows who is calling.
-    chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    let run = as_nobody(&["answer", &cue, "hacked"]);
-    assert_eq!(run.stdout, "", "{run:?}");
-    assert_eq!(run.code, Some(69), "{run:?}");
-    chown(home.path(), Some(0), Some(0)).unwrap();
+    // A program of theirs does not check anything; the broker still knows who is calling, and says so in few lines.
+    let knock = "import socket, sys\n\
+        for _ in range(200):\n\
+        \x20   s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n\
+        \x20   s.settimeout(10); assert s.recv(1) == b''\n";
+    let mut knocking = home.command_of("/usr/bin/env".as_ref(), &["python3", "-c", knock]);
+    knocking.arg(home.socket()).uid(NOBODY).gid(NOBODY);
+    Client::start(&mut knocking, b"").finish().expect(0);
     assert!(
         home.log().contains("refused a connection of another user"),
         "{}",
         home.log()
     );
+    set_mode(home.path(), 0o700);
     assert!(client.is_running(), "nothing reached the agent");
     assert_eq!(home.show(&cue)["outcome"], "open");
     home.ok(&["answer", &cue, "8080"]);
     assert!(client.finish().expect(0).starts_with("8080\n"));
+    home.ok(&["broker", "stop"]);
+    let log = home.log();
+    assert_eq!(log.matches("refused").count(), 2, "{log}");
+    assert!(
+        log.contains("refused more connections of other users: 199 of uid 65534"),
+        "{log}"
+    );
+}
+
+/// A record beside the database that names a program, and what that program would leave behind.
+fn plant_record(data: &Path, scratch: &Path) -> PathBuf {
+    let (program, mark) = (scratch.join("planted"), scratch.join("was-run"));
+    std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+    set_mode(&program, 0o755);
+    std::fs::create_dir_all(data).unwrap();
+    let record = format!(
+        "{{\"version\":\"999.0.0\",\"executable\":\"{}\",\"schema\":1}}",
+        program.display()
+    );
+    std::fs::write(data.join("broker.json"), record).unwrap();
+    mark
+}
+
+#[test]
+fn a_program_that_somebody_else_names_is_not_run() {
+    if !is_root() {
+        return not_run("only root can give a file to another user");
+    }
+    // A data directory of somebody else in a home of ours.
+    let home = Home::new();
+    let data = home.path().join("data");
+    let mark = plant_record(&data, home.scratch());
+    chown(&data, Some(NOBODY), Some(NOBODY)).unwrap();
+    home.run(&["join", "cursor"])
+        .refused(69, &["belongs to another user", "CUEME_HOME"]);
+    assert!(!mark.exists());
+    // A record of somebody else in a directory of ours, which was open to them once.
+    chown(&data, Some(0), Some(0)).unwrap();
+    chown(data.join("broker.json"), Some(NOBODY), Some(NOBODY)).unwrap();
+    home.join();
+    assert!(!mark.exists());
+    home.ok(&["broker", "stop"]);
+    // A record of ours that others can write.
+    let mark = plant_record(&data, home.scratch());
+    chown(data.join("broker.json"), Some(0), Some(0)).unwrap();
+    set_mode(&data.join("broker.json"), 0o666);
+    home.join();
+    assert!(!mark.exists());
+    home.ok(&["broker", "stop"]);
+    // A record of ours, and a program that others can write.
+    plant_record(&data, home.scratch());
+    set_mode(&data.join("broker.json"), 0o600);
+    set_mode(&home.scratch().join("planted"), 0o777);
+    home.join();
+    assert!(!mark.exists());
+}
+
+#[test]
+fn root_with_the_home_of_another_user_runs_nothing_of_theirs() {
+    if !is_root() {
+        return not_run("only root can have the home of another user");
+    }
+    let home = Home::new();
+    let foreign = home.scratch().join("alice");
+    let mark = plant_record(&foreign.join(".local/share/cueme"), home.scratch());
+    for path in everything_in(&foreign) {
+        chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    // Even where the innermost directory is root's own, its owner above can replace it.
+    for owner in [NOBODY, 0] {
+        chown(foreign.join(".local/share/cueme"), Some(owner), Some(owner)).unwrap();
+        let mut command = home.command(&["join", "cursor"]);
+        command
+            .env_remove("CUEME_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_RUNTIME_DIR")
+            .env("HOME", &foreign);
+        Client::start(&mut command, b"")
+            .finish()
+            .refused(69, &["belongs to another user", "CUEME_HOME"]);
+        assert!(!mark.exists());
+    }
+}
+
+#[test]
+fn a_broker_of_another_user_is_not_spoken_to() {
+    if !is_root() {
+        return not_run("only root can become another user");
+    }
+    let home = Home::new();
+    std::fs::create_dir(home.path()).unwrap();
+    set_mode(home.path(), 0o777);
+    set_mode(home.scratch(), 0o755);
+    let listen = "import socket, sys\n\
+        s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n\
+        print('listening', flush=True)\n\
+        c, _ = s.accept(); print('heard', len(c.recv(100)), flush=True)\n";
+    let mut listening = home.command_of("/usr/bin/env".as_ref(), &["python3", "-c", listen]);
+    listening.arg(home.socket()).uid(NOBODY).gid(NOBODY);
+    let mut impostor = Client::start(&mut listening, b"");
+    eventually("the impostor listens", || {
+        impostor.stdout().contains("listening").then_some(())
+    });
+    home.run(&["inbox"])
+        .refused(69, &["runs as another user", "65534"]);
+    assert!(
+        impostor.finish().expect(0).contains("heard 0\n"),
+        "it learned nothing"
+    );
+}
+
+#[test]
+fn a_directory_above_that_others_can_write_to_is_refused() {
+    let home = Home::new();
+    let above = home.scratch().join("shared");
+    std::fs::create_dir(&above).unwrap();
+    let inside = above.join("home");
+    let join = || {
+        let mut command = home.command(&["inbox"]);
+        command.env("CUEME_HOME", &inside);
+        Client::start(&mut command, b"").finish()
+    };
+    set_mode(&above, 0o777);
+    join().refused(69, &["others can write to", "chmod go-w"]);
+    assert!(!inside.exists());
+    // As in /tmp, only the owner may replace an entry there.
+    set_mode(&above, 0o1777);
+    join().expect(0);
+    let mut stop = home.command(&["broker", "stop"]);
+    Client::start(stop.env("CUEME_HOME", &inside), b"")
+        .finish()
+        .expect(0);
 }
 
 #[test]
