@@ -25,7 +25,7 @@ pub(crate) use cloud::{
 pub(crate) use hap::{CueArgs, HapVerb, JoinArgs, PauseArgs, RecallArgs};
 pub(crate) use human::{
     AgentsArgs, AnswerArgs, CancelArgs, DeclineArgs, HistoryArgs, InboxArgs, LastArgs, SayArgs, Scope,
-    ShowArgs, TokenArgs, UiArgs,
+    ShowArgs, TokenArgs, UiArgs, UndoArgs,
 };
 pub(crate) use operation::{
     BackupArgs, BrokerArgs, BrokerVerb, CompletionsArgs, DemoArgs, DoctorArgs, PurgeArgs, RestoreArgs,
@@ -78,6 +78,9 @@ pub(crate) enum Verb {
     /// Answer a question; without an answer, asks you for it
     #[command(after_help = ANSWER_EXAMPLES)]
     Answer(AnswerArgs),
+    /// Take back an answer that the agent has not got yet
+    #[command(after_help = "Examples:\n  cueme undo\n  cueme undo 7k3")]
+    Undo(UndoArgs),
     /// Refuse to answer a question; the agent is told
     #[command(after_help = "Examples:\n  cueme decline 7k3\n  cueme decline 7k3 \"not before the release\"")]
     Decline(DeclineArgs),

@@ -79,6 +79,12 @@ impl Terminal {
         self.run(&["send-keys", key]);
     }
 
+    /// Pastes some text, as a terminal does that was asked to bracket it.
+    pub fn pastes(&self, text: &str) {
+        self.run(&["set-buffer", "--", text]);
+        self.run(&["paste-buffer", "-p"]);
+    }
+
     /// Returns what a person sees.
     pub fn screen(&self) -> String {
         let output = self.run(&["capture-pane", "-p"]);

@@ -33,15 +33,18 @@ pub(crate) struct AnswerArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: Option<String>,
     /// What to say, or `-` to read it from stdin
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) text: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "TEXT", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
     /// Pick this option; repeat it where several may be picked
     #[arg(long, value_name = "OPTION")]
     pub(crate) select: Vec<String>,
     /// Want this instead of the options offered
     #[arg(long, value_name = "TEXT")]
     pub(crate) other: Option<String>,
-    /// Fill in a field of a form; repeat it for each field and value
+    /// Fill in a field of a form; repeat it for each field and value. `LABEL=-` reads the value from stdin
     #[arg(long, value_name = "LABEL=VALUE")]
     pub(crate) field: Vec<String>,
     /// Press the confirming button, or continue a pause
@@ -55,6 +58,14 @@ pub(crate) struct AnswerArgs {
     pub(crate) attach: Vec<PathBuf>,
 }
 
+/// Arguments of `undo`.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// The question's id, or the beginning of it; without it, the answer given last
+    #[arg(value_name = "CUE_ID")]
+    pub(crate) cue_id: Option<String>,
+}
+
 /// Arguments of `decline`.
 #[derive(Debug, Args)]
 pub(crate) struct DeclineArgs {
@@ -62,8 +73,11 @@ pub(crate) struct DeclineArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: String,
     /// Why, for the agent
-    #[arg(value_name = "REASON")]
+    #[arg(value_name = "REASON", allow_hyphen_values = true)]
     pub(crate) reason: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "REASON", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
 }
 
 /// Arguments of `ui`.
@@ -109,8 +123,11 @@ pub(crate) struct CancelArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: String,
     /// Why, for the agent
-    #[arg(value_name = "REASON")]
+    #[arg(value_name = "REASON", allow_hyphen_values = true)]
     pub(crate) reason: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "REASON", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
 }
 
 /// Arguments of `say`.
@@ -173,5 +190,6 @@ Examples:
   cueme answer 7k3 --select SQLite
   cueme answer 7k3 --confirm                     also continues a pause
   cueme answer 7k3 --field Env=prod --field Replicas=3
+  pass show prod | cueme answer 7k3 --field Token=-
   cueme answer 7k3 \"see the picture\" --attach shot.png
   git log -3 | cueme answer 7k3 -";

@@ -15,21 +15,24 @@ use crate::cli::AnswerArgs;
 use crate::dialogue::Dialogue;
 use crate::display::{Paint, full, now};
 use crate::error::CliError;
-use crate::input::text_of;
+use crate::input::{read_text, text_of, words_of};
 use crate::{output, surroundings};
+
+/// How long an answer given in the dialogue can be taken back; the page's default.
+const UNDO_WINDOW_MS: u64 = 5000;
 
 pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
     let places = surroundings::places()?;
-    let (cue, answer) = match (&args.cue_id, has_answer(args)) {
+    let (cue, answer, hold_ms) = match (&args.cue_id, has_answer(args)) {
         (Some(cue), true) => {
             let answer = answer_of(args)?;
             if answer.reply.is_none() {
                 warn_of_refusal(&show::find(&places, cue)?, &answer);
             }
-            (cue.clone(), answer)
+            (cue.clone(), answer, 0)
         }
         (_, false) => match ask_person(&places, args.cue_id.as_deref())? {
-            Some(given) => given,
+            Some((cue, answer)) => (cue, answer, UNDO_WINDOW_MS),
             None => return Ok(Exit::NotFound),
         },
         (None, true) => {
@@ -40,19 +43,29 @@ pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
         cue,
         answer,
         by: surroundings::user(),
-        hold_ms: 0,
+        hold_ms,
     };
     decided::send(&places, &Request::Answer(request))
 }
 
 fn has_answer(args: &AnswerArgs) -> bool {
     let has_choice = !args.select.is_empty() || args.other.is_some() || args.confirm || args.cancel;
-    has_choice || !args.text.is_empty() || !args.field.is_empty() || !args.attach.is_empty()
+    has_choice
+        || !args.text.is_empty()
+        || !args.rest.is_empty()
+        || !args.field.is_empty()
+        || !args.attach.is_empty()
 }
 
 fn answer_of(args: &AnswerArgs) -> Result<Answer, CliError> {
+    let text = words_of(&args.text, &args.rest)?;
+    let from_stdin = args.field.iter().filter(|pair| pair.ends_with("=-")).count();
+    if from_stdin + usize::from(text == ["-"]) > 1 {
+        return Err(CliError::usage("only one value can be read from stdin")
+            .with_hint("leave the answer out and run `cueme answer <cue_id>`: it asks for each of them"));
+    }
     Ok(Answer {
-        text: text_of(&args.text, "the answer")?,
+        text: text_of(&text, "the answer")?,
         reply: reply_of(args)?,
         attachments: args
             .attach
@@ -103,16 +116,27 @@ fn fields_of(pairs: &[String]) -> Result<Vec<FieldAnswer>, CliError> {
             return Err(CliError::usage(format!("{pair:?} is not LABEL=VALUE"))
                 .with_hint(format!("write --field {:?}", format!("{pair}=value"))));
         };
-        match fields.iter_mut().find(|field| field.label == label.trim()) {
-            Some(field) => field.values.push(value.to_owned()),
+        let (label, value) = (label.trim(), field_value(label.trim(), value)?);
+        match fields.iter_mut().find(|field| field.label == label) {
+            Some(field) => field.values.push(value),
             None => fields.push(FieldAnswer {
-                label: label.trim().to_owned(),
-                values: vec![value.to_owned()],
+                label: label.to_owned(),
+                values: vec![value],
                 other: None,
             }),
         }
     }
     Ok(fields)
+}
+
+/// Returns a value as it is given, or for `-` from stdin, so that a password need not stand among the arguments, where
+/// every user of the machine reads it. A person at a terminal is asked for it without an echo.
+fn field_value(label: &str, value: &str) -> Result<String, CliError> {
+    match value {
+        "-" if io::stdin().is_terminal() => Dialogue::with_terminal().ask_value(label),
+        "-" => read_text(&format!("the value of {label:?}")),
+        value => Ok(value.to_owned()),
+    }
 }
 
 /// Names a file by its absolute path, so that the agent finds it from any directory.
@@ -164,10 +188,17 @@ fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answ
     let mut dialogue = Dialogue::with_terminal();
     let cue = match cue {
         Some(cue) => show::find(places, cue)?,
-        None => match pick(inbox::open_cues(places)?, &mut dialogue)? {
-            Some(cue) => cue,
-            None => return Ok(None),
-        },
+        None => {
+            let mut cues = inbox::open_cues(places)?;
+            match cues.len() {
+                0 => {
+                    output::print_line("no agent is waiting for you")?;
+                    return Ok(None);
+                }
+                1 => cues.swap_remove(0),
+                _ => dialogue.pick_cue(cues)?,
+            }
+        }
     };
     if !cue.outcome.is_answerable() {
         return Err(CliError::new(
@@ -178,7 +209,6 @@ fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answ
     }
     output::print_line(&full(&cue, now(), output::columns(), Paint::for_stdout()))?;
     let answer = dialogue.answer(&cue)?;
-    warn_of_refusal(&cue, &answer);
     Ok(Some((cue.cue_id.to_string(), answer)))
 }
 
@@ -201,20 +231,6 @@ fn warn_of_refusal(cue: &CueView, answer: &Answer) {
             "note: this is neither {:?} nor {:?}: it refuses the request, with your words as the reason",
             confirm.confirm_label, confirm.cancel_label
         ));
-    }
-}
-
-fn pick(
-    mut cues: Vec<CueView>,
-    dialogue: &mut Dialogue<impl io::BufRead, impl io::Write>,
-) -> Result<Option<CueView>, CliError> {
-    match cues.len() {
-        0 => {
-            output::print_line("no agent is waiting for you")?;
-            Ok(None)
-        }
-        1 => Ok(cues.pop()),
-        _ => dialogue.pick_cue(cues).map(Some),
     }
 }
 

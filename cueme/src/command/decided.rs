@@ -4,19 +4,21 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Decided, Request};
 use protocol_spec::outcome::Outcome;
+use protocol_spec::time::Timestamp;
 
 use crate::client::{call, expect_reply};
+use crate::display::now;
 use crate::error::CliError;
 use crate::output;
 
 /// Sends a decision and tells what became of it.
 pub(super) fn send(places: &Places, request: &Request) -> Result<Exit, CliError> {
     let decided = expect_reply!(call(places, request)?, Decided)?;
-    output::print_line(&words(&decided))?;
+    output::print_line(&words(&decided, now()))?;
     Ok(Exit::Done)
 }
 
-fn words(decided: &Decided) -> String {
+fn words(decided: &Decided, now: Timestamp) -> String {
     let Decided { cue_id, agent_id, .. } = decided;
     let verb = match decided.outcome {
         Outcome::Answered => "answered",
@@ -24,6 +26,12 @@ fn words(decided: &Decided) -> String {
         Outcome::Cancelled => "closed",
         Outcome::Open | Outcome::Superseded => "noted",
     };
+    if let Some(released_at) = decided.released_at {
+        let left = released_at.millis_since(now).div_ceil(1000);
+        return format!(
+            "{verb} {cue_id}: agent {agent_id} gets this in {left} s; until then `cueme undo {cue_id}` takes it back"
+        );
+    }
     let who = match decided.handed_to {
         0 => format!("agent {agent_id} stopped listening; it gets this when it asks again"),
         1 => format!("handed to the waiting client of agent {agent_id}"),
@@ -46,8 +54,14 @@ mod tests {
             handed_to,
             released_at: None,
         };
+        let words = |decided: &Decided| words(decided, Timestamp::from_millis(1000));
         assert!(words(&decided(0)).contains("stopped listening; it gets this when it asks again"));
         assert!(words(&decided(1)).contains("handed to the waiting client"));
         assert!(words(&decided(2)).contains("2 waiting clients"));
+        let held = Decided {
+            released_at: Some(Timestamp::from_millis(5500)),
+            ..decided(1)
+        };
+        assert!(words(&held).contains("gets this in 5 s; until then `cueme undo "));
     }
 }

@@ -16,6 +16,7 @@ mod say;
 mod show;
 mod token;
 mod ui;
+mod undo;
 
 mod agent;
 mod chats;

@@ -7,7 +7,7 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, import,
-    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
+    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui, undo,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -24,6 +24,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Inbox(args) => inbox::run(&args),
         Verb::Show(args) => show::run(&args),
         Verb::Answer(args) => answer::run(&args),
+        Verb::Undo(args) => undo::run(&args),
         Verb::Decline(args) => decline::run(&args),
         Verb::Cancel(args) => cancel::run(&args),
         Verb::Say(args) => say::run(&args),

@@ -1,42 +1,29 @@
-//! Lines to and from a person.
+//! Prompts and replies, whatever they are about.
 
-use std::io::{self, BufRead, BufReader, Stdin, Stdout, Write};
+use std::io::{self, Stdout, Write};
 
 use protocol_spec::exit::Exit;
 use protocol_spec::message::CueView;
 
-use super::secret::Hidden;
+use super::editor::TerminalLines;
+use super::lines::{Lines, Typed};
 use crate::display::{ago, now, shorten, visible_line};
 use crate::error::CliError;
 use crate::output;
 
 /// A conversation with a person.
 #[derive(Debug)]
-pub(crate) struct Dialogue<R, W> {
-    input: R,
-    output: W,
-    /// Whether there is a terminal whose echo can be turned off.
-    has_terminal: bool,
+pub(crate) struct Dialogue<L, W> {
+    pub(super) lines: L,
+    pub(super) output: W,
 }
 
-impl Dialogue<BufReader<Stdin>, Stdout> {
-    /// Talks over stdin and stdout.
+impl Dialogue<TerminalLines, Stdout> {
+    /// Talks over the terminal of stdin and stdout.
     pub(crate) fn with_terminal() -> Self {
         Self {
-            input: BufReader::new(io::stdin()),
+            lines: TerminalLines::default(),
             output: io::stdout(),
-            has_terminal: true,
-        }
-    }
-}
-
-impl<R: BufRead, W: Write> Dialogue<R, W> {
-    #[cfg(test)]
-    pub(super) fn over(input: R, output: W) -> Self {
-        Self {
-            input,
-            output,
-            has_terminal: false,
         }
     }
 
@@ -58,74 +45,81 @@ impl<R: BufRead, W: Write> Dialogue<R, W> {
         Ok(cues.swap_remove(number - 1))
     }
 
-    /// Asks for a yes; whatever else is typed, and the end of the input, is a no.
-    pub(crate) fn ask_yes(&mut self, question: &str) -> Result<bool, CliError> {
-        write!(self.output, "{question}")
-            .and_then(|()| self.output.flush())
-            .map_err(|error| broken(&error))?;
-        let mut line = String::new();
-        self.input.read_line(&mut line).map_err(|error| broken(&error))?;
-        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    /// Asks for a secret that belongs into an argument.
+    pub(crate) fn ask_value(&mut self, label: &str) -> Result<String, CliError> {
+        self.ask_secret(&format!("{}: ", visible_line(label)))
     }
 
+    /// Asks for a yes; any other text, and the end of the input, is a no.
+    pub(crate) fn ask_yes(&mut self, question: &str) -> Result<bool, CliError> {
+        match self.lines.read(question, "").map_err(|error| broken(&error))? {
+            Typed::Text(text) => Ok(matches!(text.trim().to_lowercase().as_str(), "y" | "yes")),
+            Typed::End => Ok(false),
+            Typed::Interrupt => Err(CliError::silent(Exit::Interrupted)),
+        }
+    }
+}
+
+impl<L: Lines, W: Write> Dialogue<L, W> {
     /// Writes a line.
     pub(super) fn say(&mut self, line: &str) -> Result<(), CliError> {
         writeln!(self.output, "{line}").map_err(|error| broken(&error))
     }
 
-    /// Asks for one line, without its line break.
-    pub(super) fn ask_line(&mut self, question: &str) -> Result<String, CliError> {
-        write!(self.output, "{question}")
-            .and_then(|()| self.output.flush())
-            .map_err(|error| broken(&error))?;
-        let mut line = String::new();
-        match self.input.read_line(&mut line) {
-            Ok(0) => Err(left()),
-            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
-            Err(error) => Err(broken(&error)),
-        }
+    /// Asks for a text, beginning with a draft.
+    pub(super) fn ask(&mut self, question: &str, draft: &str) -> Result<String, CliError> {
+        self.output.flush().map_err(|error| broken(&error))?;
+        let typed = self.lines.read(question, draft);
+        self.typed(typed)
     }
 
-    /// Asks for one line that is not shown while it is typed.
+    /// Asks for a text that is not shown while it is typed.
     pub(super) fn ask_secret(&mut self, question: &str) -> Result<String, CliError> {
-        let hidden = self.has_terminal.then(Hidden::begin).flatten();
-        let line = self.ask_line(question);
-        if hidden.is_some() {
-            drop(hidden);
-            self.say("")?;
-        }
-        line
+        self.output.flush().map_err(|error| broken(&error))?;
+        let typed = self.lines.read_secret(question);
+        self.typed(typed)
     }
 
-    /// Asks for lines up to one that holds only a dot.
-    pub(super) fn ask_lines(&mut self, question: &str) -> Result<String, CliError> {
-        self.say(&format!("{question} (end with a line that holds only a dot)"))?;
-        let mut lines = Vec::new();
-        loop {
-            match self.ask_line("| ")?.as_str() {
-                "." => return Ok(lines.join("\n")),
-                line => lines.push(line.to_owned()),
-            }
+    /// Asks for a text of one or more lines; a backslash at its end continues it on the next line.
+    pub(super) fn ask_text(&mut self, question: &str, draft: &str) -> Result<String, CliError> {
+        let mut text = self.ask(question, draft)?;
+        let indent = format!("{:>1$} ", "|", question.trim_end().chars().count());
+        while let Some(begun) = text.strip_suffix('\\') {
+            let begun = begun.to_owned();
+            let more = self.ask(&indent, "")?;
+            text = format!("{begun}\n{more}");
         }
+        Ok(text)
     }
 
     /// Asks until the person gives a number from one to `max`.
     pub(super) fn ask_number(&mut self, question: &str, max: usize) -> Result<usize, CliError> {
+        let mut draft = String::new();
         loop {
-            let line = self.ask_line(question)?;
+            let line = self.ask(question, &draft)?;
             match line.trim().parse() {
                 Ok(number) if (1..=max).contains(&number) => return Ok(number),
                 _ => self.say(&format!("write a number from 1 to {max}"))?,
             }
+            draft = line;
+        }
+    }
+
+    /// Ends the conversation at the person's wish: nothing is sent.
+    pub(super) fn leave(&mut self) -> CliError {
+        self.lines.discard();
+        CliError::new(Exit::Interrupted, "nothing was sent; the question stays open")
+    }
+
+    fn typed(&mut self, typed: io::Result<Typed>) -> Result<String, CliError> {
+        match typed {
+            Ok(Typed::Text(text)) => Ok(text),
+            Ok(Typed::End | Typed::Interrupt) => Err(self.leave()),
+            Err(error) => Err(broken(&error)),
         }
     }
 }
 
 fn broken(error: &io::Error) -> CliError {
     CliError::new(Exit::Io, format!("could not talk to the terminal: {error}"))
-}
-
-/// The person ended the conversation; nothing was sent.
-fn left() -> CliError {
-    CliError::new(Exit::Interrupted, "nothing was sent; the question stays open")
 }

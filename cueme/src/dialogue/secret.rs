@@ -1,4 +1,4 @@
-//! Typing without being seen.
+//! Typing without an echo, where the line editor cannot draw.
 
 use std::io;
 
@@ -16,7 +16,7 @@ impl Hidden {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
+        tcsetattr(io::stdin(), OptionalActions::Now, &silent).ok()?;
         Some(Self { before })
     }
 }
@@ -24,6 +24,6 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         // If the terminal is gone there is nothing to restore.
-        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &self.before);
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -13,8 +13,8 @@ mod cue;
 
 #[cfg(test)]
 pub(crate) use cue::tests::question;
-pub(crate) use cue::{card, full};
+pub(crate) use cue::{card, full, outcome_word};
 pub(crate) use paint::Paint;
 pub(crate) use visible::{visible, visible_line};
 pub(crate) use when::{ago, at, now};
-pub(crate) use width::{pad, shorten};
+pub(crate) use width::{pad, shorten, wrap};

@@ -41,6 +41,16 @@ pub(super) fn check_form(answers: Vec<FieldAnswer>, form: &Form) -> Result<Check
     Ok((Some(Reply::Form { fields }), Block::Fields(lines)))
 }
 
+/// Checks one field by itself, for a dialogue that asks field by field.
+pub fn check_one_field(answer: FieldAnswer, field: &Field) -> Result<(), AnswerError> {
+    if check_field(answer, field)?.is_empty() && field.required {
+        return Err(AnswerError::MissingField {
+            label: field.label.clone(),
+        });
+    }
+    Ok(())
+}
+
 /// Puts each answer beside its field.
 fn by_field(answers: Vec<FieldAnswer>, form: &Form) -> Result<Vec<Option<FieldAnswer>>, AnswerError> {
     let mut given: Vec<Option<FieldAnswer>> = vec![None; form.fields.len()];

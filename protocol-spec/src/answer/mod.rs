@@ -29,6 +29,7 @@ mod value;
 pub use check::{Checked, Question};
 pub use consent::consent;
 pub use error::AnswerError;
+pub use form::check_one_field;
 pub use model::{
     ANSWER_BYTES_MAX, ATTACHMENT_PATH_BYTES_MAX, ATTACHMENTS_MAX, Answer, Attachment, FieldAnswer, Reply,
 };

@@ -1,6 +1,8 @@
 //! The human's side: seeing what is asked, and answering in a real terminal.
 
 use cueme_tests::{Client, Home, Terminal, eventually, not_run_without};
+use protocol_spec::answer::Answer;
+use protocol_spec::message::{GiveAnswer, Reply, Request};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
 
@@ -152,6 +154,14 @@ fn terminal(home: &Home, words: &[&str]) -> Option<Terminal> {
     None
 }
 
+/// Sends what the person has looked at.
+fn sends(screen: &Terminal) {
+    screen.sees("send it?");
+    screen.types("y");
+    screen.press("Enter");
+    screen.sees("exit=0");
+}
+
 #[test]
 fn a_person_answers_everything_by_being_asked() {
     let home = Home::new();
@@ -167,7 +177,7 @@ fn a_person_answers_everything_by_being_asked() {
     );
     screen.types("2");
     screen.press("Enter");
-    screen.sees("exit=0");
+    sends(&screen);
     assert!(client.finish().expect(0).starts_with("PostgreSQL\n"));
 }
 
@@ -192,7 +202,7 @@ fn a_person_picks_among_several_questions_and_writes_chinese() {
     screen.sees("your answer:");
     screen.types("先备份,再迁移");
     screen.press("Enter");
-    screen.sees("exit=0");
+    sends(&screen);
     assert!(second.finish().expect(0).starts_with("先备份,再迁移\n"));
     assert!(first.is_running(), "the other question stays");
 }
@@ -209,23 +219,28 @@ fn a_person_fills_in_a_form_and_the_password_is_not_shown() {
     screen.sees("Replicas (number):");
     screen.types("three");
     screen.press("Enter");
-    // The card above shows the fields as well; the line that asks holds nothing but the label.
-    let asks_for_key = |times: usize| {
-        eventually("the password is asked for", || {
-            let seen = screen.screen();
-            (seen.lines().filter(|line| line.trim_end() == "Key:").count() == times).then_some(())
-        });
-    };
-    asks_for_key(1);
-    screen.types("hunter2");
-    screen.press("Enter");
     screen.sees("is not a number");
+    // The wrong value is asked for again in place, and is still there to be changed.
+    eventually("the wrong value is there to be changed", || {
+        let seen = screen.screen();
+        (seen.matches("Replicas (number): three").count() == 2).then_some(())
+    });
+    for _ in 0.."three".len() {
+        screen.press("BSpace");
+    }
     screen.types("3");
     screen.press("Enter");
-    asks_for_key(2);
+    // The card above shows the fields as well; the line that asks holds nothing but the label.
+    eventually("the password is asked for", || {
+        let seen = screen.screen();
+        seen.lines().any(|line| line.trim_end() == "Key:").then_some(())
+    });
     screen.types("hunter2");
     screen.press("Enter");
-    let seen = screen.sees("exit=0");
+    let seen = screen.sees("send it?");
+    assert!(seen.contains("Key: [redacted]"), "{seen}");
+    sends(&screen);
+    let seen = screen.screen();
     assert!(!seen.contains("hunter2"), "{seen}");
     assert!(
         client
@@ -254,6 +269,247 @@ fn a_person_continues_a_pause_and_may_leave_without_answering() {
     screen.press("Enter");
     screen.sees("exit=0");
     assert!(client.finish().expect(0).starts_with("Continue\n"));
+}
+
+#[test]
+fn a_slip_is_asked_again_in_place_and_a_yes_presses_the_button() {
+    let home = Home::new();
+    let agent = home.join();
+    let confirm = r#"{"type":"confirm","confirm_label":"Deploy","cancel_label":"Wait"}"#;
+    let (mut client, cue) = home.ask(&agent, "Go?", Some(confirm));
+    let Some(screen) = terminal(&home, &["answer", &cue]) else {
+        return;
+    };
+    screen.sees("number, or your own words:");
+    screen.types("7");
+    screen.press("Enter");
+    screen.sees("there is no option 7");
+    screen.press("BSpace");
+    screen.types("y");
+    screen.press("Enter");
+    let seen = screen.sees("send it?");
+    assert!(seen.contains("will read:\n  Deploy\n"), "{seen}");
+    assert!(
+        client.is_running(),
+        "nothing is sent before the person has looked"
+    );
+    sends(&screen);
+    assert!(client.finish().expect(0).starts_with("Deploy\n"));
+}
+
+#[test]
+fn a_pasted_text_of_several_lines_is_one_answer_and_can_be_taken_back() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "What should I do?", None);
+    let Some(screen) = terminal(&home, &["answer", &cue]) else {
+        return;
+    };
+    screen.sees("your answer:");
+    screen.pastes("first line\ntouch second-line\n\nlast line");
+    screen.sees("last line");
+    assert!(!screen.screen().contains("send it?"), "{}", screen.screen());
+    screen.press("Enter");
+    screen.sees("send it?");
+    screen.types("e");
+    screen.press("Enter");
+    // The text is still there to be changed.
+    eventually("the draft is back", || {
+        (screen.screen().matches("touch second-line").count() >= 3).then_some(())
+    });
+    screen.types("!");
+    screen.press("Enter");
+    screen.sees("last line!");
+    sends(&screen);
+    let seen = screen.screen();
+    assert!(seen.contains("`cueme undo "), "{seen}");
+    let text = client.finish().expect(0).to_owned();
+    assert!(
+        text.starts_with("first line\ntouch second-line\n\nlast line!\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_person_writes_in_their_own_editor_and_starts_new_lines() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "What should I do?", None);
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let editor = [("EDITOR", "sed -i s/draft/final/")];
+    let screen = Terminal::open_with(&home, &editor, &["answer", &cue]);
+    screen.sees("your answer:");
+    screen.types("a draft");
+    screen.press("C-x");
+    screen.press("C-e");
+    screen.sees("a final");
+    screen.press("M-Enter");
+    screen.types("and more");
+    screen.sees("and more");
+    screen.press("Enter");
+    sends(&screen);
+    assert!(client.finish().expect(0).starts_with("a final\nand more\n"));
+}
+
+#[test]
+fn ctrl_c_at_a_password_leaves_a_clean_terminal_and_sends_nothing() {
+    let home = Home::new();
+    let agent = home.join();
+    let form = r#"{"type":"form","fields":[{"label":"Key","kind":"password"}]}"#;
+    let (client, cue) = home.ask(&agent, "Deploy?", Some(form));
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let script = format!("\"$CUEME_BIN\" answer {cue}; echo left=$?; stty -a");
+    let screen = Terminal::running(&home.command_of("/bin/sh".as_ref(), &["-c", &script]));
+    eventually("the password is asked for", || {
+        let seen = screen.screen();
+        seen.lines().any(|line| line.trim_end() == "Key:").then_some(())
+    });
+    screen.types("hunter2");
+    screen.press("C-c");
+    let seen = screen.sees("exit=0");
+    assert!(
+        seen.contains("left=130") && seen.contains("nothing was sent"),
+        "{seen}"
+    );
+    for mode in [" echo ", " icanon ", " isig "] {
+        assert!(seen.replace(['\n', ';'], " ").contains(mode), "{mode}: {seen}");
+    }
+    assert!(!seen.contains("hunter2"), "{seen}");
+    assert!(client.is_running());
+}
+
+#[test]
+fn a_secret_need_not_stand_among_the_arguments() {
+    let home = Home::new();
+    let agent = home.join();
+    let form = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
+    let (mut client, cue) = home.ask(&agent, "Deploy?", Some(form));
+    home.run_with(&["answer", &cue, "--field", "User=-", "--field", "Key=-"], b"x\n")
+        .refused(2, &["only one value can be read from stdin"]);
+    home.run_with(
+        &["answer", &cue, "--field", "User=me", "--field", "Key=-"],
+        b"hunter2\n",
+    )
+    .expect(0);
+    assert!(client.finish().expect(0).starts_with("User: me\nKey: hunter2\n"));
+    let (mut client, cue) = home.ask(&agent, "Again?", Some(form));
+    let Some(screen) = terminal(&home, &["answer", &cue, "--field", "Key=-"]) else {
+        return;
+    };
+    screen.sees("Key:");
+    screen.types("hunter3");
+    screen.press("Enter");
+    let seen = screen.sees("exit=0");
+    assert!(!seen.contains("hunter3"), "{seen}");
+    assert!(client.finish().expect(0).starts_with("Key: hunter3\n"));
+}
+
+#[test]
+fn an_answer_may_begin_with_a_dash_and_a_mistyped_option_is_no_answer() {
+    let home = Home::new();
+    let agent = home.join();
+    let (mut client, cue) = home.ask(&agent, "Which flags?", None);
+    home.run(&["answer", &cue, "--confrim"])
+        .refused(2, &["there is no option --confrim"]);
+    assert!(client.is_running());
+    home.ok(&["answer", &cue, "-v levels"]);
+    assert!(client.finish().expect(0).starts_with("-v levels\n"));
+    let (mut client, cue) = home.ask(&agent, "Which option?", None);
+    home.ok(&["answer", &cue, "--", "--force"]);
+    assert!(client.finish().expect(0).starts_with("--force\n"));
+    let (mut client, cue) = home.ask(&agent, "Why not?", None);
+    home.ok(&["decline", &cue, "-1 for that"]);
+    assert!(client.finish().expect(0).starts_with("declined: -1 for that\n"));
+}
+
+#[test]
+fn an_answer_that_is_held_is_taken_back_with_its_words() {
+    let home = Home::new();
+    let agent = home.join();
+    home.run(&["undo"])
+        .refused(1, &["no answer that could be taken back"]);
+    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let answer = Request::Answer(GiveAnswer {
+        cue: cue.clone(),
+        answer: Answer {
+            text: Some("8080, I think".to_owned()),
+            ..Answer::default()
+        },
+        by: None,
+        hold_ms: 30_000,
+    });
+    assert!(matches!(home.wire().call(&answer), Some(Reply::Decided(_))));
+    let told = home.ok(&["undo"]);
+    assert!(
+        told.contains("is open again") && told.contains("8080, I think"),
+        "{told}"
+    );
+    assert_eq!(home.show(&cue)["outcome"], "open");
+    assert!(client.is_running());
+    home.ok(&["answer", &cue, "8081"]);
+    assert!(client.finish().expect(0).starts_with("8081\n"));
+    home.run(&["undo", &cue])
+        .refused(1, &["no answer that could be taken back"]);
+}
+
+#[test]
+fn json_on_a_terminal_and_quoted_words_in_errors_show_what_is_hidden() {
+    let home = Home::new();
+    let agent = home.join();
+    let hostile = "a\u{9b}31mb\u{202e}c\u{200b}d";
+    let (mut client, cue) = home.ask(&agent, hostile, None);
+    for words in [vec!["inbox", "--json"], vec!["show", &cue, "--json"]] {
+        let Some(screen) = terminal(&home, &words) else {
+            return;
+        };
+        screen.sees("exit=0");
+        // The line is longer than the screen is wide.
+        let seen = screen.screen().replace('\n', "");
+        assert!(seen.contains(r"a\u009b31mb\u202ec\u200bd"), "{seen}");
+    }
+    home.ok(&["answer", &cue, hostile]);
+    client.finish().expect(0);
+    let refused = home.run(&["answer", &cue, "second"]);
+    assert!(
+        refused.stderr.contains("a<U+009B>31mb<U+202E>c<U+200B>d"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_followed_log_cannot_act_on_the_terminal() {
+    let home = Home::new();
+    home.join();
+    let log = home.path().join("logs/broker.log");
+    std::fs::write(&log, "before\u{1b}[2J\u{202e}after\n").unwrap();
+    let Some(screen) = terminal(&home, &["broker", "logs", "--follow"]) else {
+        return;
+    };
+    screen.sees("before␛[2J<U+202E>after");
+}
+
+#[test]
+fn a_watched_inbox_counts_on_while_nothing_happens() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, _cue) = home.ask(&agent, "Which port?", None);
+    client.kill();
+    home.wait_for("Which port?", 0);
+    let Some(screen) = terminal(&home, &["inbox", "--watch"]) else {
+        return;
+    };
+    let seconds = || {
+        let seen = screen.screen().replace('\n', " ");
+        let (_, rest) = seen.split_once("stopped listening ")?;
+        rest.split_once(' ')?.0.parse::<u64>().ok()
+    };
+    let first = eventually("the time is shown", seconds);
+    eventually("the time goes on", || seconds().filter(|now| *now > first));
 }
 
 #[test]

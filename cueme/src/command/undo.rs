@@ -1,0 +1,74 @@
+//! `cueme undo`: takes back an answer that the agent has not got yet.
+
+use protocol_spec::answer::{Answer, Reply};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use protocol_spec::message::{History, Request, Undo};
+
+use crate::cli::UndoArgs;
+use crate::client::{call, expect_reply, list};
+use crate::display::{now, visible};
+use crate::error::CliError;
+use crate::{output, surroundings};
+
+/// How many of the newest questions are searched for an answer that can be taken back.
+const SEARCHED_MAX: u32 = 200;
+
+pub(super) fn run(args: &UndoArgs) -> Result<Exit, CliError> {
+    let places = surroundings::places()?;
+    let cue = match &args.cue_id {
+        Some(cue) => cue.clone(),
+        None => newest_held(&places)?,
+    };
+    let undone = expect_reply!(call(&places, &Request::Undo(Undo { cue }))?, Undone)?;
+    output::print_line(&format!("{} is open again; the agent got nothing", undone.cue_id))?;
+    if let Some(text) = undone.answer.as_ref().and_then(draft_text) {
+        output::print_line("you had written:")?;
+        output::print_line(&visible(&text))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Finds the answer given last that can still be taken back.
+fn newest_held(places: &Places) -> Result<String, CliError> {
+    let history = History {
+        agent: None,
+        search: None,
+        limit: Some(SEARCHED_MAX),
+        before: None,
+    };
+    let mut held = Vec::new();
+    list(places, &Request::History(history), |reply| {
+        let cue = expect_reply!(reply, Cue)?;
+        if cue.released_at.is_some_and(|released| released > now()) {
+            held.push((cue.decided_at, cue.cue_id.to_string()));
+        }
+        Ok(())
+    })?;
+    held.into_iter().max().map(|(_, cue)| cue).ok_or_else(|| {
+        CliError::new(Exit::NotFound, "there is no answer that could be taken back")
+            .with_hint("the agent has it already; `cueme say <agent_id>` leaves it a message")
+    })
+}
+
+/// Returns what the person wrote or picked, so that it is not lost; secrets do not come back.
+fn draft_text(answer: &Answer) -> Option<String> {
+    let reply = match &answer.reply {
+        Some(Reply::Choice { selected, other }) => selected.iter().chain(other).cloned().collect(),
+        Some(Reply::Form { fields }) => fields
+            .iter()
+            .map(|field| {
+                let values: Vec<&str> = field
+                    .values
+                    .iter()
+                    .chain(&field.other)
+                    .map(String::as_str)
+                    .collect();
+                format!("{}: {}", field.label, values.join(", "))
+            })
+            .collect(),
+        Some(Reply::Confirm { .. } | Reply::Continue) | None => Vec::new(),
+    };
+    let parts: Vec<String> = reply.into_iter().chain(answer.text.clone()).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
