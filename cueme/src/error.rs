@@ -13,6 +13,7 @@ use protocol_spec::frame::FrameError;
 use protocol_spec::id::IdError;
 use protocol_spec::message::Failure;
 
+use crate::display::visible;
 use crate::output;
 
 /// Why a call failed.
@@ -74,7 +75,8 @@ impl CliError {
     /// Says on stderr what went wrong, and returns how to end.
     pub(crate) fn report(&self) -> Exit {
         if !self.message.is_empty() {
-            output::tell(&self.to_string());
+            // It may quote an agent's words.
+            output::tell(&visible(&self.to_string()));
         }
         self.exit
     }

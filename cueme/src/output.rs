@@ -4,8 +4,11 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use protocol_spec::exit::Exit;
+use protocol_spec::visible::{Piece, has_hidden, pieces};
 use rustix::fs::{FileType, OFlags};
+use serde::Serialize;
 
+use crate::display::visible;
 use crate::error::CliError;
 
 /// Writes to stdout for a person or a program that may close the pipe when it has seen enough.
@@ -23,6 +26,52 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
 /// Writes one line to stdout, as [`print`] does.
 pub(crate) fn print_line(line: &str) -> Result<(), CliError> {
     print(&format!("{line}\n"))
+}
+
+/// Writes text that an agent wrote: as it is to a program, without characters that act there to a terminal.
+pub(crate) fn print_foreign(text: &str) -> Result<(), CliError> {
+    if is_terminal() && has_hidden_or_return(text) {
+        print_line(&visible(text))
+    } else {
+        print(text)
+    }
+}
+
+/// Writes a value as one line of JSON. On a terminal, characters that cannot be seen are escaped: the value is the same.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    print_line(&json_line(value)?)
+}
+
+/// Returns a value as one line of JSON, as [`print_json`] writes it.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<String, CliError> {
+    let line = serde_json::to_string(value)
+        .map_err(|error| CliError::new(Exit::Io, format!("could not write JSON: {error}")))?;
+    Ok(json_text(line))
+}
+
+/// Returns JSON that is written already, as [`print_json`] writes it.
+pub(crate) fn json_text(json: String) -> String {
+    if is_terminal() { escaped_json(&json) } else { json }
+}
+
+/// Escapes hidden characters of a JSON text. Outside of strings it has none but line breaks and tabs.
+fn escaped_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for piece in pieces(json) {
+        match piece {
+            Piece::Seen(seen) => escaped.push_str(seen),
+            Piece::Hidden(letter) => {
+                for unit in letter.encode_utf16(&mut [0; 2]) {
+                    escaped.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    escaped
+}
+
+fn has_hidden_or_return(text: &str) -> bool {
+    text.contains('\r') || has_hidden(text)
 }
 
 /// Writes to stdout what an agent must read. A closed pipe is a failure here: nobody has read it.
@@ -84,4 +133,24 @@ fn is_null_device(descriptor: impl AsFd) -> bool {
         return false;
     };
     FileType::from_raw_mode(ours.st_mode) == FileType::CharacterDevice && ours.st_rdev == null.st_rdev
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_with_hidden_characters_escaped_is_the_same_value() {
+        let value = serde_json::json!({"a\u{202e}": ["\u{7f}\u{9b}31m", "👩\u{200d}💻", "\u{e0041}", "数"]});
+        let escaped = escaped_json(&value.to_string());
+        assert!(!has_hidden(&escaped), "{escaped}");
+        assert!(
+            escaped.contains("\\u202e") && escaped.contains("\\udb40\\udc41"),
+            "{escaped}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&escaped).unwrap(),
+            value
+        );
+    }
 }

@@ -33,6 +33,12 @@ impl StoreBuilder {
         }
     }
 
+    /// Names the chat.
+    pub(crate) fn name(&mut self, name: &str) -> &mut Self {
+        self.meta["name"] = name.into();
+        self
+    }
+
     /// Adds a blob and returns its id as messages hold it.
     pub(crate) fn blob(&mut self, data: Vec<u8>) -> Vec<u8> {
         let id = Sha256::digest(&data).to_vec();

@@ -17,7 +17,7 @@ pub(super) fn run(args: &AgentsArgs) -> Result<Exit, CliError> {
         Ok(())
     })?;
     if args.json {
-        output::print_line(&serde_json::to_string(&agents).unwrap_or_default())?;
+        output::print_json(&agents)?;
     } else if agents.is_empty() {
         output::print_line("no agent has joined yet; an agent does so with `cueme join <agent_runtime>`")?;
     } else {

@@ -2,11 +2,10 @@
 
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{CueView, History, Request};
-use protocol_spec::outcome::Outcome;
 
 use crate::cli::HistoryArgs;
 use crate::client::{expect_reply, list};
-use crate::display::{Paint, at, full, now, visible};
+use crate::display::{Paint, at, full, now, outcome_word, visible};
 use crate::error::CliError;
 use crate::{output, surroundings};
 
@@ -23,7 +22,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         Ok(())
     })?;
     let text = match (args.json, args.markdown) {
-        (true, _) => format!("{}\n", serde_json::to_string(&cues).unwrap_or_default()),
+        (true, _) => format!("{}\n", output::json_line(&cues)?),
         (false, true) => cues.iter().map(markdown).collect(),
         (false, false) if cues.is_empty() => "nothing was found\n".to_owned(),
         (false, false) => plain(&cues),
@@ -54,13 +53,7 @@ fn markdown(cue: &CueView) -> String {
         cue.agent_runtime
     );
     text.push_str(&quoted(&cue.prompt));
-    let outcome = match cue.outcome {
-        Outcome::Open => "open",
-        Outcome::Answered => "answered",
-        Outcome::Declined => "declined",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Superseded => "superseded",
-    };
+    let outcome = outcome_word(cue.outcome);
     let when = cue
         .decided_at
         .map(|time| format!(" {}", at(time)))

@@ -7,20 +7,22 @@ use protocol_spec::exit::Exit;
 use protocol_spec::message::{CueView, EventKind, Nothing, Request};
 
 use crate::cli::InboxArgs;
-use crate::client::{expect_reply, list, watch};
+use crate::client::{Watched, expect_reply, list, watch};
 use crate::display::{Paint, card, now};
 use crate::error::CliError;
 use crate::{output, surroundings};
 
 /// How long to leave a broker alone that went away while it was watched.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
+/// How often the times on a screen are brought up to date.
+const TICK: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &InboxArgs) -> Result<Exit, CliError> {
     let places = surroundings::places()?;
     if args.watch {
         return stay(&places, args.json);
     }
-    output::print(&rendered(&open_cues(&places)?, args.json))?;
+    output::print(&rendered(&open_cues(&places)?, args.json)?)?;
     Ok(Exit::Done)
 }
 
@@ -34,29 +36,34 @@ pub(super) fn open_cues(places: &Places) -> Result<Vec<CueView>, CliError> {
     Ok(cues)
 }
 
-fn rendered(cues: &[CueView], is_json: bool) -> String {
+fn rendered(cues: &[CueView], is_json: bool) -> Result<String, CliError> {
     if is_json {
-        return format!("{}\n", serde_json::to_string(cues).unwrap_or_default());
+        return Ok(format!("{}\n", output::json_line(&cues)?));
     }
     let paint = Paint::for_stdout();
     let Some(first) = cues.first() else {
-        return "no agent is waiting for you\n".to_owned();
+        return Ok("no agent is waiting for you\n".to_owned());
     };
     let (columns, now) = (output::columns(), now());
     let cards: Vec<String> = cues.iter().map(|cue| card(cue, now, columns, paint)).collect();
     let hint = paint.dim(&format!("answer with `cueme answer {}`", first.cue_id));
-    format!("{}\n\n{hint}\n", cards.join("\n\n"))
+    Ok(format!("{}\n\n{hint}\n", cards.join("\n\n")))
 }
 
 /// Prints the inbox anew whenever it changes, for as long as the person stays.
 fn stay(places: &Places, is_json: bool) -> Result<Exit, CliError> {
     let mut shown: Option<String> = None;
+    let mut cues = Vec::new();
+    // Times pass only on a screen; a program reads them as data.
+    let tick = (output::is_terminal() && !is_json).then_some(TICK);
     loop {
-        watch(places, |event| {
-            if event.is_some_and(|event| event.what == EventKind::Joined) {
-                return Ok(());
+        watch(places, tick, |watched| {
+            match watched {
+                Watched::Event(event) if event.what == EventKind::Joined => return Ok(()),
+                Watched::Event(_) | Watched::Missed => cues = open_cues(places)?,
+                Watched::Tick => {}
             }
-            let text = rendered(&open_cues(places)?, is_json);
+            let text = rendered(&cues, is_json)?;
             if shown.as_ref() != Some(&text) {
                 output::print(&screen(&text, is_json))?;
                 shown = Some(text);

@@ -5,7 +5,6 @@ use protocol_spec::message::{Last, Request};
 
 use crate::cli::LastArgs;
 use crate::client::{call, expect_reply};
-use crate::display::visible;
 use crate::error::CliError;
 use crate::{output, surroundings};
 
@@ -15,7 +14,7 @@ pub(super) fn run(args: &LastArgs) -> Result<Exit, CliError> {
     });
     let cue = expect_reply!(call(&surroundings::places()?, &request)?, Cue)?;
     if args.json {
-        output::print_line(&serde_json::to_string(&cue).unwrap_or_default())?;
+        output::print_json(&cue)?;
         return Ok(Exit::Done);
     }
     let Some(text) = &cue.text else {
@@ -25,12 +24,6 @@ pub(super) fn run(args: &LastArgs) -> Result<Exit, CliError> {
         )
         .with_hint("`cueme inbox` lists what it asks"));
     };
-    // Programs get the text as it is; a terminal gets it without what could act there.
-    let text = if output::is_terminal() {
-        visible(text)
-    } else {
-        text.clone()
-    };
-    output::print_line(text.strip_suffix('\n').unwrap_or(&text))?;
+    output::print_foreign(&format!("{}\n", text.strip_suffix('\n').unwrap_or(text)))?;
     Ok(Exit::Done)
 }

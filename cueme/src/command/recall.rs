@@ -14,8 +14,7 @@ pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
     let hints = args.hints.join(" ");
     let matches = find(&hints)?;
     if args.json {
-        let json = serde_json::to_string(&matches).unwrap_or_default();
-        output::print_line(&json)?;
+        output::print_json(&matches)?;
         return Ok(if matches.is_empty() {
             Exit::NotFound
         } else {

@@ -13,7 +13,7 @@ use crate::{output, surroundings};
 pub(super) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
     let cue = find(&surroundings::places()?, &args.cue_id)?;
     let text = if args.json {
-        serde_json::to_string(&cue).unwrap_or_default()
+        output::json_line(&cue)?
     } else {
         full(&cue, now(), output::columns(), Paint::for_stdout())
     };

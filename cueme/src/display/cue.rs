@@ -150,7 +150,8 @@ fn field_line(field: &Field) -> String {
     }
 }
 
-fn outcome_word(outcome: Outcome) -> &'static str {
+/// Names an outcome.
+pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Open => "open",
         Outcome::Answered => "answered",
@@ -177,8 +178,12 @@ fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
     }
     let since = ago(now, cue.asked_at);
     if cue.outcome == Outcome::Superseded && cue.waiting == 0 {
+        let stopped = cue
+            .detached_at
+            .map(|detached| format!(", stopped listening {} ago", ago(now, detached)))
+            .unwrap_or_default();
         return paint.dim(&format!(
-            "superseded: asked {since} ago, the agent has asked something else since; it can still be answered"
+            "superseded: asked {since} ago, the agent has asked something else since{stopped}; it can still be answered"
         ));
     }
     match (cue.waiting, cue.detached_at) {
@@ -256,6 +261,27 @@ pub(crate) mod tests {
             ..question("A?", None)
         };
         assert!(shown(&cue).contains("stopped listening 2 min ago"));
+    }
+
+    #[test]
+    fn a_superseded_question_says_so_and_not_that_it_waits() {
+        let cue = CueView {
+            waiting: 0,
+            outcome: Outcome::Superseded,
+            detached_at: Some(Timestamp::from_millis(60_000)),
+            ..question("A?", None)
+        };
+        for text in [
+            shown(&cue),
+            full(&cue, Timestamp::from_millis(180_000), 80, Paint::off()),
+        ] {
+            let first = text.lines().next().unwrap_or_default();
+            assert!(
+                first.contains("superseded: asked 3 min ago, the agent has asked something else since")
+                    && first.contains("stopped listening 2 min ago"),
+                "{text}"
+            );
+        }
     }
 
     #[test]

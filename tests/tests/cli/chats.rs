@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
 use crate::support::{Ended, Home};
+use cueme_tests::{Terminal, not_run_without};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
@@ -240,5 +241,31 @@ fn recorded_stores_are_shown_as_expected_where_there_are_any() {
                 assert_eq!(message["text"], expected["text"], "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn a_chat_cannot_act_on_the_terminal() {
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let cursor = Cursor::new();
+    let hostile = "run \u{202e}txt\u{200b}";
+    let mut builder = StoreBuilder::new(CHAT_ID);
+    builder.turn(user(hostile, "m1"), vec![assistant("one")]);
+    cursor.write(builder.name(hostile), CHAT_ID);
+    for words in [
+        &["chats", "show", CHAT_ID][..],
+        &["chats", "show", CHAT_ID, "--json"],
+        &["chats", "ls"],
+        &["chats", "ls", "--json"],
+    ] {
+        let mut command = cursor.command(words);
+        let screen = Terminal::running(command.current_dir(cursor.project()));
+        screen.sees("exit=0");
+        let seen = screen.screen().replace('\n', "");
+        let is_spelled_out =
+            seen.contains("run <U+202E>txt<U+200B>") || seen.contains(r"run \u202etxt\u200b");
+        assert!(is_spelled_out, "{words:?}: {seen}");
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
         findings.push(pipe(&findings));
     }
     if args.json {
-        output::print_line(&serde_json::to_string(&findings).unwrap_or_default())?;
+        output::print_json(&findings)?;
     } else {
         output::print(&report(&findings, Paint::for_stdout()))?;
     }

@@ -17,7 +17,7 @@ pub(super) fn run(args: &AgentModelsArgs) -> Result<Exit, CliError> {
         .block_on(models(&program))
         .map_err(|error| failed(&error))?;
     if args.json {
-        output::print_line(&serde_json::to_string(&lines).unwrap_or_default())?;
+        output::print_json(&lines)?;
     } else {
         for line in &lines {
             output::print_line(&visible_line(line))?;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -20,20 +20,48 @@ const LINES_MAX: u32 = 100_000;
 pub(super) fn run(places: &Places, lines: u32, follow: bool) -> Result<Exit, CliError> {
     let path = places.log();
     let lines = lines.min(LINES_MAX);
+    if follow && output::is_terminal() {
+        return follow_visibly(&path, lines);
+    }
     if follow {
-        return Err(follow_with_tail(&path, lines));
+        return Err(become_tail(&path, lines));
     }
     let tail = read_tail(&path, lines as usize)?;
     output::print(&tail)?;
     Ok(Exit::Done)
 }
 
-/// Becomes `tail`, which follows a file that is rotated without looking at it all the time.
-fn follow_with_tail(path: &Path, lines: u32) -> CliError {
-    let error = Command::new("tail")
-        .args(["-n", &lines.to_string(), "-F"])
-        .arg(path)
-        .exec();
+/// Returns `tail`, which follows a file that is rotated without looking at it all the time.
+fn tail(path: &Path, lines: u32) -> Command {
+    let mut command = Command::new("tail");
+    command.args(["-n", &lines.to_string(), "-F"]).arg(path);
+    command
+}
+
+fn become_tail(path: &Path, lines: u32) -> CliError {
+    no_tail(path, &tail(path, lines).exec())
+}
+
+/// Follows the log for a person: it quotes what others wrote.
+fn follow_visibly(path: &Path, lines: u32) -> Result<Exit, CliError> {
+    let mut tail = tail(path, lines)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| no_tail(path, &error))?;
+    for line in tail
+        .stdout
+        .take()
+        .into_iter()
+        .flat_map(|out| BufReader::new(out).split(b'\n'))
+    {
+        let line = line.map_err(|error| CliError::io("read", path, &error))?;
+        output::print_line(&visible(&String::from_utf8_lossy(&line)))?;
+    }
+    tail.wait().map_err(|error| no_tail(path, &error))?;
+    Ok(Exit::Done)
+}
+
+fn no_tail(path: &Path, error: &std::io::Error) -> CliError {
     CliError::new(Exit::Io, format!("could not run `tail`: {error}"))
         .with_hint(format!("follow {} with a program of your own", path.display()))
 }

@@ -15,7 +15,7 @@ pub(super) fn run(places: &Places, is_json: bool) -> Result<Exit, CliError> {
         None => None,
     };
     let text = match (&status, is_json) {
-        (Some(status), true) => serde_json::to_string(status).unwrap_or_default(),
+        (Some(status), true) => output::json_line(status)?,
         (Some(status), false) => described(status),
         (None, true) => r#"{"running":false}"#.to_owned(),
         (None, false) => "no broker is running; any command that needs one starts it".to_owned(),

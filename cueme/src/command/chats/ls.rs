@@ -5,6 +5,7 @@ use protocol_spec::exit::Exit;
 
 use super::failed::failed;
 use crate::cli::ChatsLsArgs;
+use crate::display::visible_line;
 use crate::error::CliError;
 use crate::output;
 
@@ -15,15 +16,15 @@ pub(super) fn run(root: &ChatsRoot, args: &ChatsLsArgs) -> Result<Exit, CliError
     };
     let listing = listing.map_err(|error| failed(&error))?;
     for warning in &listing.warnings {
-        output::tell(&format!("warning: {warning}"));
+        output::tell(&format!("warning: {}", visible_line(&warning.to_string())));
     }
     if listing.projects.is_empty() {
         output::tell(&format!("warning: no chats under {}", root.dir().display()));
     }
     if args.json {
-        output::print_line(&serde_json::to_string(&listing).unwrap_or_default())?;
+        output::print_json(&listing)?;
     } else {
-        output::print(&listing_text(&listing))?;
+        output::print_foreign(&listing_text(&listing))?;
     }
     Ok(Exit::Done)
 }

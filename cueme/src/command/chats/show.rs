@@ -1,10 +1,11 @@
 //! `cueme chats show`: one chat whole.
 
-use adapter_core::cursor::chats::{ChatsRoot, chat_json, chat_markdown, load_chat};
+use adapter_core::cursor::chats::{ChatsRoot, chat_markdown, load_chat};
 use protocol_spec::exit::Exit;
 
 use super::failed::failed;
 use crate::cli::ChatsShowArgs;
+use crate::display::visible_line;
 use crate::error::CliError;
 use crate::output;
 
@@ -15,14 +16,12 @@ pub(super) fn run(root: &ChatsRoot, args: &ChatsShowArgs) -> Result<Exit, CliErr
     let chat = store.and_then(|store| load_chat(&store));
     let chat = chat.map_err(|error| failed(&error))?;
     for warning in &chat.warnings {
-        output::tell(&format!("warning: {warning}"));
+        output::tell(&format!("warning: {}", visible_line(&warning.to_string())));
     }
     if args.json {
-        let line = chat_json(&chat)
-            .map_err(|error| CliError::new(Exit::Io, format!("could not write the chat as JSON: {error}")))?;
-        output::print_line(&line)?;
+        output::print_json(&chat)?;
     } else {
-        output::print(&chat_markdown(&chat))?;
+        output::print_foreign(&chat_markdown(&chat))?;
     }
     Ok(Exit::Done)
 }

@@ -25,7 +25,7 @@ pub(super) fn run(root: &ChatsRoot, args: &ChatsWatchArgs) -> Result<Exit, CliEr
     let is_json = args.json || !output::is_terminal();
     for event in events {
         let line = if is_json {
-            serde_json::to_string(&event).unwrap_or_default()
+            output::json_line(&event)?
         } else {
             words(&event)
         };

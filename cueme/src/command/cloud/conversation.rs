@@ -29,7 +29,7 @@ pub(super) fn run(args: &CloudConversationArgs) -> Result<Exit, CliError> {
             CloudEvent::User { text }
         };
         output::print_line(&if is_json {
-            event.line()
+            output::json_text(event.line())
         } else {
             visible(&format_event(&event))
         })?;

@@ -16,7 +16,7 @@ pub(super) fn run(args: &CloudDoctorArgs) -> Result<Exit, CliError> {
     let checks = runtime()?.block_on(diagnose(&config, &surroundings::variable, RetryPolicy::default()));
     if args.json || !output::is_terminal() {
         for check in &checks {
-            output::print_line(&serde_json::to_string(check).unwrap_or_default())?;
+            output::print_json(check)?;
         }
     } else {
         output::print(&report(&checks, Paint::for_stdout()))?;

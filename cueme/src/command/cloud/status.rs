@@ -75,7 +75,7 @@ fn all(is_json: bool) -> Result<Exit, CliError> {
     }
     for run in runs {
         output::print_line(&if is_json {
-            serde_json::to_string(&run).unwrap_or_default()
+            output::json_line(&run)?
         } else {
             row(&run)
         })?;

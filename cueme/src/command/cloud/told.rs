@@ -23,7 +23,7 @@ impl EventSink for Teller<'_> {
             *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = now();
         }
         let line = if self.is_json {
-            event.line()
+            output::json_text(event.line())
         } else {
             visible(&format_event(event))
         };
