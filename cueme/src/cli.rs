@@ -190,7 +190,10 @@ Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
 pub(crate) fn parse() -> Result<Cli, CliError> {
     match parse_alone(std::env::args_os().skip(1)) {
         Some(verb) => Ok(Cli { verb }),
-        None => Cli::try_parse().map_err(|error| explain(&error)),
+        None => {
+            let words = std::env::args_os().collect();
+            Cli::try_parse_from(with_dashed_text(words)).map_err(|error| explain(&error))
+        }
     }
 }
 
@@ -208,6 +211,38 @@ fn parse_alone(words: impl Iterator<Item = OsString>) -> Option<Verb> {
         "broker" => Verb::Broker(arguments(words)?),
         _ => return None,
     })
+}
+
+/// Moves a text that begins with a dash behind a `--`, where it is not taken for options: `answer 7k3 "-v levels"`.
+///
+/// A word with blanks is no option. It stays where it is if other words of the text follow, whose order would change.
+fn with_dashed_text(mut words: Vec<OsString>) -> Vec<OsString> {
+    const VERBS: [&str; 3] = ["answer", "decline", "cancel"];
+    const TAKES_VALUE: [&str; 4] = ["--select", "--other", "--field", "--attach"];
+    let text = |word: &OsString| word.to_str().unwrap_or_default().to_owned();
+    if !words
+        .get(1)
+        .is_some_and(|verb| VERBS.contains(&text(verb).as_str()))
+        || words.iter().any(|word| word == "--")
+    {
+        return words;
+    }
+    let is_value = |at: usize| TAKES_VALUE.contains(&text(&words[at - 1]).as_str());
+    let is_dashed = |at: &usize| {
+        let word = text(&words[*at]);
+        let name = word.split('=').next().unwrap_or_default();
+        word.starts_with('-') && name.contains(char::is_whitespace) && !is_value(*at)
+    };
+    let Some(dashed) = (3..words.len()).find(is_dashed) else {
+        return words;
+    };
+    let is_text = |at: usize| !is_value(at) && !text(&words[at]).starts_with("--");
+    if (dashed + 1..words.len()).any(is_text) {
+        return words;
+    }
+    let moved = words.remove(dashed);
+    words.extend(["--".into(), moved]);
+    words
 }
 
 /// Reads the arguments of one verb; the first word is its name.
@@ -294,6 +329,30 @@ mod tests {
             panic!("not a cue")
         };
         assert_eq!((args.source, args.json), (vec!["-".to_owned()], true));
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_dash_and_a_mistyped_option_is_no_text() {
+        let parsed = |words: &[&str]| {
+            let words = ["cueme", "answer", "7k3"].iter().chain(words).map(OsString::from);
+            match Cli::try_parse_from(with_dashed_text(words.collect())).ok()?.verb {
+                Verb::Answer(args) => Some((args.text, args.rest, args.attach.len(), args.other)),
+                _ => None,
+            }
+        };
+        let text = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let dashed = Some((vec![], text(&["-v levels"]), 0, None));
+        assert_eq!(parsed(&["-v levels"]), dashed);
+        assert_eq!(parsed(&["--", "-v levels"]), dashed);
+        let with_file = parsed(&["-v levels", "--attach", "a b.png"]);
+        assert_eq!(with_file, Some((vec![], text(&["-v levels"]), 1, None)));
+        let other = parsed(&["--other", "-v levels"]);
+        assert_eq!(other, Some((vec![], vec![], 0, Some("-v levels".to_owned()))));
+        let after = parsed(&["use", "-v levels"]);
+        assert_eq!(after, Some((text(&["use"]), text(&["-v levels"]), 0, None)));
+        for wrong in [&["--confrim"][..], &["-v levels", "please"], &["-v"]] {
+            assert_eq!(parsed(wrong), None, "{wrong:?}");
+        }
     }
 
     fn parsed_alone(call: &str) -> Option<Verb> {

@@ -39,19 +39,9 @@ pub(crate) fn text_of(words: &[String], expected: &str) -> Result<Option<String>
     }
 }
 
-/// Returns the words of a text, which may begin with a dash; `rest` stood behind a lone `--`.
-///
-/// A word that looks like an option is a slip of the pen, and sent as text it would be an answer nobody meant.
-pub(crate) fn words_of(words: &[String], rest: &[String]) -> Result<Vec<String>, CliError> {
-    let is_option = |word: &&String| {
-        word.strip_prefix("--")
-            .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(' '))
-    };
-    if let Some(option) = words.iter().find(is_option) {
-        return Err(CliError::usage(format!("there is no option {option}"))
-            .with_hint("if it is part of the text, put `--` before the text"));
-    }
-    Ok(words.iter().chain(rest).cloned().collect())
+/// Returns the words of a text; `rest` stood behind a lone `--`.
+pub(crate) fn words_of(words: &[String], rest: &[String]) -> Vec<String> {
+    words.iter().chain(rest).cloned().collect()
 }
 
 fn read_limited(mut source: impl Read, bytes_max: usize) -> Result<Vec<u8>, CliError> {
@@ -78,15 +68,6 @@ mod tests {
         assert_eq!(read_limited(&b"abc"[..], 3).unwrap(), b"abc");
         let error = read_limited(&b"abcd"[..], 3).unwrap_err();
         assert_eq!(error.report(), Exit::Usage);
-    }
-
-    #[test]
-    fn a_text_may_begin_with_a_dash_and_a_mistyped_option_is_no_text() {
-        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let fine = words(&["-v levels", "-1", "--", "-- a rule", "--two words"]);
-        assert_eq!(words_of(&fine, &[]).unwrap(), fine);
-        assert!(words_of(&words(&["--confrim"]), &[]).is_err());
-        assert_eq!(words_of(&[], &words(&["--force"])).unwrap(), ["--force"]);
     }
 
     #[test]

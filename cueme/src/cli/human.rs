@@ -33,19 +33,19 @@ pub(crate) struct AnswerArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: Option<String>,
     /// What to say, or `-` to read it from stdin
-    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     /// The same, for a text that looks like an option
     #[arg(value_name = "TEXT", last = true, hide = true)]
     pub(crate) rest: Vec<String>,
     /// Pick this option; repeat it where several may be picked
-    #[arg(long, value_name = "OPTION")]
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
     /// Want this instead of the options offered
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) other: Option<String>,
     /// Fill in a field of a form; repeat it for each field and value. `LABEL=-` reads the value from stdin
-    #[arg(long, value_name = "LABEL=VALUE")]
+    #[arg(long, value_name = "LABEL=VALUE", allow_hyphen_values = true)]
     pub(crate) field: Vec<String>,
     /// Press the confirming button, or continue a pause
     #[arg(long, conflicts_with = "cancel")]
@@ -73,7 +73,7 @@ pub(crate) struct DeclineArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: String,
     /// Why, for the agent
-    #[arg(value_name = "REASON", allow_hyphen_values = true)]
+    #[arg(value_name = "REASON")]
     pub(crate) reason: Vec<String>,
     /// The same, for a text that looks like an option
     #[arg(value_name = "REASON", last = true, hide = true)]
@@ -123,7 +123,7 @@ pub(crate) struct CancelArgs {
     #[arg(value_name = "CUE_ID")]
     pub(crate) cue_id: String,
     /// Why, for the agent
-    #[arg(value_name = "REASON", allow_hyphen_values = true)]
+    #[arg(value_name = "REASON")]
     pub(crate) reason: Vec<String>,
     /// The same, for a text that looks like an option
     #[arg(value_name = "REASON", last = true, hide = true)]

@@ -58,7 +58,7 @@ fn has_answer(args: &AnswerArgs) -> bool {
 }
 
 fn answer_of(args: &AnswerArgs) -> Result<Answer, CliError> {
-    let text = words_of(&args.text, &args.rest)?;
+    let text = words_of(&args.text, &args.rest);
     let from_stdin = args.field.iter().filter(|pair| pair.ends_with("=-")).count();
     if from_stdin + usize::from(text == ["-"]) > 1 {
         return Err(CliError::usage("only one value can be read from stdin")

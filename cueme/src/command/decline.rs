@@ -12,7 +12,7 @@ use crate::surroundings;
 pub(super) fn run(args: &DeclineArgs) -> Result<Exit, CliError> {
     let decline = Decline {
         cue: args.cue_id.clone(),
-        reason: text_of(&words_of(&args.reason, &args.rest)?, "the reason")?,
+        reason: text_of(&words_of(&args.reason, &args.rest), "the reason")?,
         by: surroundings::user(),
     };
     decided::send(&surroundings::places()?, &Request::Decline(decline))
