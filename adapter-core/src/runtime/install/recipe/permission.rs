@@ -33,9 +33,10 @@ pub(super) fn content(request: &Request<'_>) -> Option<Content> {
         )),
         Runtime::Opencode => Content::Json(opencode()),
         Runtime::GeminiCli => Content::Own(gemini_policy(request.binary)),
+        // Without a terminal Qwen Code offers its shell only where a rule names the tool as it is called there.
         Runtime::QwenCode => Content::Json(items(
             &["permissions", "allow"],
-            |verb| format!("Bash(cueme {verb} *)"),
+            |verb| format!("run_shell_command(cueme {verb} *)"),
             "Bash(cueme *)",
         )),
         Runtime::CopilotCli | Runtime::Droid | Runtime::AgentsMd | Runtime::Terminal => return None,
