@@ -101,7 +101,13 @@ impl Play {
 
     /// Says whether a request belongs to this script.
     pub(super) fn is_of(&self, asked: &Asked) -> bool {
-        asked.conversation.contains(&self.marker)
+        let state = self.state();
+        // An agent of the program's own that reads the conversation has other tools.
+        let is_same_agent = state
+            .last
+            .as_ref()
+            .is_none_or(|(last, _)| asked.tools.include(&last.tools));
+        is_same_agent && asked.conversation.contains(&self.marker)
     }
 
     /// Returns what the model was told before each of its actions: tool results and what people and hooks wrote.

@@ -40,6 +40,11 @@ impl Tools {
         self.shell_name().is_some()
     }
 
+    /// Says whether all of `others` are among them.
+    pub(super) fn include(&self, others: &Self) -> bool {
+        others.0.keys().all(|name| self.0.contains_key(name))
+    }
+
     /// Calls the shell.
     pub(super) fn shell(&self, command: &str, timeout_ms: Option<u64>) -> Option<Action> {
         let name = self.shell_name()?;

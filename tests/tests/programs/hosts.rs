@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use cueme_tests::envelope;
+use cueme_tests::model_server::AGENT;
 use serde_json::json;
 
 use crate::programs::Programs;
@@ -25,6 +27,8 @@ pub(crate) struct Host {
     pub(crate) has_window: bool,
     /// Adds what a run with a window needs.
     window: fn(&mut Command),
+    /// What sends the typed text while a hook runs, beyond Enter.
+    pub(crate) send_key: Option<&'static str>,
     /// Its own tool that asks the human.
     pub(crate) question_tool: Option<&'static str>,
     /// Whether a command that reads stdin runs in a sandbox without sockets.
@@ -39,6 +43,15 @@ impl Host {
         let mut command = (self.program)(programs);
         (self.model)(&mut command, model);
         command
+    }
+
+    /// Writes a question without a payload as the host's shell takes it.
+    pub(crate) fn cue(&self, prompt: &str) -> String {
+        if self.has_sandboxed_stdin {
+            format!("cueme cue {AGENT} --prompt '{prompt}'")
+        } else {
+            format!("cueme cue {AGENT} - <<'EOF'\n{}EOF", envelope(prompt, None))
+        }
     }
 
     /// Prepares a run with a window.
@@ -84,6 +97,7 @@ const CLAUDE_CODE: Host = Host {
     },
     has_window: true,
     window: |_| {},
+    send_key: None,
     question_tool: Some("AskUserQuestion"),
     has_sandboxed_stdin: false,
     settings: None,
@@ -119,8 +133,9 @@ const CODEX: Host = Host {
     },
     has_window: true,
     window: |command| {
-        command.args(["-a", "on-request", "-s", "read-only", "--no-alt-screen"]);
+        command.args(["-a", "untrusted", "-s", "workspace-write", "--no-alt-screen"]);
     },
+    send_key: Some("Escape"),
     question_tool: None,
     has_sandboxed_stdin: true,
     settings: None,
@@ -141,13 +156,17 @@ const OPENCODE: Host = Host {
             .env("OPENCODE_CONFIG_CONTENT", settings.to_string())
             .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
             .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
-            .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
+            .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
+            // Where there are plugins it installs types for them, and tries for more than a minute without a network.
+            .env("npm_config_offline", "true")
+            .env("npm_config_fetch_retries", "0");
     },
     headless: |command, prompt| {
         command.args(["run", "--model", "scripted/scripted", prompt]);
     },
     has_window: false,
     window: |_| {},
+    send_key: None,
     question_tool: None,
     has_sandboxed_stdin: false,
     settings: None,
@@ -170,6 +189,7 @@ const GEMINI_CLI: Host = Host {
     },
     has_window: false,
     window: |_| {},
+    send_key: None,
     question_tool: None,
     has_sandboxed_stdin: false,
     // An address of one's own makes it forget that there is a key, unless the settings say so.
@@ -205,6 +225,7 @@ const COPILOT_CLI: Host = Host {
     },
     has_window: false,
     window: |_| {},
+    send_key: None,
     question_tool: None,
     has_sandboxed_stdin: false,
     settings: None,
@@ -227,9 +248,14 @@ const QWEN_CODE: Host = Host {
     },
     has_window: false,
     window: |_| {},
+    send_key: None,
     question_tool: None,
     has_sandboxed_stdin: false,
-    settings: None,
+    // Otherwise an agent of its own reads each conversation after its end and writes notes.
+    settings: Some((
+        ".qwen/settings.json",
+        r#"{"memory":{"enableManagedAutoMemory":false}}"#,
+    )),
 };
 
 /// Starts a program written in JavaScript.

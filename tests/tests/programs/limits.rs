@@ -8,7 +8,24 @@ pub(crate) struct Limit {
     pub(crate) reason: &'static str,
 }
 
-const ALL: &[Limit] = &[];
+const HERE_DOCUMENT: &str = "Codex runs a command with a here-document in its sandbox, where no socket can be opened; the MCP tool \
+     `cue` and `cueme cue <id> --prompt … --payload …` work";
+
+const ALL: &[Limit] = &[
+    sandboxed("cue, plain"),
+    sandboxed("cue, choice"),
+    sandboxed("cue, confirm"),
+    sandboxed("cue, form"),
+    sandboxed("cue with code, quotes, `$`, backticks and Chinese"),
+];
+
+const fn sandboxed(case: &'static str) -> Limit {
+    Limit {
+        host: "codex",
+        case,
+        reason: HERE_DOCUMENT,
+    }
+}
 
 /// Returns why a host cannot pass a case.
 pub(crate) fn of(host: &str, case: &str) -> Option<&'static Limit> {

@@ -1,7 +1,6 @@
 //! The broker dies the hard way while a question waits, in the shell and in the stop hook.
 
-use cueme_tests::envelope;
-use cueme_tests::model_server::{AGENT, Step};
+use cueme_tests::model_server::Step;
 
 use crate::hosts::Host;
 use crate::programs::Programs;
@@ -10,10 +9,9 @@ use crate::verdict::{Row, Rows};
 
 pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host);
-    let question = envelope("Is it you?", None);
     let steps = vec![
         Step::shell(format!("cueme join {}", host.tag)),
-        Step::shell(format!("cueme cue {AGENT} - <<'EOF'\n{question}EOF")),
+        Step::shell(host.cue("Is it you?")),
         Step::shell("ls"),
         Step::say("The parser is renamed."),
         Step::expect("go on"),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cueme_tests::envelope;
 use cueme_tests::model_server::{AGENT, Step};
 use serde_json::json;
 
@@ -53,14 +52,7 @@ pub(super) fn mcp(programs: &'static Programs, host: &'static Host) -> Vec<Row> 
 /// The call in the shell ends before the host's limit, and the same command goes on waiting for the same question.
 pub(super) fn shell(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host).with_variable("CUEME_WAIT", BUDGET);
-    let command = if host.has_sandboxed_stdin {
-        format!("cueme cue {AGENT} --prompt 'Are you there?'")
-    } else {
-        format!(
-            "cueme cue {AGENT} - <<'EOF'\n{}EOF",
-            envelope("Are you there?", None)
-        )
-    };
+    let command = host.cue("Are you there?");
     let steps = vec![
         Step::shell(format!("cueme join {}", host.tag)),
         Step::shell(command.clone()),

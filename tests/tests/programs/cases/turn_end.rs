@@ -51,10 +51,9 @@ pub(super) fn after_a_failure(programs: &'static Programs, host: &'static Host) 
 /// The agent asks, gets its answer, works on and ends.
 pub(super) fn after_more_work(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host);
-    let question = envelope("May I begin?", None);
     let steps = vec![
         Step::shell(format!("cueme join {}", host.tag)),
-        Step::shell(format!("cueme cue {AGENT} - <<'EOF'\n{question}EOF")),
+        Step::shell(host.cue("May I begin?")),
         Step::shell("ls"),
     ];
     let ran = ended(&scene, "scenario-work", steps);

@@ -1,7 +1,6 @@
 //! Two sessions of one host at once, in one project: each gets its own answers.
 
-use cueme_tests::envelope;
-use cueme_tests::model_server::{AGENT, Play, Step};
+use cueme_tests::model_server::{Play, Step};
 
 use crate::hosts::Host;
 use crate::programs::Programs;
@@ -44,10 +43,9 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
 }
 
 fn steps(host: &Host, marker: &str) -> Vec<Step> {
-    let question = envelope(&format!("Question of {marker}"), None);
     vec![
         Step::shell(format!("cueme join {}", host.tag)),
-        Step::shell(format!("cueme cue {AGENT} - <<'EOF'\n{question}EOF")),
+        Step::shell(host.cue(&format!("Question of {marker}"))),
         Step::say("Done."),
     ]
 }
