@@ -27,7 +27,9 @@ const COMES_BACK: u64 = 50;
 /// How often of these until tables that many leave and enter have found their size.
 const SETTLES: usize = 10;
 /// How much more may be allocated than at the same point of the first life, in percent.
-const GROWTH_PERCENT: usize = 1;
+const GROWTH_PERCENT: isize = 1;
+/// How little the heap can hold for each waiter.
+const WAITER_BYTES_MIN: usize = 64;
 
 /// Waits for a day, then for a month, then for a day without a restart.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -52,7 +54,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
             heap::live_bytes()
         });
         // All of them are lived through; what comes before is not compared.
-        heaps.collect::<Vec<usize>>().split_off(SETTLES)
+        heaps.collect::<Vec<isize>>().split_off(SETTLES)
     })?;
     trial.figure("restarts", RESTARTS * 2);
     Ok(())
@@ -63,9 +65,10 @@ fn lives(
     trial: &mut Trial,
     waiters: usize,
     what: &str,
-    live: impl FnOnce(&mut Trial, &mut Long) -> Vec<usize>,
+    live: impl FnOnce(&mut Trial, &mut Long) -> Vec<isize>,
 ) -> Result<(), NotRun> {
     let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
+    let before = heap::live_bytes();
     let _disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
     let mut long = Long::begin(directory.path().join("cueme.db"), trial.random.fork(), waiters);
     let heaps = live(trial, &mut long);
@@ -73,8 +76,13 @@ fn lives(
     trial.check(answered == waiters, || {
         format!("{answered} of {waiters} heard their answer after {what}")
     });
-    let first = heaps.first().copied().unwrap_or_default();
-    let most = heaps.iter().copied().max().unwrap_or_default();
+    let beyond = |heap: Option<&isize>| heap.map_or(0, |heap| heap - before);
+    let (first, most) = (beyond(heaps.first()), beyond(heaps.iter().max()));
+    // Each waiter is known by words of its own, so a smaller figure was not measured.
+    let least = isize::try_from(waiters * WAITER_BYTES_MIN).unwrap_or(isize::MAX);
+    trial.check(first >= least, || {
+        format!("{waiters} waiters took only {first} bytes in {what}")
+    });
     let limit = first + first * GROWTH_PERCENT / 100;
     trial.check(most <= limit, || format!("{first} bytes became {most} in {what}"));
     trial.figure(

@@ -23,9 +23,10 @@ struct Counted;
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Returns how many bytes of this thread are in use.
-pub(crate) fn live_bytes() -> usize {
-    usize::try_from(OWN.get().live).unwrap_or(0)
+/// Returns how many bytes this thread has in use: fewer than none where it freed what other threads allocated, so only
+/// the difference of two readings says something.
+pub(crate) fn live_bytes() -> isize {
+    OWN.get().live
 }
 
 /// Runs something, and returns the most that this thread had in use meanwhile beyond what it had before.
