@@ -115,6 +115,49 @@ impl<'a> Case<'a> {
     }
 }
 
+impl<'a> Case<'a> {
+    /// Returns what an answer agrees to: the command or the input of a tool where one is to be approved, else the prompt;
+    /// and what a confirm says besides.
+    fn agreed_to(&self) -> String {
+        let subject = match self.origin {
+            Origin::Approval => approved(self.prompt),
+            Origin::Agent | Origin::Hook | Origin::Adapter | Origin::Import => self.prompt,
+        };
+        let mut parts = vec![subject.trim()];
+        if let Some(Shape::Confirm(_)) = self.shape
+            && self.origin != Origin::Approval
+        {
+            parts.extend(self.words().into_iter().skip(1));
+        }
+        parts.join("\n")
+    }
+}
+
+/// Returns what is to be approved: what stands below the heading, without the fence around it.
+///
+/// A heading names the tool and the folder. Where there is none, or more than one block, it is the whole text.
+fn approved(prompt: &str) -> &str {
+    let Some((heading, rest)) = prompt.split_once("\n\n") else {
+        return prompt;
+    };
+    if heading.contains('\n') {
+        return prompt;
+    }
+    let ticks = rest.len() - rest.trim_start_matches('`').len();
+    if ticks < 3 {
+        return rest;
+    }
+    let fence = &rest[..ticks];
+    let inside = rest
+        .split_once('\n')
+        .and_then(|(_, inside)| inside.trim_end().strip_suffix(fence));
+    match inside.and_then(|inside| inside.strip_suffix('\n')) {
+        // A second fence of that length would end the block early.
+        Some(inside) if !inside.contains(&format!("\n{fence}")) => inside,
+        Some(_) | None => prompt,
+    }
+}
+
 impl Policy {
     /// Returns what it does.
     pub fn action(&self) -> &Action {
@@ -136,7 +179,12 @@ impl Policy {
         if words.iter().map(|part| part.len()).sum::<usize>() > PATTERN_BYTES_MAX {
             return self.action == Action::Hold;
         }
-        pattern.fits(&words)
+        match self.action {
+            // Caution may be about any part of it.
+            Action::Hold => pattern.is_in(&words),
+            // A yes is for exactly what the rule's author wrote down: nothing before it, nothing behind it.
+            Action::Answer(_) => pattern.is_all_of(&case.agreed_to()),
+        }
     }
 
     fn fits_agent(&self, case: &Case<'_>) -> bool {
@@ -219,9 +267,15 @@ fn in_words(answer: &Answer) -> String {
 struct Pattern(String);
 
 impl Pattern {
-    fn fits(&self, words: &[&str]) -> bool {
+    /// Says whether it is found somewhere.
+    fn is_in(&self, words: &[&str]) -> bool {
         // It was compiled when the configuration was read.
         Regex::new(&self.0).is_ok_and(|pattern| words.iter().any(|part| pattern.is_match(part)))
+    }
+
+    /// Says whether it describes a text from the first character to the last.
+    fn is_all_of(&self, text: &str) -> bool {
+        Regex::new(&format!(r"\A(?:{})\z", self.0)).is_ok_and(|pattern| pattern.is_match(text))
     }
 }
 
@@ -371,7 +425,7 @@ mod tests {
     fn the_first_rule_that_fits_decides() {
         let rules = policies(
             "[[policy]]\nname = \"never here\"\nproject = \"*/secret*\"\nhold = true\n\
-             [[policy]]\nname = \"go on\"\nagent = \"build*\"\ntext = \"(?i)shall i continue\"\nanswer = \"Yes.\"\n\
+             [[policy]]\nname = \"go on\"\nagent = \"build*\"\ntext = \"(?i).*shall i continue.\"\nanswer = \"Yes.\"\n\
              [[policy]]\nname = \"rest\"\nanswer = \"?\"",
         );
         assert_eq!(name(&rules, &case()), Some("go on"));
@@ -404,7 +458,7 @@ mod tests {
         policies(
             "[[policy]]\nname = \"hold\"\ntext = \"(?i)delete|drop|force\"\nhold = true\n\
              [[policy]]\nname = \"confirm\"\npayload = \"confirm\"\nconfirm = true\n\
-             [[policy]]\nname = \"go on\"\ntext = \"(?i)shall i\"\nanswer = \"Yes.\"",
+             [[policy]]\nname = \"go on\"\ntext = \"(?is)shall i.*\"\nanswer = \"Yes.\"",
         )
     }
 
@@ -474,6 +528,68 @@ mod tests {
         };
         assert_eq!(name(&rules, &case), Some("hold"));
         assert_eq!(name(&rules[2..], &case), None);
+    }
+
+    #[test]
+    fn a_rule_that_answers_agrees_to_the_whole_text_and_to_nothing_appended() {
+        let rules = policies(
+            "[[policy]]\nname = \"go on\"\ntext = \"Shall I run the tests\\\\?\"\nanswer = \"Yes.\"",
+        );
+        for (prompt, fits) in [
+            ("Shall I run the tests?", true),
+            ("Shall I run the tests?\n", true),
+            ("Shall I run the tests? And push to production?", false),
+            ("Shall I run the tests?\n\nAnd push?", false),
+            ("Not only this. Shall I run the tests?", false),
+        ] {
+            assert_eq!(
+                name(&rules, &Case { prompt, ..case() }).is_some(),
+                fits,
+                "{prompt}"
+            );
+        }
+        let confirm =
+            policies("[[policy]]\nname = \"x\"\ntext = \"Go on.\"\npayload = \"confirm\"\nconfirm = true");
+        for (payload, fits) in [
+            (r#"{"type":"confirm"}"#, true),
+            (r#"{"type":"confirm","text":"and delete everything"}"#, false),
+            (r#"{"type":"confirm","confirm_label":"Delete"}"#, false),
+        ] {
+            let payload = Payload::parse(payload).unwrap();
+            let case = Case {
+                prompt: "Go on?",
+                asks: Asks::Confirm,
+                shape: Some(payload.shape()),
+                ..case()
+            };
+            assert_eq!(name(&confirm, &case).is_some(), fits, "{payload:?}");
+        }
+    }
+
+    #[test]
+    fn an_approval_is_matched_by_its_command_and_not_by_the_tool_or_the_folder() {
+        let rules = policies(
+            "[[policy]]\nname = \"tests\"\norigin = \"approval\"\ntext = \"(cargo|npm) test( .*)?\"\nconfirm = true",
+        );
+        for (prompt, fits) in [
+            ("May Bash run in /home/me/web?\n\n```\nnpm test\n```", true),
+            (
+                "The agent wants to run this command:\n\ncargo test --workspace",
+                true,
+            ),
+            ("May Bash run in /srv/cargo test?\n\n```\nrm -rf /\n```", false),
+            ("May Bash run?\n\n```\nnpm test\nrm -rf /\n```", false),
+            ("May Bash run?\n\n````\nnpm test\n```\nrm\n````", false),
+            ("May Bash run?\n\n```\nrm -rf /\n```\n\n```\nnpm test\n```", false),
+            ("npm test\n\nrm -rf /", false),
+        ] {
+            let case = Case {
+                prompt,
+                origin: Origin::Approval,
+                ..case()
+            };
+            assert_eq!(name(&rules, &case).is_some(), fits, "{prompt}");
+        }
     }
 
     #[test]

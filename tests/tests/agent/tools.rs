@@ -163,8 +163,7 @@ fn a_command_that_was_not_approved_never_runs_and_the_agent_is_told() {
 #[test]
 fn a_policy_approves_what_it_names_and_nobody_is_disturbed() {
     let stage = touching(|args| stage("exec", args, &json!({})));
-    let policy =
-        "[[policy]]\nname = \"touching is fine\"\norigin = \"approval\"\ntext = \"touch \"\nconfirm = true\n";
+    let policy = "[[policy]]\nname = \"touching is fine\"\norigin = \"approval\"\ntext = \"touch .*\"\nconfirm = true\n";
     fs::write(stage.home.path().join("config.toml"), policy).unwrap();
     let ended = run(&stage);
     assert!(text(&ended).contains("it ran"), "{}", ended.stdout);
