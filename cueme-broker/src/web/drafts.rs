@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::payload::{Payload, Shape};
+use protocol_spec::payload::{Field, Form, Payload, Shape};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -124,25 +124,46 @@ pub(super) async fn without_secrets(web: &Web, cue: CueId, mut body: Value) -> R
         .await?
         .ok_or_else(ApiError::unknown_cue)?;
     let shape = payload.and_then(|payload| Payload::parse(&payload).ok());
-    if let Some(Shape::Form(form)) = shape.as_ref().map(Payload::shape) {
-        for field in form.fields.iter().filter(|field| field.is_secret()) {
-            erase(&mut body, &field.label);
-        }
+    if let Some(Shape::Form(form)) = shape.as_ref().map(Payload::shape)
+        && form.fields.iter().any(Field::is_secret)
+    {
+        erase_secrets(&mut body, form);
     }
     Ok(body)
 }
 
-/// Removes the values of a field, whether it is named by its label or is a key of its own.
-fn erase(value: &mut Value, label: &str) {
+/// Keeps of a form with secrets what is known to be none.
+///
+/// What is sent may be refused because a label is misspelt; what stands under it may be the password all the same.
+fn erase_secrets(body: &mut Value, form: &Form) {
+    let labels = |is_secret: bool| -> Vec<&str> {
+        let fields = form.fields.iter().filter(|field| field.is_secret() == is_secret);
+        fields.map(|field| field.label.as_str()).collect()
+    };
+    let (open, secret) = (labels(false), labels(true));
+    if let Some(reply) = body.get("reply")
+        && reply.get("type").and_then(Value::as_str) != Some("form")
+        && let Some(members) = body.as_object_mut()
+    {
+        members.remove("reply");
+    }
+    erase(body, &open, &secret);
+}
+
+/// Removes the values of fields that are not known to be open, named by their label or as keys of their own.
+fn erase(value: &mut Value, open: &[&str], secret: &[&str]) {
     match value {
         Value::Object(members) => {
-            if members.get("label").and_then(Value::as_str) == Some(label) {
+            if let Some(label) = members.get("label")
+                && !label.as_str().is_some_and(|label| open.contains(&label))
+            {
                 members.retain(|key, _| key == "label");
             }
-            members.remove(label);
-            members.values_mut().for_each(|value| erase(value, label));
+            let same = |a: &str, b: &str| a.trim().to_lowercase() == b.trim().to_lowercase();
+            members.retain(|key, _| !secret.iter().any(|label| same(key, label)));
+            members.values_mut().for_each(|value| erase(value, open, secret));
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| erase(value, label)),
+        Value::Array(values) => values.iter_mut().for_each(|value| erase(value, open, secret)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -159,10 +180,20 @@ mod tests {
             "reply": { "type": "form", "fields": [
                 { "label": "User", "values": ["ann"] },
                 { "label": "Key", "values": ["s3cret"], "other": "t0p" },
+                { "label": "key ", "values": ["s3cret"] },
+                { "label": "Pasword", "values": ["s3cret"] },
             ]},
-            "fields": { "Key": "s3cret", "User": "ann" },
+            "fields": { "Key": "s3cret", " KEY": "s3cret", "User": "ann" },
         });
-        erase(&mut body, "Key");
+        let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
+        let payload = Payload::parse(payload).unwrap();
+        let Shape::Form(form) = payload.shape() else {
+            panic!("no form")
+        };
+        erase_secrets(&mut body, form);
+        let mut other = json!({ "reply": { "type": "choice", "selected": ["s3cret"] } });
+        erase_secrets(&mut other, form);
+        assert_eq!(other, json!({}));
         assert!(
             !body.to_string().contains("s3cret") && !body.to_string().contains("t0p"),
             "{body}"

@@ -155,7 +155,7 @@ pub(super) async fn discard(
             "an answer carries this file",
         ));
     }
-    remove(Path::new(&upload.path));
+    remove_ours(&web.broker.places().attachments(), Path::new(&upload.path));
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -170,7 +170,12 @@ pub(crate) async fn tidy(broker: &Broker) {
         })
         .await;
     match tidied {
-        Ok(Ok(paths)) => paths.iter().for_each(|path| remove(Path::new(path))),
+        Ok(Ok(paths)) => {
+            let attachments = broker.places().attachments();
+            paths
+                .iter()
+                .for_each(|path| remove_ours(&attachments, Path::new(path)));
+        }
         Ok(Err(error)) => tracing::warn!(%error, "could not look for stray files"),
         // The broker is stopping.
         Err(_) => {}
@@ -296,6 +301,21 @@ impl Drop for KeptFile {
     }
 }
 
+/// Removes a file of ours. A row may name any path, after a restore above all: nothing outside our directory is touched.
+fn remove_ours(attachments: &Path, path: &Path) {
+    // Resolved, so that neither `..` nor a link on the way leads out; the last part is a name and is not followed.
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    let is_ours = match (parent, attachments.canonicalize().ok()) {
+        (Some(parent), Some(ours)) => path.file_name().is_some() && parent.starts_with(ours),
+        (None, _) | (_, None) => false,
+    };
+    if is_ours {
+        remove(path);
+    } else if path.exists() {
+        tracing::warn!(path = %path.display(), "not removed: it is outside the directory of attachments");
+    }
+}
+
 fn remove(path: &Path) {
     if let Err(error) = std::fs::remove_file(path)
         && error.kind() != std::io::ErrorKind::NotFound
@@ -373,6 +393,37 @@ fn failed<'a>(doing: &'static str, path: &'a Path) -> impl Fn(std::io::Error) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_of_ours_are_removed_whatever_path_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let attachments = home.path().join("attachments");
+        let precious = home.path().join("precious.txt");
+        std::fs::create_dir(&attachments).unwrap();
+        std::os::unix::fs::symlink(home.path(), attachments.join("out")).unwrap();
+        let ours = attachments.join("ours.txt");
+        std::fs::write(&ours, "x").unwrap();
+        std::fs::write(&precious, "x").unwrap();
+        for path in [
+            precious.clone(),
+            attachments.join("../precious.txt"),
+            attachments.join("out/precious.txt"),
+            attachments.join(".."),
+            PathBuf::from("precious.txt"),
+        ] {
+            remove_ours(&attachments, &path);
+            assert!(precious.exists() && attachments.exists(), "{}", path.display());
+        }
+        remove_ours(&home.path().join("missing"), &precious);
+        assert!(precious.exists());
+        // A link of ours goes, and not what it points to.
+        let link = attachments.join("link.txt");
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        remove_ours(&attachments, &link);
+        assert!(precious.exists() && !link.is_symlink());
+        remove_ours(&attachments, &ours);
+        assert!(!ours.exists());
+    }
 
     #[test]
     fn a_name_is_only_a_name() {
