@@ -273,6 +273,7 @@ fn cue_view() -> CueView {
         acknowledged_at: Some(time(66)),
         by: Some("ada".into()),
         from_queue: false,
+        damaged: false,
         text: Some("SQLite".into()),
         answer: Some(answer()),
     }
@@ -294,6 +295,7 @@ fn replies() -> Vec<Reply> {
                 agent: agent_view(),
                 why: vec!["asked \"Which database?\"".into()],
             }],
+            candidates: Vec::new(),
         }),
         Reply::Asked(Asked {
             cue_id: cue(),
@@ -454,6 +456,25 @@ fn newer_replies() -> Vec<(&'static str, Reply)> {
                 open_cue: Some(cue()),
                 waiting: 2,
             }),
+        ),
+        (
+            "recalled_candidates",
+            Reply::Recalled(Recalled {
+                matches: Vec::new(),
+                candidates: vec![Match {
+                    agent: agent_view(),
+                    why: vec!["asked \"Which database?\"".into()],
+                }],
+            }),
+        ),
+        (
+            "cue_damaged",
+            Reply::Cue(Box::new(CueView {
+                damaged: true,
+                text: None,
+                answer: None,
+                ..cue_view()
+            })),
         ),
         (
             "cue_from_queue",

@@ -581,6 +581,30 @@ fn a_note_does_not_vanish_behind_a_yes_that_only_the_runtime_hears() {
 }
 
 #[test]
+fn a_secret_is_gone_with_the_first_acknowledgement_for_a_late_waiter_too() {
+    let mut world = World::new();
+    let (_, replies) = world.ask("q");
+    let cue = asked(&replies);
+    let verdict = Verdict::Answer {
+        text: "Key: s3cret".into(),
+        answer: Answer {
+            text: Some("s3cret".into()),
+            ..Answer::default()
+        },
+        redacted: Some(("Key: [redacted]".into(), Answer::default())),
+    };
+    world.decide(cue, verdict, 0);
+    world.ack(cue);
+    // The first client is still connected, so the machine remembers the question.
+    let late = Ticket(world.draw());
+    let effects = world.handle(Input::Attach { ticket: late, cue });
+    let replies = replies_to(late, &effects);
+    let outcome = told(&replies);
+    assert_eq!(outcome.text, "Key: [redacted]");
+    assert!(!format!("{outcome:?}").contains("s3cret"), "{outcome:?}");
+}
+
+#[test]
 fn a_queued_answer_does_not_answer_a_question_that_is_open_and_is_not_collected() {
     let mut world = World::new();
     let (_, replies) = world.ask("q");

@@ -17,6 +17,7 @@ use super::{import, list, runs, watch};
 use crate::broker::{StopReason, blocking};
 use crate::engine::{EngineError, Order, Work};
 use crate::machine::Ticket;
+use crate::store::Recollection;
 
 /// Carries out one request.
 pub(super) async fn dispatch(
@@ -26,7 +27,9 @@ pub(super) async fn dispatch(
 ) -> Result<(), Ended> {
     let done = match request {
         Request::Hello(_) => connection.send(id, &welcome()).await.map(Ok)?,
-        Request::Join(join) => match check_names(&[&join.project_dir, &join.terminal]) {
+        Request::Join(join) => match check_names(&[&join.project_dir, &join.terminal])
+            .and_then(|()| join.session.as_ref().map_or(Ok(()), check_session))
+        {
             Ok(()) => submit(
                 connection,
                 id,
@@ -67,8 +70,8 @@ pub(super) async fn dispatch(
                 reader.recall(&recall.hints, recall.project_dir.as_deref())
             });
             match found.await {
-                Ok(matches) => connection
-                    .send(id, &Reply::Recalled(Recalled { matches }))
+                Ok(found) => connection
+                    .send(id, &Reply::Recalled(recalled(found)))
                     .await
                     .map(Ok)?,
                 Err(failure) => Err(failure),
@@ -419,6 +422,16 @@ pub(crate) fn check_ask(ask: Ask) -> Result<Work, Failure> {
         return Err(Failure::new(ErrorCode::BadRequest, "a pause takes no payload"));
     }
     Ok(Work::ask(ask.agent_id, ask.kind, ask.prompt, payload, ask.origin))
+}
+
+/// Candidates stand apart, so that a client which does not know them takes none of them for a match.
+fn recalled(found: Recollection) -> Recalled {
+    let (matches, candidates) = if found.is_clear {
+        (found.matches, Vec::new())
+    } else {
+        (Vec::new(), found.matches)
+    };
+    Recalled { matches, candidates }
 }
 
 /// The engine looks each question up while everybody else waits.

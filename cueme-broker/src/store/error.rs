@@ -47,6 +47,14 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// One question is not what was written; everything else may be.
+    #[error("question {cue} is out of service, its record is damaged: {what}")]
+    DamagedQuestion {
+        /// The question.
+        cue: String,
+        /// What was found.
+        what: String,
+    },
     /// What was written last is not what was written.
     #[error("the database {} is damaged: {what}", path.display())]
     LogDamaged {
@@ -117,7 +125,29 @@ impl StoreError {
             Self::Statement(source) => hint_for(source, None),
             Self::NoSpace { .. } => Some(FULL_HINT.into()),
             Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
+            Self::DamagedQuestion { .. } => Some(
+                "ask again with the same words: that is a new question; `cueme doctor` lists the damage"
+                    .into(),
+            ),
             Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+
+    /// Says whether a value could not be read, while the row it stands in could.
+    pub(super) fn is_of_one_value(&self) -> bool {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        match self {
+            Self::Meaning { .. } => true,
+            Self::Statement(source) => matches!(
+                source,
+                FromSqlConversionFailure(..)
+                    | IntegralValueOutOfRange(..)
+                    | InvalidColumnType(..)
+                    | Utf8Error(..)
+            ),
+            _ => false,
         }
     }
 
@@ -129,7 +159,7 @@ impl StoreError {
                 source.sqlite_error_code(),
                 Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | TooBig)
             ),
-            Self::NoSpace { .. } => false,
+            Self::NoSpace { .. } | Self::DamagedQuestion { .. } => false,
             Self::Io { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
@@ -149,6 +179,7 @@ impl StoreError {
             Self::Io { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
+            | Self::DamagedQuestion { .. }
             | Self::LogDamaged { .. }
             | Self::Gone { .. }
             | Self::Meaning { .. } => false,

@@ -53,8 +53,12 @@ impl Store {
         let mut statement = self.connection.prepare_cached(&live())?;
         let mut rows = statement.query(params![BEGINNING_READ_CHARS])?;
         while let Some(row) = rows.next()? {
-            let remembered = self.remembered(now, row)?;
-            machine.remember(now, remembered.id, remembered.cue);
+            match self.remembered(now, row) {
+                Ok(remembered) => machine.remember(now, remembered.id, remembered.cue),
+                // One question is out of service; everything else goes on.
+                Err(error @ StoreError::DamagedQuestion { .. }) => tracing::error!(%error, "left out"),
+                Err(error) => return Err(error),
+            }
         }
         Ok(machine)
     }
@@ -181,11 +185,24 @@ impl Store {
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
 
+    /// Reads a question; whatever makes no sense in its row concerns that question alone.
     fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, StoreError> {
-        let seq: i64 = row.get(0)?;
         let id: CueId = parse(row.get(1)?)?;
+        self.read_row(now, id, row).map_err(|error| match error {
+            StoreError::Meaning { .. } | StoreError::Statement(_) if error.is_of_one_value() => {
+                StoreError::DamagedQuestion {
+                    cue: id.to_string(),
+                    what: error.to_string(),
+                }
+            }
+            other => other,
+        })
+    }
+
+    fn read_row(&self, now: Now, id: CueId, row: &Row<'_>) -> Result<Remembered, StoreError> {
+        let seq: i64 = row.get(0)?;
         let prompt: String = row.get(8)?;
-        self.check_seal(id, row)?;
+        Self::check_seal(id, row)?;
         let mut state = state(now, row)?;
         if let State::Held { taken, .. } = &mut state {
             *taken = self.messages_in(id)?;
@@ -210,7 +227,7 @@ impl Store {
     }
 
     /// Refuses a decision that is not what was written.
-    fn check_seal(&self, cue: CueId, row: &Row<'_>) -> Result<(), StoreError> {
+    fn check_seal(cue: CueId, row: &Row<'_>) -> Result<(), StoreError> {
         let Some(seal) = row.get::<_, Option<Vec<u8>>>(20)? else {
             return Ok(());
         };
@@ -226,9 +243,9 @@ impl Store {
         if sealed.seal() == *seal {
             return Ok(());
         }
-        Err(StoreError::Damaged {
-            path: self.path.clone(),
-            what: format!("what was decided about question {cue} is not what was written"),
+        Err(StoreError::DamagedQuestion {
+            cue: cue.to_string(),
+            what: "what was decided is not what was written".into(),
         })
     }
 

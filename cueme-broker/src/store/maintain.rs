@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use protocol_spec::time::Timestamp;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, Row, params};
 
-use super::open::{SCHEMA, schema_of};
+use super::load::parse;
+use super::open::{SCHEMA, Synchronous, schema_of};
 use super::read::Reader;
+use super::seal::Sealed;
 use super::space::compact;
 use super::{Store, StoreError};
 
@@ -18,6 +20,19 @@ const PROBLEMS_MAX: u32 = 20;
 const BACKUP_PAGES: i32 = 256;
 /// How many questions are deleted in one transaction.
 const PURGE_BATCH: u32 = 500;
+
+/// Reopens what was answered with a password that its agent does not have yet: a copy holds no passwords.
+const UNDELIVERED_SECRETS: &str = "
+    CREATE TEMP TABLE secret AS SELECT seq, cue_id FROM cues
+        WHERE delivery < 2 AND seq IN (SELECT seq FROM decisions WHERE redacted_text IS NOT NULL);
+    UPDATE messages SET cue_id = NULL WHERE cue_id IN (SELECT cue_id FROM secret);
+    DELETE FROM upload_uses WHERE cue_id IN (SELECT cue_id FROM secret);
+    DELETE FROM search WHERE rowid IN (SELECT 2 * seq + 1 FROM secret);
+    DELETE FROM decisions WHERE seq IN (SELECT seq FROM secret);
+    UPDATE cues SET outcome = 0, delivery = 0, handed_at = NULL, automatic = 0 WHERE seq IN (SELECT seq FROM secret);
+    DROP TABLE secret;";
+/// Forgets who was signed in. Who signed out since a copy was made must not be let in by it.
+const ACCESS: &str = "DELETE FROM devices; DELETE FROM links; DELETE FROM tokens; DELETE FROM bootstraps;";
 
 /// What a check of the database found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +75,18 @@ impl CheckReport {
     }
 }
 
+/// Brings a copy of a database to the newest schema and makes its devices, links and tokens void.
+pub fn void_access(path: &Path) -> Result<(), StoreError> {
+    let store = Store::open(path, Synchronous::Full, true)?;
+    leave_out(&store.connection, ACCESS)?;
+    store.checkpoint()
+}
+
+fn leave_out(connection: &Connection, statements: &str) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.execute_batch(&format!("BEGIN; {statements} COMMIT;"))
+}
+
 impl Reader {
     /// Checks the whole database: pages, indexes, references.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
@@ -81,6 +108,8 @@ impl Reader {
                 .map_err(failed)?;
             // The copy is one file that stands for itself.
             copy.pragma_update(None, "journal_mode", "delete")
+                .and_then(|()| leave_out(&copy, UNDELIVERED_SECRETS))
+                .and_then(|()| leave_out(&copy, ACCESS))
                 .and_then(|()| compact(&copy))
                 .map_err(failed)?;
             check(&copy)
@@ -146,6 +175,7 @@ fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
     if orphans > 0 {
         problems.push(format!("{orphans} rows refer to rows that do not exist"));
     }
+    problems.extend(damaged_questions(connection)?);
     Ok(CheckReport {
         problems,
         schema: schema_of(connection)?,
@@ -156,6 +186,41 @@ fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
             |row| row.get(0),
         )?,
     })
+}
+
+/// Lists the questions whose decision is not what was written.
+fn damaged_questions(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    // An older schema has no seals.
+    let Ok(mut statement) = connection.prepare(
+        "SELECT c.cue_id, c.outcome, d.text, d.reminder, d.answer, d.seal
+         FROM decisions d JOIN cues c USING (seq) WHERE d.seal IS NOT NULL",
+    ) else {
+        return Ok(Vec::new());
+    };
+    let mut rows = statement.query([])?;
+    let mut problems = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cue: String = row.get(0)?;
+        if problems.len() < PROBLEMS_MAX as usize && !is_sealed(row).unwrap_or(false) {
+            problems.push(format!(
+                "question {cue} is out of service: what was decided about it is not what was written"
+            ));
+        }
+    }
+    Ok(problems)
+}
+
+fn is_sealed(row: &Row<'_>) -> Result<bool, StoreError> {
+    let (text, reminder, answer, seal): (String, Option<String>, Option<String>, Vec<u8>) =
+        (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
+    let sealed = Sealed {
+        cue: parse(row.get(0)?)?,
+        outcome: row.get(1)?,
+        text: &text,
+        reminder: reminder.as_deref(),
+        answer: answer.as_deref(),
+    };
+    Ok(sealed.seal() == *seal)
 }
 
 fn create_new(path: &Path) -> Result<(), StoreError> {

@@ -13,8 +13,9 @@ use serde_json::value::RawValue;
 use super::code::Code;
 use super::load::parse;
 use super::open::open_for_reading;
+use super::seal::Sealed;
 use super::write::parse_answer;
-use super::{StoreError, search};
+use super::{StoreError, recall, search};
 
 /// How many idle connections are kept.
 const IDLE_CONNECTIONS_MAX: usize = 4;
@@ -44,7 +45,7 @@ pub struct HistoryQuery {
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
-    ifnull(d.from_queue, 0)
+    ifnull(d.from_queue, 0), d.text, d.reminder, d.answer, d.seal
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 const AGENT_COLUMNS: &str =
@@ -62,18 +63,18 @@ impl Reader {
         }
     }
 
-    /// Visits the open questions, oldest first, until `visit` says to stop.
+    /// Visits the open questions and those that are out of service, oldest first, until `visit` says to stop.
     pub fn inbox(&self, mut visit: impl FnMut(CueView) -> bool) -> Result<(), StoreError> {
         self.with(|connection| {
-            let sql = format!("SELECT {CUE_COLUMNS} WHERE c.delivery < 2 AND c.outcome = 0 ORDER BY c.seq");
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if !visit(cue_view(row)?) {
-                    break;
-                }
-            }
-            Ok(())
+            let open = sequences(
+                connection,
+                "SELECT seq FROM cues WHERE delivery < 2 ORDER BY seq",
+                params![],
+            )?;
+            visit_cues(connection, &open, |cue| {
+                let is_shown = cue.outcome == Outcome::Open || cue.damaged;
+                !is_shown || visit(cue)
+            })
         })
     }
 
@@ -137,55 +138,30 @@ impl Reader {
     ) -> Result<bool, StoreError> {
         self.with(|connection| {
             let wanted = query.limit.saturating_add(1);
-            let found = match &query.search {
-                Some(text) => Some(search::find_all(
-                    connection,
-                    text,
-                    query.agent.as_ref(),
-                    query.before,
-                    wanted,
-                )?),
-                None => None,
-            };
-            let mut visited = 0;
-            let mut see = |row: &Row<'_>| -> Result<bool, StoreError> {
-                visited += 1;
-                Ok(visited <= query.limit && visit(cue_view(row)?))
-            };
-            let agent = query.agent.as_ref().map(AgentId::as_str);
-            match found {
-                Some(sequences) => {
-                    let sql = format!("SELECT {CUE_COLUMNS} WHERE c.seq = ?1");
-                    let mut statement = connection.prepare_cached(&sql)?;
-                    for seq in sequences {
-                        let mut rows = statement.query(params![seq])?;
-                        if let Some(row) = rows.next()?
-                            && !see(row)?
-                        {
-                            break;
-                        }
-                    }
-                }
+            let agent = query.agent.as_ref();
+            let mut found = match &query.search {
+                Some(text) => search::find_all(connection, text, agent, query.before, wanted)?,
                 None => {
                     let condition = if agent.is_some() {
-                        "c.agent_id = ?1"
+                        "agent_id = ?1"
                     } else {
                         "?1 IS NULL"
                     };
                     let sql = format!(
-                        "SELECT {CUE_COLUMNS} WHERE {condition} AND c.seq < ?2 ORDER BY c.seq DESC LIMIT ?3"
+                        "SELECT seq FROM cues WHERE {condition} AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
                     );
-                    let mut statement = connection.prepare_cached(&sql)?;
-                    let mut rows =
-                        statement.query(params![agent, query.before.unwrap_or(i64::MAX), wanted])?;
-                    while let Some(row) = rows.next()? {
-                        if !see(row)? {
-                            break;
-                        }
-                    }
+                    let before = query.before.unwrap_or(i64::MAX);
+                    sequences(
+                        connection,
+                        &sql,
+                        params![agent.map(AgentId::as_str), before, wanted],
+                    )?
                 }
-            }
-            Ok(visited > query.limit)
+            };
+            let has_more = found.len() > query.limit as usize;
+            found.truncate(query.limit as usize);
+            visit_cues(connection, &found, &mut visit)?;
+            Ok(has_more)
         })
     }
 
@@ -195,8 +171,13 @@ impl Reader {
             let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([])?;
+            let mut agents = Vec::new();
             while let Some(row) = rows.next()? {
-                if !visit(agent_view(row)?) {
+                agents.push(agent_view(row)?);
+            }
+            drop(rows);
+            for agent in agents {
+                if !visit(agent) {
                     break;
                 }
             }
@@ -205,7 +186,7 @@ impl Reader {
     }
 
     /// Finds agents by what they asked and were told, best first.
-    pub fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Vec<Match>, StoreError> {
+    pub fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Recollection, StoreError> {
         self.recall_among(hints, project_dir, |_| Ok(true))
     }
 
@@ -215,18 +196,13 @@ impl Reader {
         hints: &str,
         project_dir: Option<&str>,
         is_wanted: impl Fn(&AgentId) -> Result<bool, StoreError>,
-    ) -> Result<Vec<Match>, StoreError> {
+    ) -> Result<Recollection, StoreError> {
         self.with(|connection| {
-            let mut found = Vec::new();
-            for recalled in search::recall(connection, hints, project_dir, usize::MAX)? {
-                if found.len() < RECALLED_MAX && is_wanted(&recalled.agent)? {
-                    found.push(recalled);
-                }
-            }
+            let (found, is_clear) = recall::recall(connection, hints, project_dir, is_wanted)?;
             let mut statement =
                 connection.prepare_cached(&format!("SELECT {AGENT_COLUMNS} WHERE a.agent_id = ?1"))?;
-            let mut matches = Vec::with_capacity(found.len());
-            for recalled in found {
+            let mut matches = Vec::with_capacity(RECALLED_MAX);
+            for recalled in found.into_iter().take(RECALLED_MAX) {
                 let mut rows = statement.query(params![recalled.agent.as_str()])?;
                 if let Some(row) = rows.next()? {
                     matches.push(Match {
@@ -235,7 +211,7 @@ impl Reader {
                     });
                 }
             }
-            Ok(matches)
+            Ok(Recollection { matches, is_clear })
         })
     }
 
@@ -327,7 +303,51 @@ impl Reader {
     }
 }
 
+/// Returns the sequence numbers a query finds.
+fn sequences(
+    connection: &Connection,
+    sql: &str,
+    with: impl rusqlite::Params,
+) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map(with, |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Visits questions one by one.
+///
+/// Nothing is being read while the visitor has one: a visitor may be slow, and what an open read sees stays in the log,
+/// secrets that were erased since among it.
+fn visit_cues(
+    connection: &Connection,
+    sequences: &[i64],
+    mut visit: impl FnMut(CueView) -> bool,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.seq = ?1"))?;
+    for seq in sequences {
+        let cue = {
+            let mut rows = statement.query(params![seq])?;
+            rows.next()?.map(cue_view).transpose()?
+        };
+        if cue.is_some_and(|cue| !visit(cue)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What fits what somebody remembers.
+#[derive(Debug)]
+pub struct Recollection {
+    /// Agents, best first.
+    pub matches: Vec<Match>,
+    /// Whether the first of them is the one; otherwise nobody can tell.
+    pub is_clear: bool,
+}
+
+/// Returns a question as it is shown. What cannot be read, or is not what was written, is left out and said so.
 fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
+    let is_decided_whole = is_whole(row);
     let payload: Option<String> = row.get(8)?;
     let payload = payload
         .map(RawValue::from_string)
@@ -360,9 +380,35 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         acknowledged_at: time(14)?,
         by: row.get(15)?,
         from_queue: row.get(18)?,
-        text: row.get(16)?,
-        answer: parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?.map(|answer| (*answer).clone()),
+        damaged: !is_decided_whole,
+        text: if is_decided_whole { row.get(16)? } else { None },
+        answer: match is_decided_whole {
+            true => {
+                parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?.map(|answer| (*answer).clone())
+            }
+            false => None,
+        },
     })
+}
+
+/// Says whether what was decided is what was written, as far as that can be told.
+fn is_whole(row: &Row<'_>) -> bool {
+    let sealed = || -> Result<bool, StoreError> {
+        let Some(seal) = row.get::<_, Option<Vec<u8>>>(22)? else {
+            return Ok(true);
+        };
+        let (text, reminder, answer): (String, Option<String>, Option<String>) =
+            (row.get(19)?, row.get(20)?, row.get(21)?);
+        let sealed = Sealed {
+            cue: parse(row.get(0)?)?,
+            outcome: row.get(9)?,
+            text: &text,
+            reminder: reminder.as_deref(),
+            answer: answer.as_deref(),
+        };
+        Ok(sealed.seal() == *seal)
+    };
+    sealed().unwrap_or(false)
 }
 
 fn agent_view(row: &Row<'_>) -> Result<AgentView, StoreError> {

@@ -2,13 +2,10 @@
 //!
 //! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
 
-use std::collections::{BTreeMap, HashMap};
-
 use protocol_spec::id::AgentId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::load::parse;
-use super::words::{QUERY_WORDS_MAX, beginning, query, segment, whole, words};
+use super::words::{query, segment, words};
 use super::{Store, StoreError};
 
 /// How many rows are indexed in one transaction …
@@ -17,20 +14,6 @@ pub(super) const INDEX_BATCH: u32 = 200;
 const INDEX_BATCH_BYTES: usize = 256 * 1024;
 /// How much of a text is indexed, in characters; of a payload as well.
 const INDEXED_CHARS_MAX: u32 = 100_000;
-/// How many of the newest places of a word are ranked.
-const RANKED_HITS_MAX: u32 = 250;
-
-/// An agent that was found, best first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
-    /// The agent.
-    pub agent: AgentId,
-    /// Where the words were found: what it asked, what it was told, or what it is.
-    pub why: Vec<String>,
-    /// Higher is better.
-    pub score: f64,
-}
-
 impl Store {
     /// Indexes some of what has been written since; returns whether there may be more.
     pub fn index_some(&self) -> Result<bool, StoreError> {
@@ -153,152 +136,6 @@ pub(super) fn snippet(text: &str, wanted: &str) -> String {
     cut
 }
 
-/// Finds the agents that fit what is remembered of them, best first.
-pub(super) fn recall(
-    connection: &Connection,
-    hints: &str,
-    project_dir: Option<&str>,
-    limit: usize,
-) -> Result<Vec<Recalled>, StoreError> {
-    let mut found: Vec<Recalled> = Vec::new();
-    words_said(connection, hints, &mut found)?;
-    what_they_are(connection, hints, project_dir, &mut found)?;
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    found.truncate(limit);
-    Ok(found)
-}
-
-/// Credits agents for the words in what they asked and were told.
-fn words_said(connection: &Connection, hints: &str, found: &mut Vec<Recalled>) -> Result<(), StoreError> {
-    let mut prompt =
-        connection.prepare_cached("SELECT substr(prompt, 1, 200) FROM questions WHERE seq = ?1")?;
-    for ((agent, is_answer), (score, seq)) in best_rows(connection, score_rows(connection, hints)?)? {
-        let prompt: String = prompt.query_row(params![seq], |row| row.get(0))?;
-        let beginning = crate::machine::beginning_of(&prompt);
-        let why = if is_answer {
-            format!("was told, when it asked \"{beginning}\"")
-        } else {
-            format!("asked \"{beginning}\"")
-        };
-        credit(found, agent, score, why);
-    }
-    Ok(())
-}
-
-/// Scores the newest rows in which words stand.
-///
-/// SQLite's own rank looks at everything that was ever said to find out how rare a word is. Here the newest places of each
-/// word say so: the further apart they lie, the rarer it is.
-fn score_rows(connection: &Connection, hints: &str) -> Result<HashMap<i64, f64>, StoreError> {
-    let mut scores = HashMap::new();
-    for word in words(hints).take(QUERY_WORDS_MAX) {
-        let rows = newest_places(connection, word)?;
-        let (Some(newest), Some(oldest)) = (rows.first(), rows.last()) else {
-            continue;
-        };
-        let apart = (newest - oldest) as f64 / rows.len() as f64;
-        for row in rows {
-            *scores.entry(row).or_default() += 1.0 + (1.0 + apart).ln();
-        }
-    }
-    Ok(scores)
-}
-
-/// The score and the question of a row, for what each agent asked, and for what it was told.
-type BestRows = BTreeMap<(AgentId, bool), (f64, i64)>;
-
-/// Returns the best row of each.
-fn best_rows(connection: &Connection, scores: HashMap<i64, f64>) -> Result<BestRows, StoreError> {
-    let mut whose = connection.prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
-    let mut best = BestRows::new();
-    for (row, score) in scores {
-        let (seq, is_answer) = (row >> 1, row & 1 == 1);
-        let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
-        let Some(agent) = agent else { continue };
-        let known = best.entry((parse(agent)?, is_answer)).or_insert((score, seq));
-        if (score, seq) > *known {
-            *known = (score, seq);
-        }
-    }
-    Ok(best)
-}
-
-/// Returns the newest rows in which a word stands; failing that, those in which a longer one begins with it.
-fn newest_places(connection: &Connection, word: &str) -> Result<Vec<i64>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
-    let mut places = |phrase: &str| -> rusqlite::Result<Vec<i64>> {
-        statement
-            .query_map(params![phrase, RANKED_HITS_MAX], |row| row.get(0))?
-            .collect()
-    };
-    let found = places(&whole(word))?;
-    if found.is_empty() {
-        return Ok(places(&beginning(connection, word)?)?);
-    }
-    Ok(found)
-}
-
-fn what_they_are(
-    connection: &Connection,
-    hints: &str,
-    project_dir: Option<&str>,
-    found: &mut Vec<Recalled>,
-) -> Result<(), StoreError> {
-    let words: Vec<String> = words(hints).map(str::to_lowercase).collect();
-    let mut statement = connection.prepare_cached(
-        "SELECT agent_id, runtime, project_dir, ifnull(name, ''), seen_at FROM agents ORDER BY seen_at DESC",
-    )?;
-    let mut rows = statement.query([])?;
-    let mut place = 0.0_f64;
-    while let Some(row) = rows.next()? {
-        let agent: AgentId = parse(row.get(0)?)?;
-        let project: String = row.get(2)?;
-        let facts = [
-            ("id", agent.to_string()),
-            ("runtime", row.get(1)?),
-            ("project", project.clone()),
-            ("name", row.get(3)?),
-        ];
-        for (what, value) in &facts {
-            let value = value.to_lowercase();
-            let hits = words.iter().filter(|word| value.contains(word.as_str())).count();
-            if hits > 0 {
-                credit(
-                    found,
-                    agent.clone(),
-                    2.0 * hits as f64,
-                    format!("its {what} is {value}"),
-                );
-            }
-        }
-        // Where it works and when it was last seen make one agent likelier than another, but are no reason alone.
-        if let Some(known) = found.iter_mut().find(|known| known.agent == agent) {
-            if project_dir == Some(project.as_str()) {
-                known.score = known.score * 1.5 + 3.0;
-                known.why.push("works in the same project directory".into());
-            }
-            known.score += 1.0 / (1.0 + place);
-        }
-        place += 1.0;
-    }
-    Ok(())
-}
-
-fn credit(found: &mut Vec<Recalled>, agent: AgentId, score: f64, why: String) {
-    match found.iter_mut().find(|known| known.agent == agent) {
-        Some(known) => {
-            known.score += score;
-            known.why.push(why);
-        }
-        None => found.push(Recalled {
-            agent,
-            why: vec![why],
-            score,
-        }),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -314,73 +151,5 @@ mod tests {
         assert_eq!(snippet(&longer, "b kettle"), format!("…{}…", &longer[1..161]));
         let near = format!("{}kettle", "a".repeat(40));
         assert_eq!(snippet(&near, "kettle"), near);
-    }
-
-    #[test]
-    fn rare_words_weigh_more_and_several_weigh_together() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(
-                "CREATE VIRTUAL TABLE search USING fts5 (body);
-                 INSERT INTO search (rowid, body) VALUES (2, 'rare common'), (4, 'common'), (12, 'rare')",
-            )
-            .unwrap();
-        let scores = score_rows(&connection, "rare, common").unwrap();
-        // Two places each: ten apart, and two apart.
-        let (rare, common) = (1.0 + 6.0_f64.ln(), 1.0 + 2.0_f64.ln());
-        assert_eq!(scores[&2], rare + common);
-        assert_eq!(scores[&4], common);
-        assert_eq!(scores[&12], rare);
-    }
-
-    #[test]
-    fn a_whole_word_is_preferred_to_the_beginning_of_one() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(
-                "CREATE VIRTUAL TABLE search USING fts5 (body);
-                 INSERT INTO search (rowid, body) VALUES (1, 'rare'), (2, 'rarely'), (3, 'rare 数  据')",
-            )
-            .unwrap();
-        let places = |word| newest_places(&connection, word).unwrap();
-        assert_eq!(places("rare"), [3, 1]);
-        assert_eq!(places("rarel"), [2]);
-        assert_eq!(places("数据"), [3]);
-        assert!(places("据数").is_empty());
-    }
-
-    #[test]
-    fn what_an_agent_is_adds_to_what_it_said_and_the_last_seen_come_first() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(
-                "CREATE TABLE agents (agent_id, runtime, project_dir, name, seen_at);
-                 INSERT INTO agents VALUES ('tavilron', 'cursor', '/work/kettle', 'Kettle mender', 3),
-                     ('belmora', 'codex', '/work/other', NULL, 2), ('sandrik', 'codex', '/work/other', NULL, 1)",
-            )
-            .unwrap();
-        let id = |agent: &str| -> AgentId { agent.parse().unwrap() };
-        let mut found = Vec::new();
-        credit(&mut found, id("belmora"), 4.0, "asked".into());
-        credit(&mut found, id("belmora"), 2.0, "was told".into());
-        credit(&mut found, id("sandrik"), 2.0, "asked".into());
-        what_they_are(&connection, "KETTLE work mender", Some("/work/other"), &mut found).unwrap();
-        let scores: Vec<(&str, f64)> = found
-            .iter()
-            .map(|recalled| (recalled.agent.as_str(), recalled.score))
-            .collect();
-        // One word in each project is two points; the same project is half as much again and three.
-        assert_eq!(
-            scores,
-            [
-                ("belmora", (6.0 + 2.0) * 1.5 + 3.0 + 1.0 / 2.0),
-                ("sandrik", (2.0 + 2.0) * 1.5 + 3.0 + 1.0 / 3.0),
-                ("tavilron", 4.0 + 4.0 + 1.0),
-            ]
-        );
-        assert_eq!(
-            found[2].why,
-            ["its project is /work/kettle", "its name is kettle mender"]
-        );
     }
 }

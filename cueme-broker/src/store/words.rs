@@ -77,7 +77,7 @@ pub(super) fn segment(text: &str) -> String {
     segmented
 }
 
-fn is_unspaced(letter: char) -> bool {
+pub(super) fn is_unspaced(letter: char) -> bool {
     matches!(letter,
         '\u{3040}'..='\u{30ff}'      // Hiragana, Katakana
         | '\u{3400}'..='\u{4dbf}'    // CJK extension A

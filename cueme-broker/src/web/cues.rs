@@ -243,7 +243,7 @@ pub(super) async fn search(
     let (matches, mut found) = web
         .read(move |reader| {
             let matches = if is_everywhere && is_first {
-                reader.recall(&words, None)?
+                reader.recall(&words, None)?.matches
             } else {
                 Vec::new()
             };

@@ -70,7 +70,10 @@ impl Input for RecallBody {}
 /// Agents that fit, best first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RecalledShown {
+    /// Best first, and the first is the one; empty when nobody can tell.
     matches: Vec<MatchShown>,
+    /// Those that fit about equally well, or not well enough, when nobody can tell.
+    candidates: Vec<MatchShown>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -167,6 +170,12 @@ pub(super) async fn join(
     }
     let terminal = body.terminal.unwrap_or_else(|| "unknown".to_owned());
     check_names(&[&body.project_dir, &terminal])?;
+    if let Some(session) = &body.session {
+        if session.trim().is_empty() {
+            return Err(ApiError::bad_request("the session has no name"));
+        }
+        check_names(&[session])?;
+    }
     let runtime = body
         .runtime
         .parse()
@@ -209,13 +218,17 @@ pub(super) async fn recall(
             })
         })
         .await?;
-    let matches = found.into_iter().map(|found| MatchShown {
+    let is_clear = found.is_clear;
+    let shown = found.matches.into_iter().map(|found| MatchShown {
         agent_id: found.agent.agent_id.into(),
         why: found.why,
     });
-    Ok(Json(RecalledShown {
-        matches: matches.collect(),
-    }))
+    let (matches, candidates) = if is_clear {
+        (shown.collect(), Vec::new())
+    } else {
+        (Vec::new(), shown.collect())
+    };
+    Ok(Json(RecalledShown { matches, candidates }))
 }
 
 /// Asks and waits.

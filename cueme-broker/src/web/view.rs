@@ -124,6 +124,8 @@ pub(super) struct Cue {
     card: CueCard,
     prompt: Markup,
     payload: Option<PayloadShown>,
+    /// Whether what was decided is damaged on the disk; then the question is out of service.
+    damaged: bool,
     text: Option<Markup>,
     answer: Option<AnswerShown>,
     draft: Option<DraftShown>,
@@ -361,6 +363,7 @@ impl Cue {
             card: CueCard::new(row, listening),
             prompt: Markup::new(&cue.prompt, 0, bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
+            damaged: cue.damaged,
             text: cue.text.map(|text| Markup::new(&text, 0, bytes_max)),
             answer: cue.answer.map(|answer| answer_shown(answer, attach)),
             draft: draft.map(DraftShown::from),

@@ -8,6 +8,7 @@ mod keeping;
 mod opening;
 mod past;
 mod reading;
+mod recall;
 mod restart;
 mod runs;
 mod search;
@@ -17,7 +18,7 @@ use std::path::Path;
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
-use cueme_broker::store::{StoreError, Synchronous};
+use cueme_broker::store::{Reader, StoreError, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply};
@@ -69,8 +70,12 @@ impl Little {
     }
 
     fn join_in(&mut self, project_dir: &str) -> AgentId {
+        self.join_as("terminal", project_dir)
+    }
+
+    fn join_as(&mut self, runtime: &str, project_dir: &str) -> AgentId {
         let work = Work::Join {
-            runtime: "terminal".parse().unwrap(),
+            runtime: runtime.parse().unwrap(),
             project_dir: project_dir.into(),
             terminal: "sh".into(),
             session: None,
@@ -153,10 +158,39 @@ fn an_answer_whose_bits_flipped_is_not_told() {
         bytes[place + 7] ^= 1;
     }
     std::fs::write(&database, bytes).unwrap();
-    match Little::open(&database, WALL_MS) {
-        Err(StoreError::Damaged { what, .. }) => assert!(what.contains(cue.as_str()), "{what}"),
-        other => panic!("not noticed: {:?}", other.map(|little| little.tickets)),
-    }
+    let mut little = Little::open(&database, WALL_MS).unwrap();
+    let replies = little.say(Work::Attach(cue));
+    let [(_, reply)] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    let Reply::Error(failure) = &**reply else {
+        panic!("not noticed: {reply:?}")
+    };
+    assert!(
+        failure.code == ErrorCode::Storage && failure.message.contains(cue.as_str()),
+        "{failure:?}"
+    );
+    // The inbox and a check name it, without the words that nobody wrote.
+    let reader = Reader::new(&database);
+    let mut shown = Vec::new();
+    reader
+        .inbox(|cue| {
+            shown.push((cue.cue_id, cue.damaged, cue.text, cue.answer.is_some()));
+            true
+        })
+        .unwrap();
+    assert_eq!(shown, [(cue, true, None, false)]);
+    let problems = reader.check().unwrap().problems;
+    assert!(
+        problems.len() == 1 && problems[0].contains(cue.as_str()),
+        "{problems:?}"
+    );
+    // Everything else goes on: the same words are a new question.
+    let again = little.ask(&agent);
+    assert_ne!(again, cue);
+    little.answer(again, "delete nothing", 0);
+    little.acknowledge(again);
+    assert_eq!(reader.check().unwrap().problems.len(), 1);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What was live before a restart is live after it.
 
+use std::path::Path;
+
 use cueme_broker::engine::{Order, Work, Worth};
 use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
-use cueme_broker::store::{Reader, StoreError};
+use cueme_broker::store::{HistoryQuery, Reader, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
-use protocol_spec::id::{AgentId, RequestId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{Purpose, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
@@ -295,13 +297,11 @@ fn whoever_left_while_the_storage_failed_does_not_wait_when_it_works_again() {
     assert!(matches!(*replies[0].1, Reply::Mailbox(_)), "{replies:?}");
 }
 
-#[test]
-fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
-    const SECRET: &str = "correct-horse-battery";
+const SECRET: &str = "correct-horse-battery";
+
+/// Asks for a password and answers with one; returns the question.
+pub(crate) fn answer_with_secret(broker: &mut Little) -> CueId {
     const PAYLOAD: &str = r#"{"type":"form","fields":[{"label":"Key","kind":"password"}]}"#;
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
     let work = Work::ask(
         agent,
@@ -329,16 +329,28 @@ fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
         by,
         hold_ms,
     });
-    let is_on_disk = || {
-        let files = std::fs::read_dir(directory.path()).unwrap();
-        files
-            .map(|file| std::fs::read(file.unwrap().path()).unwrap())
-            .any(|bytes| {
-                bytes
-                    .windows(SECRET.len())
-                    .any(|window| window == SECRET.as_bytes())
-            })
-    };
+    cue
+}
+
+/// Says whether the secret stands in one of the files of a directory.
+pub(crate) fn is_on_disk(directory: &Path) -> bool {
+    let files = std::fs::read_dir(directory).unwrap();
+    files
+        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .any(|bytes| {
+            bytes
+                .windows(SECRET.len())
+                .any(|window| window == SECRET.as_bytes())
+        })
+}
+
+#[test]
+fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let cue = answer_with_secret(&mut broker);
+    let is_on_disk = || is_on_disk(directory.path());
     assert!(broker.told(Work::Attach(cue)).text.contains(SECRET));
     assert!(is_on_disk(), "until then it must not be lost");
     broker.acknowledge(cue);
@@ -445,4 +457,35 @@ fn since_when_nobody_listens_survives_a_restart() {
         Some(Timestamp::from_millis(WALL_MS + 900_000)),
         "somebody listened until the broker ended"
     );
+}
+
+#[test]
+fn a_secret_is_gone_when_it_is_acknowledged_while_a_slow_reader_lists_the_past() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = answer_with_secret(&mut broker);
+    broker.ask_this(&agent, "Newest?");
+    broker.told(Work::Attach(cue));
+    let query = HistoryQuery {
+        search: None,
+        agent: None,
+        before: None,
+        limit: 10,
+    };
+    let mut visited = 0;
+    let reader = Reader::new(&database);
+    reader
+        .history(&query, |_| {
+            // The reader has the newest question and takes its time.
+            if visited == 0 {
+                broker.acknowledge(cue);
+                assert!(!is_on_disk(directory.path()));
+            }
+            visited += 1;
+            true
+        })
+        .unwrap();
+    assert_eq!(visited, 2);
 }

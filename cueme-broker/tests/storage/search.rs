@@ -16,11 +16,16 @@ fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_e
     }
     while broker.core.index_some() {}
     let reader = Reader::new(&database);
-    let first = |hints: &str| reader.recall(hints, None).unwrap()[0].agent.agent_id.clone();
+    let first = |hints: &str| {
+        reader.recall(hints, None).unwrap().matches[0]
+            .agent
+            .agent_id
+            .clone()
+    };
     assert_eq!(first("table"), plain);
     assert_eq!(first("table zeppelin"), special);
     assert_eq!(first("zepp"), special);
-    assert_eq!(reader.recall("submarine", None).unwrap().len(), 0);
+    assert_eq!(reader.recall("submarine", None).unwrap().matches.len(), 0);
 }
 
 #[test]
@@ -144,7 +149,7 @@ fn the_same_project_and_what_an_agent_is_make_it_likelier() {
     while broker.core.index_some() {}
     let reader = Reader::new(&database);
     let recalled = |hints: &str, place: Option<&str>| {
-        let matches = reader.recall(hints, place).unwrap();
+        let matches = reader.recall(hints, place).unwrap().matches;
         matches
             .into_iter()
             .map(|found| (found.agent.agent_id, found.why))
@@ -184,10 +189,11 @@ fn a_recall_names_five_agents_at_most_and_only_those_that_are_wanted() {
     }
     while broker.core.index_some() {}
     let reader = Reader::new(&database);
-    assert_eq!(reader.recall("kettle", None).unwrap().len(), 5);
+    assert_eq!(reader.recall("kettle", None).unwrap().matches.len(), 5);
     let wanted = reader.recall_among("kettle", None, |agent| Ok(*agent == agents[3]));
     let ids: Vec<_> = wanted
         .unwrap()
+        .matches
         .into_iter()
         .map(|found| found.agent.agent_id)
         .collect();

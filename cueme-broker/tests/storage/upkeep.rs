@@ -1,11 +1,13 @@
 //! The database is checked, copied, and rid of what is old.
 
 use cueme_broker::engine::Worth;
-use cueme_broker::store::{CheckReport, Reader, StoreError};
+use cueme_broker::store::{CheckReport, Reader, StoreError, void_access};
 use protocol_spec::id::CueId;
+use protocol_spec::outcome::Outcome;
 use protocol_spec::time::Timestamp;
 use rusqlite::Connection;
 
+use crate::restart::{answer_with_secret, is_on_disk};
 use crate::{Little, WALL_MS};
 
 #[test]
@@ -202,4 +204,47 @@ fn deleting_a_question_looks_for_its_receipts_alone() {
         )
         .unwrap();
     assert!(plan.contains("receipts_of_cue"), "{plan}");
+}
+
+#[test]
+fn a_copy_holds_no_password_and_its_question_is_open_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let cue = answer_with_secret(&mut broker);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("copy.db");
+    let report = Reader::new(&database).back_up(&copy).unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert!(!is_on_disk(elsewhere.path()), "the copy holds the password");
+    assert!(is_on_disk(directory.path()), "the agent still gets it here");
+    let restored = Little::open(&copy, WALL_MS).unwrap();
+    assert!(restored.core.machine().knows(cue));
+    let shown = Reader::new(&copy).cue(cue).unwrap().unwrap();
+    assert_eq!((shown.outcome, shown.text), (Outcome::Open, None));
+}
+
+#[test]
+fn a_copy_signs_nobody_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    drop(Little::open(&database, WALL_MS).unwrap());
+    let sign_in = "INSERT INTO devices VALUES ('d', x'01', 'phone', 0, 0);
+         INSERT INTO links VALUES (x'02', NULL, 9999999999999);
+         INSERT INTO tokens (token_id, token_hash, scope, created_at) VALUES ('t', x'03', 2, 0)";
+    let signed_in = |path: &std::path::Path| -> u32 {
+        let connection = Connection::open(path).unwrap();
+        let sql = "SELECT (SELECT count(*) FROM devices) + (SELECT count(*) FROM links) + (SELECT count(*) FROM tokens)";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    Connection::open(&database)
+        .unwrap()
+        .execute_batch(sign_in)
+        .unwrap();
+    let copy = directory.path().join("copy.db");
+    Reader::new(&database).back_up(&copy).unwrap();
+    assert_eq!((signed_in(&database), signed_in(&copy)), (3, 0));
+    // A file that came another way is made void when it is restored.
+    void_access(&database).unwrap();
+    assert_eq!(signed_in(&database), 0);
 }

@@ -1,7 +1,7 @@
 //! `cueme recall`: an agent that forgot its id finds it by what it remembers.
 
 use protocol_spec::exit::Exit;
-use protocol_spec::message::{Match, Recall, Request};
+use protocol_spec::message::{Match, Recall, Recalled, Request};
 
 use super::join::project_dir;
 use crate::cli::RecallArgs;
@@ -12,35 +12,48 @@ use crate::{output, surroundings};
 
 pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
     let hints = args.hints.join(" ");
-    let matches = find(&hints)?;
+    let found = find(&hints)?;
     if args.json {
-        output::print_json(&matches)?;
-        return Ok(if matches.is_empty() {
+        output::print_json(&found.matches)?;
+    }
+    if found.matches.is_empty() && !(args.json && found.candidates.is_empty()) {
+        return Err(nobody_can_tell(&hints, &found.candidates));
+    }
+    if args.json {
+        return Ok(if found.matches.is_empty() {
             Exit::NotFound
         } else {
             Exit::Done
         });
     }
-    if matches.is_empty() {
-        return Err(nothing_fits(&hints));
-    }
-    output::print(&message(&matches))?;
+    output::print(&message(&found.matches))?;
     Ok(Exit::Done)
 }
 
 /// Finds agents, best first.
-pub(super) fn find(hints: &str) -> Result<Vec<Match>, CliError> {
+pub(super) fn find(hints: &str) -> Result<Recalled, CliError> {
     let recall = Recall {
         hints: hints.to_owned(),
         project_dir: project_dir().ok(),
     };
     let reply = call(&surroundings::places()?, &Request::Recall(recall))?;
-    Ok(expect_reply!(reply, Recalled)?.matches)
+    expect_reply!(reply, Recalled)
 }
 
-pub(super) fn nothing_fits(hints: &str) -> CliError {
-    CliError::new(Exit::NotFound, format!("no agent fits {hints:?}"))
-        .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id")
+/// Says that no agent fits, or that several do. A wrong identity is worse than none, so none is picked.
+pub(super) fn nobody_can_tell(hints: &str, candidates: &[Match]) -> CliError {
+    if candidates.is_empty() {
+        return CliError::new(Exit::NotFound, format!("no agent fits {hints:?}"))
+            .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id");
+    }
+    let listed: String = candidates.iter().map(|found| described(found, true)).collect();
+    let message = format!(
+        "no agent clearly fits {hints:?}; candidates:\n{}",
+        listed.trim_end()
+    );
+    CliError::new(Exit::NotFound, message).with_hint(
+        "add words that only you would know, name the agent_id, or `cueme join <agent_runtime>` for a new one",
+    )
 }
 
 pub(super) fn message(matches: &[Match]) -> String {

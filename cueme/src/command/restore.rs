@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use cueme_broker::lifecycle::Lock;
-use cueme_broker::store::{CheckReport, Store, StoreError, Synchronous};
+use cueme_broker::store::{CheckReport, Store, StoreError, Synchronous, void_access};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Nothing, Request};
@@ -28,7 +28,8 @@ pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
         let _start = lock_start(&places)?;
         stop(&places)?;
         let _broker = Lock::take(&places).map_err(|error| CliError::no_broker(error.to_string()))?;
-        swap(&args.file, &places)?
+        let fresh = prepare(&args.file, &places.database())?;
+        swap(&fresh, &places)?
     };
     let status = expect_reply!(call(&places, &Request::Status(Nothing {}))?, Status)?;
     output::print_line(&format!(
@@ -37,6 +38,7 @@ pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
         args.file.display(),
         status.pid
     ))?;
+    output::print_line("browsers and tokens of the backup are void: `cueme ui` signs you in again")?;
     if let Some(kept) = kept {
         output::print_line(&format!(
             "the database that was there is kept as {}",
@@ -70,13 +72,19 @@ fn refused(error: &StoreError) -> CliError {
     CliError::usage(error.to_string()).with_hint(hint)
 }
 
-/// Puts a copy of `file` in the place of the database; returns where the old one is kept.
-fn swap(file: &Path, places: &Places) -> Result<Option<PathBuf>, CliError> {
-    let database = places.database();
-    let fresh = beside(&database, "restoring");
+/// Copies `file` beside the database, so that nobody is signed in by it; returns where the copy is.
+fn prepare(file: &Path, database: &Path) -> Result<PathBuf, CliError> {
+    let fresh = beside(database, "restoring");
     copy_private(file, &fresh).map_err(|error| CliError::io("copy the backup to", &fresh, &error))?;
+    void_access(&fresh).map_err(|error| refused(&error))?;
+    Ok(fresh)
+}
+
+/// Puts `fresh` in the place of the database; returns where the old one is kept.
+fn swap(fresh: &Path, places: &Places) -> Result<Option<PathBuf>, CliError> {
+    let database = places.database();
     let kept = keep_old(&database)?;
-    fs::rename(&fresh, &database)
+    fs::rename(fresh, &database)
         .map_err(|error| CliError::io("put the backup in place of", &database, &error))?;
     // The swap is final once the directory is on disk.
     if let Some(directory) = database.parent() {

@@ -164,6 +164,9 @@ pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
 /// Says how a question was decided.
 fn decision_words(cue: &CueView) -> String {
     let word = outcome_word(cue.outcome);
+    if cue.damaged {
+        return format!("out of service: it was {word}, but the record of that is damaged (`cueme doctor`)");
+    }
     if cue.from_queue {
         format!("{word} from the queue, before anybody saw it")
     } else {
@@ -226,6 +229,7 @@ pub(crate) mod tests {
             acknowledged_at: None,
             by: None,
             from_queue: false,
+            damaged: false,
             text: None,
             answer: None,
         }

@@ -109,8 +109,11 @@ pub struct Joined {
 /// The agents that fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recalled {
-    /// Best first; empty when nothing fits.
+    /// Best first, and the first is the one; empty when nobody can tell which agent it is.
     pub matches: Vec<Match>,
+    /// Those that fit about equally well, or not well enough, when nobody can tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Match>,
 }
 
 /// An agent that fits.

@@ -81,6 +81,9 @@ pub struct CueView {
     /// Whether a queued answer answered it, before any human saw it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_queue: bool,
+    /// Whether what was decided is damaged on the disk: the question is out of service, its text and answer are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
     /// What the agent reads, secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -150,8 +150,16 @@ impl Core {
             transaction.spoken.replies.push(refused);
             return Ok(());
         }
-        let Some(input) = self.prepare(now, order, &mut transaction.spoken)? else {
-            return Ok(());
+        let input = match self.prepare(now, order, &mut transaction.spoken) {
+            Ok(Some(input)) => input,
+            Ok(None) => return Ok(()),
+            // The caller is told; nobody else has anything to do with it.
+            Err(error @ StoreError::DamagedQuestion { .. }) => {
+                let refused = (order.ticket, Box::new(Reply::Error(storage_failure(&error))));
+                transaction.spoken.replies.push(refused);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
         };
         for effect in self.machine.handle(now, input) {
             self.has_erased |= effect.erases();

@@ -26,12 +26,12 @@ pub(super) async fn join(call: JoinCall, said: Value) -> CallToolResult {
 
 pub(super) async fn recall(call: RecallCall) -> CallToolResult {
     blocking(move || {
-        let matches = recall::find(&call.hints)?;
-        if matches.is_empty() {
-            return Err(recall::nothing_fits(&call.hints));
+        let found = recall::find(&call.hints)?;
+        if found.matches.is_empty() {
+            return Err(recall::nobody_can_tell(&call.hints, &found.candidates));
         }
-        let structured = json!({ "matches": matches });
-        Ok((recall::message(&matches), structured))
+        let structured = json!({ "matches": found.matches });
+        Ok((recall::message(&found.matches), structured))
     })
     .await
 }
