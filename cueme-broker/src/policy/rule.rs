@@ -1,5 +1,7 @@
 //! One rule: when it fits, and what it does then. Pure.
 
+use std::borrow::Cow;
+
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::outcome::Origin;
 use protocol_spec::payload::{CANCEL_LABEL, CONFIRM_LABEL, Shape};
@@ -121,7 +123,7 @@ impl<'a> Case<'a> {
     fn agreed_to(&self) -> String {
         let subject = match self.origin {
             Origin::Approval => approved(self.prompt),
-            Origin::Agent | Origin::Hook | Origin::Adapter | Origin::Import => self.prompt,
+            Origin::Agent | Origin::Hook | Origin::Adapter | Origin::Import => Cow::Borrowed(self.prompt),
         };
         let mut parts = vec![subject.trim()];
         if let Some(Shape::Confirm(_)) = self.shape
@@ -133,29 +135,44 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Returns what is to be approved: what stands below the heading, without the fence around it.
+/// Returns what is to be approved: what stands below the heading, block by block, without the fences.
 ///
-/// A heading names the tool and the folder. Where there is none, or more than one block, it is the whole text.
-fn approved(prompt: &str) -> &str {
+/// A heading names the tool and the folder. Below it stand the command, and then the rest of the tool's input as JSON.
+/// A text of another form is taken whole.
+fn approved(prompt: &str) -> Cow<'_, str> {
     let Some((heading, rest)) = prompt.split_once("\n\n") else {
-        return prompt;
+        return prompt.into();
     };
     if heading.contains('\n') {
-        return prompt;
+        return prompt.into();
     }
-    let ticks = rest.len() - rest.trim_start_matches('`').len();
-    if ticks < 3 {
-        return rest;
+    if !rest.starts_with("```") {
+        return rest.into();
     }
-    let fence = &rest[..ticks];
-    let inside = rest
-        .split_once('\n')
-        .and_then(|(_, inside)| inside.trim_end().strip_suffix(fence));
-    match inside.and_then(|inside| inside.strip_suffix('\n')) {
-        // A second fence of that length would end the block early.
-        Some(inside) if !inside.contains(&format!("\n{fence}")) => inside,
-        Some(_) | None => prompt,
+    match blocks(rest) {
+        Some(blocks) => blocks.join("\n").into(),
+        None => prompt.into(),
     }
+}
+
+/// Splits a text into the contents of its fenced blocks; nothing where there is anything else in it.
+fn blocks(text: &str) -> Option<Vec<&str>> {
+    let mut blocks = Vec::new();
+    let mut rest = text.trim_end();
+    while !rest.is_empty() {
+        let (fence, inside) = rest.split_once('\n')?;
+        if fence.len() < 3 || !fence.bytes().all(|letter| letter == b'`') {
+            return None;
+        }
+        let end = format!("\n{fence}");
+        let (block, after) = inside.split_once(&end)?;
+        blocks.push(block);
+        rest = match after {
+            "" => "",
+            after => after.strip_prefix("\n\n")?,
+        };
+    }
+    Some(blocks)
 }
 
 impl Policy {
@@ -581,6 +598,10 @@ mod tests {
             ("May Bash run?\n\n```\nnpm test\nrm -rf /\n```", false),
             ("May Bash run?\n\n````\nnpm test\n```\nrm\n````", false),
             ("May Bash run?\n\n```\nrm -rf /\n```\n\n```\nnpm test\n```", false),
+            (
+                "May Bash run?\n\n```\nnpm test\n```\n\n```\n{ \"sandbox\": false }\n```",
+                false,
+            ),
             ("npm test\n\nrm -rf /", false),
         ] {
             let case = Case {
@@ -590,6 +611,15 @@ mod tests {
             };
             assert_eq!(name(&rules, &case).is_some(), fits, "{prompt}");
         }
+        let all = policies(
+            "[[policy]]\nname = \"x\"\norigin = \"approval\"\ntext = '''npm test\\n\\{ \"timeout\": \\d+ \\}'''\nconfirm = true",
+        );
+        let case = Case {
+            prompt: "May `Bash` run in `/app`?\n\n```\nnpm test\n```\n\n```\n{ \"timeout\": 9 }\n```",
+            origin: Origin::Approval,
+            ..case()
+        };
+        assert_eq!(name(&all, &case), Some("x"), "all of the input is seen");
     }
 
     #[test]
