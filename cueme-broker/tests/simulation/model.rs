@@ -91,7 +91,7 @@ impl Model {
             agent,
             content,
             has_payload,
-            is_approval: _,
+            is_approval,
         } = call;
         let known = self
             .cues
@@ -101,7 +101,7 @@ impl Model {
                 self.cues.iter().find(|cue| {
                     let is_same =
                         cue.agent == *agent && cue.content == *content && cue.has_payload == *has_payload;
-                    is_same && !cue.is_acknowledged
+                    is_same && !cue.is_acknowledged && !cue.is_approval && !is_approval
                 })
             });
         if let Some(cue) = known {
