@@ -44,7 +44,7 @@ const SAME_PROJECT: f64 = 1.3;
 const SEEN_LAST: f64 = 1.01;
 
 /// The least that says anything.
-const SCORE_MIN: f64 = 2.0;
+const SCORE_MIN: f64 = 1.5;
 /// How much of what is remembered has to fit …
 const SHARE_MIN: f64 = 0.34;
 /// … unless this much fits, and this many times as much as of the next agent.
