@@ -75,6 +75,15 @@ fn refused(error: &StoreError) -> CliError {
 /// Copies `file` beside the database, so that nobody is signed in by it; returns where the copy is.
 fn prepare(file: &Path, database: &Path) -> Result<PathBuf, CliError> {
     let fresh = beside(database, "restoring");
+    // A log that an interrupted restore left would be taken for this file's own.
+    for suffix in ["-wal", "-shm"] {
+        let log = with_suffix(&fresh, suffix);
+        if let Err(error) = fs::remove_file(&log)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(CliError::io("remove", &log, &error));
+        }
+    }
     copy_private(file, &fresh).map_err(|error| CliError::io("copy the backup to", &fresh, &error))?;
     void_access(&fresh).map_err(|error| refused(&error))?;
     Ok(fresh)
