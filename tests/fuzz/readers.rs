@@ -16,6 +16,9 @@ use protocol_spec::payload::Payload;
 /// The envelope's rules read a second time, as plainly as can be.
 #[path = "../../protocol-spec/tests/support/naive.rs"]
 mod naive;
+/// How text that is shown is held against its source.
+#[path = "visible.rs"]
+pub mod visible;
 
 /// A reader, and the name of its corpus.
 pub type Reader = (&'static str, fn(&[u8]));
@@ -141,12 +144,16 @@ fn head(bytes: &[u8]) -> Option<Parts> {
     request.body(()).ok().map(|request| request.into_parts().0)
 }
 
-/// Draws any text as Markdown: nothing in it becomes a script, a handler or an address that runs.
+/// Renders any text as Markdown: nothing in it becomes a script, a handler or an address that runs, and nothing but marks
+/// is left out.
 pub fn markdown(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    for tag in tags(&edge::markdown(text)) {
+    let shown = edge::markdown(text);
+    visible::check(text, &visible::text_of(&shown.html), shown.hides_marks)
+        .unwrap_or_else(|missing| panic!("{missing}"));
+    for tag in tags(&shown.html) {
         let name = tag.trim_start_matches('/').split([' ', '/']).next();
         assert!(name.is_some_and(|name| TAGS.contains(&name)), "<{tag}>");
         for attribute in attributes(tag) {

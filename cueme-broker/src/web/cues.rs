@@ -16,7 +16,7 @@ use super::extract::{Asked, At};
 use super::snapshot::agent_cards;
 use super::state::{Shared, Web};
 use super::uploads::upload_url;
-use super::view::{AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES};
+use super::view::{AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES, Reading};
 use crate::listening::Listening;
 use crate::store::{DraftPlace, HistoryQuery, Reader, StoreError};
 
@@ -53,6 +53,8 @@ pub(super) struct PartQuery {
     /// Where the part begins, as `next` said.
     #[serde(default)]
     from: usize,
+    /// Where it ends at the latest.
+    to: Option<usize>,
 }
 
 /// What to look for.
@@ -174,8 +176,8 @@ pub(super) async fn prompt_part(
     id: At<CueId>,
     Asked(query): Asked<PartQuery>,
 ) -> Result<Json<Markup>, ApiError> {
-    let prompt = prompt_of(&state.0, id.0).await?;
-    markup(prompt, query.from).await
+    let cue = cue_of(&state.0, id.0).await?;
+    part_of(cue.prompt, cue.origin.into(), query).await
 }
 
 /// Returns the next part of what the agent reads.
@@ -185,7 +187,7 @@ pub(super) async fn text_part(
     Asked(query): Asked<PartQuery>,
 ) -> Result<Json<Markup>, ApiError> {
     let text = text_of(&state.0, id.0).await?;
-    markup(text, query.from).await
+    part_of(text, Reading::Markdown, query).await
 }
 
 /// Returns a question as it was written.
@@ -193,7 +195,7 @@ pub(super) async fn prompt_source(
     State(web): State<Shared>,
     At(id): At<CueId>,
 ) -> Result<Response, ApiError> {
-    Ok(plain(prompt_of(&web, id).await?))
+    Ok(plain(cue_of(&web, id).await?.prompt))
 }
 
 /// Returns what the agent reads, as it is.
@@ -201,24 +203,27 @@ pub(super) async fn text_source(State(web): State<Shared>, At(id): At<CueId>) ->
     Ok(plain(text_of(&web, id).await?))
 }
 
-async fn prompt_of(web: &Web, id: CueId) -> Result<String, ApiError> {
+async fn cue_of(web: &Web, id: CueId) -> Result<CueView, ApiError> {
     let cue = web.read(move |reader| reader.cue(id)).await?;
-    cue.map(|cue| cue.prompt).ok_or_else(ApiError::unknown_cue)
+    cue.ok_or_else(ApiError::unknown_cue)
 }
 
 async fn text_of(web: &Web, id: CueId) -> Result<String, ApiError> {
-    let cue = web
-        .read(move |reader| reader.cue(id))
-        .await?
-        .ok_or_else(ApiError::unknown_cue)?;
+    let cue = cue_of(web, id).await?;
     cue.text
         .ok_or_else(|| ApiError::not_found("the question is not decided"))
 }
 
+async fn part_of(text: String, reading: Reading, query: PartQuery) -> Result<Json<Markup>, ApiError> {
+    let range = query.from..query.to.unwrap_or(text.len());
+    markup(move || Markup::part(&text, reading, range, PART_BYTES)).await
+}
+
 /// Renders off the tasks that must not block.
-pub(super) async fn markup(text: String, from: usize) -> Result<Json<Markup>, ApiError> {
-    let rendered = crate::broker::blocking(move || Ok(Markup::new(&text, from, PART_BYTES))).await?;
-    Ok(Json(rendered))
+pub(super) async fn markup(
+    render: impl FnOnce() -> Markup + Send + 'static,
+) -> Result<Json<Markup>, ApiError> {
+    Ok(Json(crate::broker::blocking(move || Ok(render())).await?))
 }
 
 fn plain(text: String) -> Response {

@@ -60,7 +60,20 @@ fn understands<T: DeserializeOwned>(uri: &Uri) -> bool {
     Query::<T>::try_from_uri(uri).is_ok()
 }
 
-/// Draws an agent's Markdown as the page shows it.
-pub fn markdown(source: &str) -> String {
-    super::markdown::render(source)
+/// A text as the page shows it.
+#[derive(Debug)]
+pub struct Shown {
+    /// Sanitised HTML.
+    pub html: String,
+    /// Whether the page says that marks of the source are not in the text, and offers the source.
+    pub hides_marks: bool,
+}
+
+/// Renders an agent's Markdown as the page shows it.
+pub fn markdown(source: &str) -> Shown {
+    let rendered = super::markdown::render(source);
+    Shown {
+        html: rendered.html,
+        hides_marks: rendered.hides_marks,
+    }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::cues::markup;
 use super::error::ApiError;
 use super::extract::{Input, Sent};
-use super::view::Markup;
+use super::view::{Markup, PART_BYTES, Reading};
 
 /// Markdown that a human is writing.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -20,5 +20,6 @@ impl Input for PreviewBody {}
 
 /// Renders Markdown.
 pub(super) async fn preview(Sent(body): Sent<PreviewBody>) -> Result<Json<Markup>, ApiError> {
-    markup(body.markdown, 0).await
+    let text = body.markdown;
+    markup(move || Markup::part(&text, Reading::Markdown, 0..text.len(), PART_BYTES)).await
 }

@@ -1,5 +1,7 @@
 //! What the page is shown.
 
+use std::ops::Range;
+
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::message::{CueView, Purpose};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
@@ -8,7 +10,7 @@ use protocol_spec::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-use super::markdown::{part, render, visible};
+use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
 use crate::listening::Listening;
 use crate::store::{AgentRow, CueRow, Draft, MessageRow, POLICY_PREFIX};
 
@@ -138,8 +140,60 @@ pub(super) struct Markup {
     html: String,
     /// Of the whole source.
     bytes: usize,
+    /// Of the whole source.
+    lines: usize,
     /// Where the rest begins, if there is one.
     next: Option<usize>,
+    /// How many lines the rest has, up to the end that is shown.
+    folded: usize,
+    /// The end of a long text, which is shown with its beginning.
+    end: Option<End>,
+    /// Whether marks of the source, such as `**`, are not in the text.
+    hides_marks: bool,
+}
+
+/// The end of a text as HTML.
+#[derive(Debug, Serialize, JsonSchema)]
+struct End {
+    /// Sanitised.
+    html: String,
+    /// Where it begins.
+    from: usize,
+}
+
+/// How a text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    Markdown,
+    /// Every character as it is: what a human approves.
+    Verbatim,
+}
+
+impl From<Origin> for Reading {
+    fn from(origin: Origin) -> Self {
+        if origin == Origin::Approval {
+            Self::Verbatim
+        } else {
+            Self::Markdown
+        }
+    }
+}
+
+impl Reading {
+    /// Returns what to render of a part: a code block that goes on is opened again only where it means something.
+    fn source<'a>(self, part: &'a Part<'_>) -> &'a str {
+        match self {
+            Self::Markdown => &part.source,
+            Self::Verbatim => part.written,
+        }
+    }
+
+    fn render(self, source: &str) -> Rendered {
+        match self {
+            Self::Markdown => render(source),
+            Self::Verbatim => verbatim(source),
+        }
+    }
 }
 
 /// A payload with every default filled.
@@ -361,10 +415,12 @@ impl Cue {
         };
         Self {
             card: CueCard::new(row, listening),
-            prompt: Markup::new(&cue.prompt, 0, bytes_max),
+            prompt: Markup::folded(&cue.prompt, cue.origin.into(), bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
             damaged: cue.damaged,
-            text: cue.text.map(|text| Markup::new(&text, 0, bytes_max)),
+            text: cue
+                .text
+                .map(|text| Markup::folded(&text, Reading::Markdown, bytes_max)),
             answer: cue.answer.map(|answer| answer_shown(answer, attach)),
             draft: draft.map(DraftShown::from),
         }
@@ -383,13 +439,38 @@ fn answer_shown(
 }
 
 impl Markup {
-    /// Renders the part of a text that begins at `from`.
-    pub(super) fn new(text: &str, from: usize, bytes_max: usize) -> Self {
-        let part = part(text, from, bytes_max);
+    /// Renders the beginning and the end of a text.
+    pub(super) fn folded(text: &str, reading: Reading, bytes_max: usize) -> Self {
+        if text.len() <= bytes_max {
+            return Self::part(text, reading, 0..text.len(), bytes_max);
+        }
+        let from = end(text, bytes_max / 4);
+        let mut markup = Self::part(text, reading, 0..from, bytes_max - bytes_max / 4);
+        if markup.next.is_none() {
+            return Self::part(text, reading, 0..text.len(), text.len());
+        }
+        let rendered = reading.render(reading.source(&part(text, from, text.len())));
+        markup.hides_marks |= rendered.hides_marks;
+        markup.end = Some(End {
+            html: rendered.html,
+            from,
+        });
+        markup
+    }
+
+    /// Renders the part of a text that begins where a range does, and ends with it at the latest.
+    pub(super) fn part(text: &str, reading: Reading, range: Range<usize>, bytes_max: usize) -> Self {
+        let within = text.get(..range.end).unwrap_or(text);
+        let part = part(within, range.start, bytes_max);
+        let rendered = reading.render(reading.source(&part));
         Self {
-            html: render(&part.source),
+            html: rendered.html,
             bytes: text.len(),
+            lines: text.lines().count(),
             next: part.next,
+            folded: part.next.map_or(0, |next| within[next..].lines().count()),
+            end: None,
+            hides_marks: rendered.hides_marks,
         }
     }
 }

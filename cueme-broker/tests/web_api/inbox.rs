@@ -184,7 +184,7 @@ fn what_agents_write_arrives_harmless() {
         assert!(!html.contains(bad), "{html}");
     }
     assert!(
-        html.contains("goes-to\">evil.test") && html.contains("U+202E"),
+        html.contains("goes-to\">https://evil.test") && html.contains("U+202E"),
         "{html}"
     );
     let hidden = broker.ask(&agent, "run \u{202e}txt");

@@ -15,6 +15,15 @@ pub(super) fn linkable_host(address: &str) -> Option<&str> {
     }
 }
 
+/// Returns the host an address goes to, in ASCII, where the address as written may be taken for another's: letters of other
+/// scripts look like ours, and a name before an `@` looks like a host.
+pub(super) fn disguised_host(address: &str) -> Option<String> {
+    let written = linkable_host(address)?;
+    let parsed = url::Url::parse(address).ok()?;
+    let is_disguised = !written.is_ascii() || !parsed.username().is_empty() || parsed.password().is_some();
+    parsed.host_str().filter(|_| is_disguised).map(str::to_owned)
+}
+
 /// Finds the addresses written out in a text: the byte ranges of each.
 pub(super) fn bare_addresses(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
@@ -75,6 +84,21 @@ mod tests {
             "a",
         ] {
             assert_eq!(linkable_host(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_looks_like_another_is_named_in_ascii() {
+        assert_eq!(
+            disguised_host("https://аррӏе.com/x").as_deref(),
+            Some("xn--80ak6aa92e.com")
+        );
+        assert_eq!(
+            disguised_host("https://github.com@evil.test/x").as_deref(),
+            Some("evil.test")
+        );
+        for plain in ["https://example.org/ä", "mailto:a@b.c", "javascript:x"] {
+            assert_eq!(disguised_host(plain), None, "{plain}");
         }
     }
 

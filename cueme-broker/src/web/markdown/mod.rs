@@ -1,9 +1,13 @@
 //! Agents' words as HTML that can do no harm: rendered, sanitised, bounded, with everything hidden made visible.
 
 mod links;
+mod patch;
 mod render;
+mod sanitise;
+mod shown;
 mod split;
+mod writer;
 
 pub(super) use protocol_spec::visible::visible;
-pub(super) use render::render;
-pub(super) use split::part;
+pub(super) use render::{Rendered, render, verbatim};
+pub(super) use split::{Part, end, part};

@@ -1,283 +1,91 @@
-//! Markdown to HTML.
+//! Text to HTML: Markdown, or exactly as it was written.
 //!
 //! Two independent layers keep agents' words from doing harm: nothing an agent writes is taken for HTML here, and what
-//! comes out is sanitised once more against a short list of what may be in it.
+//! comes out is sanitised once more against a short list of what may be in it. A third keeps them from hiding anything:
+//! what a rendering would not show is shown as text.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
-use std::sync::LazyLock;
+use protocol_spec::visible::{Piece, code, pieces};
+use pulldown_cmark::{Options, Parser, html};
 
-use protocol_spec::visible::{Piece, code, has_hidden, pieces};
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use super::patch::{Segment, segments};
+use super::sanitise::sanitise;
+use super::writer::{Writer, Written};
 
-use super::links::{bare_addresses, linkable_host};
-
-/// How deep quotes and lists may be nested; deeper ones are shown at this depth.
-const DEPTH_MAX: usize = 16;
-/// The longest name of a language.
-const LANGUAGE_BYTES_MAX: usize = 32;
+/// A text as HTML.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::web) struct Rendered {
+    /// Sanitised.
+    pub(in crate::web) html: String,
+    /// Whether marks of the source, such as `**`, are not in the text.
+    pub(in crate::web) hides_marks: bool,
+}
 
 /// Renders Markdown to sanitised HTML.
-pub(in crate::web) fn render(source: &str) -> String {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
-    for event in Parser::new_ext(source, options) {
-        writer.write(event);
-    }
+///
+/// Every character that is neither blank nor a mark is in the text of the result.
+pub(in crate::web) fn render(source: &str) -> Rendered {
     let mut unsafe_html = String::with_capacity(source.len() * 3 / 2);
-    html::push_html(&mut unsafe_html, writer.events.into_iter());
-    SANITISER.clean(&unsafe_html).to_string()
-}
-
-static SANITISER: LazyLock<ammonia::Builder<'static>> = LazyLock::new(|| {
-    let tags = HashSet::from([
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "del",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "span",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]);
-    let attributes = HashMap::from([
-        ("a", HashSet::from(["href", "title", "class"])),
-        ("code", HashSet::from(["class"])),
-        ("span", HashSet::from(["class", "title"])),
-        ("ol", HashSet::from(["start"])),
-    ]);
-    let mut builder = ammonia::Builder::empty();
-    builder
-        .tags(tags)
-        .tag_attributes(attributes)
-        .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        .url_relative(ammonia::UrlRelative::Deny)
-        .link_rel(Some("noopener noreferrer nofollow"))
-        .set_tag_attribute_value("a", "target", "_blank")
-        .attribute_filter(|element, attribute, value| match (element, attribute) {
-            ("a", "class") => (value == "image").then_some(Cow::Borrowed(value)),
-            ("span", "class") => matches!(value, "goes-to" | "invisible").then_some(Cow::Borrowed(value)),
-            ("code", "class") => is_language_class(value).then_some(Cow::Borrowed(value)),
-            _ => Some(Cow::Borrowed(value)),
-        });
-    builder
-});
-
-fn is_language_class(value: &str) -> bool {
-    value.strip_prefix("language-").is_some_and(|name| {
-        !name.is_empty() && name.len() <= LANGUAGE_BYTES_MAX && name.chars().all(is_language_letter)
-    })
-}
-
-fn is_language_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '+' | '#' | '-' | '_' | '.')
-}
-
-/// Rewrites events on their way from the parser to the HTML.
-#[derive(Default)]
-struct Writer<'a> {
-    events: Vec<Event<'a>>,
-    /// How deep quotes and lists are nested, and how many of them are shown.
-    depth: usize,
-    in_code: bool,
-    /// The link being written, if one is: where it goes and what its text is so far.
-    link: Option<Link<'a>>,
-}
-
-struct Link<'a> {
-    address: CowStr<'a>,
-    is_image: bool,
-    text: String,
-}
-
-impl<'a> Writer<'a> {
-    fn write(&mut self, event: Event<'a>) {
-        match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.text(&text),
-            // What looks like HTML is something an agent wants to show.
-            Event::Html(text) => self.lines(&text),
-            Event::InlineHtml(text) => self.plain(&text),
-            Event::Code(text) => self.code(text),
-            // Agents mean the line breaks they write.
-            Event::SoftBreak | Event::HardBreak => self.events.push(Event::HardBreak),
-            Event::Rule => self.events.push(Event::Rule),
-            Event::TaskListMarker(done) => self.plain(if done { "☑ " } else { "☐ " }),
-            Event::FootnoteReference(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.plain(&text);
-            }
-        }
-    }
-
-    fn start(&mut self, tag: Tag<'a>) {
-        match tag {
-            Tag::Link { dest_url, .. } => self.open_link(dest_url, false),
-            Tag::Image { dest_url, .. } => self.open_link(dest_url, true),
-            Tag::CodeBlock(kind) => {
-                self.in_code = true;
-                let kind = match kind {
-                    CodeBlockKind::Fenced(info) => CodeBlockKind::Fenced(language(&info).into()),
-                    CodeBlockKind::Indented => CodeBlockKind::Indented,
-                };
-                self.events.push(Event::Start(Tag::CodeBlock(kind)));
-            }
-            Tag::HtmlBlock => self.events.push(Event::Start(Tag::Paragraph)),
-            Tag::BlockQuote(_) | Tag::List(_) | Tag::Item => {
-                self.depth += 1;
-                if self.depth <= DEPTH_MAX {
-                    self.events.push(Event::Start(tag));
-                }
-            }
-            tag => self.events.push(Event::Start(tag)),
-        }
-    }
-
-    fn end(&mut self, tag: TagEnd) {
-        match tag {
-            TagEnd::Link | TagEnd::Image => self.close_link(),
-            TagEnd::CodeBlock => {
-                self.in_code = false;
-                self.events.push(Event::End(tag));
-            }
-            TagEnd::HtmlBlock => self.events.push(Event::End(TagEnd::Paragraph)),
-            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item => {
-                if self.depth <= DEPTH_MAX {
-                    self.events.push(Event::End(tag));
-                }
-                self.depth = self.depth.saturating_sub(1);
-            }
-            tag => self.events.push(Event::End(tag)),
-        }
-    }
-
-    /// Opens a link; links do not nest, so one inside another (an image, say) only adds its text.
-    fn open_link(&mut self, address: CowStr<'a>, is_image: bool) {
-        if let Some(link) = &mut self.link {
-            link.is_image |= is_image;
-            return;
-        }
-        if linkable_host(&address).is_some() {
-            let class = if is_image { " class=\"image\"" } else { "" };
-            let shown = escape(&address);
-            self.html(format!("<a href=\"{shown}\" title=\"{shown}\"{class}>"));
-        }
-        self.link = Some(Link {
-            address,
-            is_image,
-            text: String::new(),
-        });
-    }
-
-    fn close_link(&mut self) {
-        let Some(link) = self.link.take() else { return };
-        match linkable_host(&link.address) {
-            Some(host) => {
-                if link.is_image && link.text.trim().is_empty() {
-                    self.plain("image");
-                }
-                self.html("</a>".to_owned());
-                if !link.text.contains(host) {
-                    self.html(format!(" <span class=\"goes-to\">{}</span>", escape(host)));
-                }
-            }
-            // What cannot be followed is shown, so that nothing an agent wrote is lost.
-            None => self.plain(&format!(" ({})", link.address)),
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        if self.in_code || self.link.is_some() {
-            return self.plain(text);
-        }
-        let mut from = 0;
-        for range in bare_addresses(text) {
-            self.plain(&text[from..range.start]);
-            let address = &text[range.clone()];
-            self.html(format!("<a href=\"{}\">", escape(address)));
-            self.plain(address);
-            self.html("</a>".to_owned());
-            from = range.end;
-        }
-        self.plain(&text[from..]);
-    }
-
-    /// Writes text that spans lines, and keeps them apart.
-    fn lines(&mut self, text: &str) {
-        for line in text.split_inclusive('\n') {
-            self.plain(line.trim_end_matches('\n'));
-            if line.ends_with('\n') {
-                self.events.push(Event::HardBreak);
-            }
-        }
-    }
-
-    fn code(&mut self, text: CowStr<'a>) {
-        if !has_hidden(&text) {
-            if let Some(link) = &mut self.link {
-                link.text.push_str(&text);
-            }
-            return self.events.push(Event::Code(text));
-        }
-        self.html("<code>".to_owned());
-        self.plain(&text);
-        self.html("</code>".to_owned());
-    }
-
-    /// Writes text as text, with what is hidden in it spelled out.
-    fn plain(&mut self, text: &str) {
-        for piece in pieces(text) {
-            match piece {
-                Piece::Seen(seen) => self.events.push(Event::Text(seen.to_owned().into())),
-                Piece::Hidden(letter) => {
-                    let code = code(letter);
-                    self.html(format!(
-                        "<span class=\"invisible\" title=\"{code}\">⟨{code}⟩</span>"
-                    ));
+    let mut hides_marks = false;
+    for segment in segments(source) {
+        match segment {
+            Segment::Patch(patch) => push_code(&mut unsafe_html, patch, "diff"),
+            Segment::Markdown(markdown) => {
+                let written = write(markdown);
+                if written.is_complete {
+                    hides_marks |= written.hides_marks;
+                    html::push_html(&mut unsafe_html, written.events.into_iter());
+                } else {
+                    push_code(&mut unsafe_html, markdown, "text");
                 }
             }
         }
-        if let Some(link) = &mut self.link {
-            link.text.push_str(text);
+    }
+    Rendered {
+        html: sanitise(&unsafe_html),
+        hides_marks,
+    }
+}
+
+/// Renders a text exactly as it was written.
+pub(in crate::web) fn verbatim(source: &str) -> Rendered {
+    let mut html = String::with_capacity(source.len() + 64);
+    push_code(&mut html, source, "text");
+    Rendered {
+        html: sanitise(&html),
+        hides_marks: false,
+    }
+}
+
+fn write(markdown: &str) -> Written<'_> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut writer = Writer::new(markdown);
+    for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+        writer.write(event, range);
+    }
+    writer.finish()
+}
+
+fn push_code(html: &mut String, text: &str, language: &str) {
+    html.push_str("<pre><code class=\"language-");
+    html.push_str(language);
+    html.push_str("\">");
+    for piece in pieces(text) {
+        match piece {
+            Piece::Seen(seen) => html.push_str(&escape(seen)),
+            Piece::Hidden(letter) => html.push_str(&spelled_out(letter)),
         }
     }
-
-    fn html(&mut self, html: String) {
-        self.events.push(Event::InlineHtml(html.into()));
-    }
+    html.push_str("</code></pre>\n");
 }
 
-/// Returns the first word of a code block's info, as far as it can be a language.
-fn language(info: &str) -> String {
-    info.split(|letter: char| letter.is_whitespace() || letter == ',')
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .filter(|letter| is_language_letter(*letter))
-        .take(LANGUAGE_BYTES_MAX)
-        .collect()
+/// Returns the mark that stands for a character nobody sees.
+pub(super) fn spelled_out(letter: char) -> String {
+    let code = code(letter);
+    format!("<span class=\"invisible\" title=\"{code}\">⟨{code}⟩</span>")
 }
 
-fn escape(text: &str) -> String {
+/// Returns a text that means nothing to a reader of HTML.
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -286,8 +94,8 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Writing to a string cannot fail.
-            letter if letter.is_control() => drop(write!(escaped, "&#xfffd;")),
+            '\n' | '\t' => escaped.push(letter),
+            letter if letter.is_control() => escaped.push_str("&#xfffd;"),
             letter => escaped.push(letter),
         }
     }
@@ -297,6 +105,10 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn html_of(source: &str) -> String {
+        render(source).html
+    }
 
     #[test]
     fn what_agents_write_is_never_markup() {
@@ -314,7 +126,7 @@ mod tests {
             "<iframe src=https://evil.test></iframe>",
             "| <b onclick=x>a</b> |\n|---|\n| <form action=x> |",
         ] {
-            let html = render(attack);
+            let html = html_of(attack);
             let tags: Vec<&str> = html
                 .split('<')
                 .skip(1)
@@ -340,23 +152,33 @@ mod tests {
 
     #[test]
     fn markup_an_agent_shows_stays_readable() {
-        assert_eq!(render("use <Button>"), "<p>use &lt;Button&gt;</p>\n");
+        assert_eq!(html_of("use <Button>"), "<p>use &lt;Button&gt;</p>\n");
         assert_eq!(
-            render("<div>\n  x\n</div>"),
+            html_of("<div>\n  x\n</div>"),
             "<p>&lt;div&gt;<br>\n  x<br>\n&lt;/div&gt;</p>\n"
         );
     }
 
     #[test]
     fn links_show_where_they_go() {
-        let html = render("[your bank](https://evil.test/x)");
+        let html = html_of("[your bank](https://evil.test/x)");
         assert!(
-            html.contains("<span class=\"goes-to\">evil.test</span>"),
+            html.contains("<span class=\"goes-to\">https://evil.test/x</span>"),
             "{html}"
         );
         assert!(html.contains("rel=\"noopener noreferrer nofollow\""), "{html}");
         assert!(html.contains("target=\"_blank\""), "{html}");
-        let plain = render("see https://a.b/c.");
+        let masked = html_of("[https://good.test](https://evil.test)");
+        assert!(masked.contains("\"goes-to\">https://evil.test<"), "{masked}");
+        for disguised in [
+            "https://аррӏе.com",
+            "<https://аррӏе.com>",
+            "[apple.com](https://аррӏе.com)",
+        ] {
+            let html = html_of(disguised);
+            assert!(html.contains("\"goes-to\">xn--80ak6aa92e.com<"), "{html}");
+        }
+        let plain = html_of("see https://a.b/c.");
         assert!(
             plain.contains(">https://a.b/c</a>.") && !plain.contains("goes-to"),
             "{plain}"
@@ -365,20 +187,79 @@ mod tests {
 
     #[test]
     fn remote_images_are_links() {
-        let html = render("![a chart](https://tracker.test/pixel.png)");
+        let html = html_of("![a chart](https://tracker.test/pixel.png)");
         assert!(!html.contains("<img"), "{html}");
         assert!(
             html.contains("class=\"image\"") && html.contains(">a chart</a>"),
             "{html}"
         );
-        assert!(render("![](https://t.test/p.png)").contains(">image</a>"));
+        assert!(html_of("![](https://t.test/p.png)").contains(">image</a>"));
     }
 
     #[test]
-    fn code_keeps_its_language_and_loses_everything_else() {
+    fn code_keeps_its_language_and_shows_the_rest_of_its_info() {
         assert_eq!(
-            render("```rust ignore\nlet a = 1 < 2;\n```"),
-            "<pre><code class=\"language-rust\">let a = 1 &lt; 2;\n</code></pre>\n"
+            html_of("```rust ignore\nlet a = 1 < 2;\n```"),
+            "<span class=\"info\">rust ignore</span>\n<pre><code class=\"language-rust\">let a = 1 &lt; 2;\n</code></pre>\n"
+        );
+    }
+
+    #[test]
+    fn swallowed_text_is_shown_where_it_stood() {
+        for (source, shown) in [
+            ("ls ./src\n\n[x]: $(reboot)", "[x]: $(reboot)"),
+            ("a\n\n[x]: <y> 'some\n  title'", "title"),
+            ("[a](https://x.y \"a title\")", "a title"),
+            ("![a](https://x.y/z)", "https://x.y/z"),
+            ("|a|\n|-|\n|1|extra|", "extra"),
+            ("a <!-- secret --> b", "&lt;!-- secret --&gt;"),
+            ("cost: &#36;5", "&amp;#36;5"),
+            ("rm *foo* \\*", "*</span><em>foo</em>"),
+            ("rm a\\*b", "\\</span>*b"),
+            ("# title ##", "##"),
+            ("title\n-----", "-----"),
+            ("7. a\n7. b", "7.</span> b"),
+            ("__init__.py", "__</span><strong>init"),
+            ("> [a]: b", "[a]: b"),
+            ("- a\n\n  [a]: b", "[a]: b"),
+        ] {
+            let html = html_of(source);
+            assert!(html.contains(shown), "{source} became {html}");
+        }
+    }
+
+    #[test]
+    fn marks_that_are_not_shown_are_told_of() {
+        for (source, hides_marks) in [
+            ("plain *words*, 1 < 2", false),
+            ("**strong**", true),
+            ("# title", true),
+            ("`code`", true),
+            ("- item", true),
+            ("> quote", true),
+            ("```\ncode\n```", true),
+            ("[a](https://b.c)", true),
+        ] {
+            assert_eq!(render(source).hides_marks, hides_marks, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_patch_without_a_fence_is_code() {
+        let html = html_of("Apply?\n\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n- a\n+ b\n  *c*\n\nYes?");
+        assert!(
+            html.contains("<code class=\"language-diff\">--- a/x\n+++ b/x"),
+            "{html}"
+        );
+        assert!(html.contains("  *c*\n</code></pre>\n<p>Yes?</p>"), "{html}");
+    }
+
+    #[test]
+    fn verbatim_text_is_neither_read_nor_shortened() {
+        let source = "May it run?\n\n```\nrm *.o &amp; <b>\u{202e}\n```\n[x]: y";
+        assert_eq!(
+            verbatim(source).html,
+            "<pre><code class=\"language-text\">May it run?\n\n```\nrm *.o &amp;amp; &lt;b&gt;<span class=\"invisible\" title=\"U+202E\">⟨U+202E⟩</span>\n```\n[x]: y</code></pre>\n"
         );
     }
 
@@ -390,7 +271,7 @@ mod tests {
             "```\na\u{202e}b\n```",
             "[a\u{202e}b](https://x.y)",
         ] {
-            let html = render(source);
+            let html = html_of(source);
             assert!(
                 html.contains("<span class=\"invisible\" title=\"U+202E\">⟨U+202E⟩</span>"),
                 "{html}"
@@ -400,9 +281,9 @@ mod tests {
 
     #[test]
     fn line_breaks_tables_and_tasks_are_kept() {
-        assert_eq!(render("a\nb"), "<p>a<br>\nb</p>\n");
-        assert!(render("|a|b|\n|-|-|\n|1|2|").contains("<td>1</td>"));
-        assert!(render("- [x] done\n- [ ] not").contains("☑ done"));
+        assert_eq!(html_of("a\nb"), "<p>a<br>\nb</p>\n");
+        assert!(html_of("|a|b|\n|-|-|\n|1|2|").contains("<td>1</td>"));
+        assert!(html_of("- [x] done\n- [ ] not").contains("☑ done"));
     }
 
     #[test]
@@ -415,7 +296,7 @@ mod tests {
             "[".repeat(65536),
             "`a".repeat(32768),
         ] {
-            render(&source);
+            html_of(&source);
         }
         assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     }

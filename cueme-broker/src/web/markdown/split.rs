@@ -7,8 +7,25 @@ use std::borrow::Cow;
 pub(in crate::web) struct Part<'a> {
     /// What to render. A code block that began earlier is opened again.
     pub(in crate::web) source: Cow<'a, str>,
+    /// The part as it was written.
+    pub(in crate::web) written: &'a str,
     /// Where the rest begins, if there is one.
     pub(in crate::web) next: Option<usize>,
+}
+
+/// Returns where the end of a long text begins that has about `bytes_max` bytes.
+pub(in crate::web) fn end(text: &str, bytes_max: usize) -> usize {
+    let start = boundary(text, text.len().saturating_sub(bytes_max));
+    let window = &text[start..];
+    let near_enough = window.len() / 2;
+    [
+        window.find("\n\n").map(|at| at + 2),
+        window.find('\n').map(|at| at + 1),
+    ]
+    .into_iter()
+    .flatten()
+    .find(|at| *at < near_enough)
+    .map_or(start, |at| start + at)
 }
 
 /// Returns the part of `text` that begins at byte `from` and has about `bytes_max` bytes.
@@ -24,6 +41,7 @@ pub(in crate::web) fn part(text: &str, from: usize, bytes_max: usize) -> Part<'_
     };
     Part {
         source,
+        written: slice,
         next: (end < text.len()).then_some(end),
     }
 }
@@ -110,12 +128,24 @@ mod tests {
     }
 
     #[test]
+    fn the_end_begins_with_a_paragraph_or_a_line_where_one_is_near() {
+        let paragraphs = "words of it\n\n".repeat(100);
+        assert!(paragraphs[end(&paragraphs, 200)..].starts_with("words"));
+        let lines = "words of it\n".repeat(100);
+        assert!(lines[end(&lines, 200)..].starts_with("words"));
+        let line = "长".repeat(500);
+        assert!((300..=303).contains(&(line.len() - end(&line, 302))));
+        assert_eq!(end("ab", 10), 0);
+    }
+
+    #[test]
     fn an_offset_that_is_nowhere_does_no_harm() {
         assert_eq!(part("长", 1, 10).source, "");
         assert_eq!(
             part("ab", 99, 10),
             Part {
                 source: "".into(),
+                written: "",
                 next: None
             }
         );

@@ -16,7 +16,7 @@ use crate::raw::heap;
 use crate::trial::{NotRun, Trial};
 
 #[path = "../../../fuzz/readers.rs"]
-mod readers;
+pub(crate) mod readers;
 
 /// How long one input may take.
 const HANG: Duration = Duration::from_secs(1);
