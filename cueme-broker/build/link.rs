@@ -176,6 +176,7 @@ fn read(path: &str, source: &str, sources: &BTreeMap<String, String>) -> Result<
             .ok_or_else(missing)
     };
     let mut module = Module::default();
+    let mut ends_in_note = false;
     for line in shrink(path, source).lines() {
         let unreadable = || LinkError::Unreadable {
             module: path.to_owned(),
@@ -199,10 +200,25 @@ fn read(path: &str, source: &str, sources: &BTreeMap<String, String>) -> Result<
             module.exports.push(exported.to_owned());
             line = declaration;
         }
+        if !ends_in_note && line.starts_with(['}', ')', ']']) {
+            close(&mut module.body, line.starts_with('}'));
+        }
         module.body.push_str(&line);
-        module.body.push('\n');
+        // A line that has ended a statement, or cannot end one, needs nothing between it and the next.
+        ends_in_note = line.contains("//");
+        if ends_in_note || !line.ends_with([';', '{', ',', '(', '}', '[']) {
+            module.body.push('\n');
+        }
     }
     Ok(module)
+}
+
+/// Drops what has to end neither a statement nor an item because the element ends that it is in.
+fn close(body: &mut String, is_block: bool) {
+    let kept = body.trim_end_matches('\n');
+    let ends = if is_block { ";," } else { "," };
+    let kept = kept.strip_suffix(|end| ends.contains(end)).unwrap_or(kept);
+    body.truncate(kept.len());
 }
 
 /// Parses `import { a, b as c } from "./d.js";` into names to take apart and the module.
@@ -342,13 +358,13 @@ mod tests {
             "/late.js".to_owned()
         });
         let expected = "const $parts={\n\"view/late\":[\"/late.js\"],\n};\nconst $modules={\n\
-            \"lib/dom\":(()=>{\nconst h=1;\nasync function on(){}\nreturn{h,on}}),\n\
-            \"main\":(()=>{\nconst{h,on:listen}=$use(\"lib/dom\");\nlisten(h,async ()=>(await $later(\"view/late\")).open());\nreturn{}}),\n\
+            \"lib/dom\":(()=>{\nconst h=1;async function on(){}return{h,on}}),\n\
+            \"main\":(()=>{\nconst{h,on:listen}=$use(\"lib/dom\");listen(h,async()=>(await $later(\"view/late\")).open());return{}}),\n\
             };\n$use(\"main\");\n";
         assert_eq!(script.unwrap().strip_prefix(RUNTIME), Some(expected));
         let expected = "export const part=($use,$later)=>({\n\
-            \"view/late\":(()=>{\nconst{h}=$use(\"lib/dom\");\nconst{own}=$use(\"view/own\");\nfunction open(){\nreturn own(h);\n}\nreturn{open}}),\n\
-            \"view/own\":(()=>{\nclass own{}\nreturn{own}}),\n});\n";
+            \"view/late\":(()=>{\nconst{h}=$use(\"lib/dom\");const{own}=$use(\"view/own\");function open(){return own(h)}return{open}}),\n\
+            \"view/own\":(()=>{\nclass own{}return{own}}),\n});\n";
         assert_eq!(parts, [("view/late".to_owned(), expected.to_owned())]);
     }
 

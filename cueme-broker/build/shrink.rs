@@ -24,7 +24,10 @@ const OPERATORS: [(&str, &str); 6] = [
     (" || ", "||"),
 ];
 /// Blanks that separate nothing between the texts of a script.
-const SEPARATORS: [(&str, &str); 18] = [
+const SEPARATORS: [(&str, &str); 21] = [
+    ("; }", "}"),
+    ("async (", "async("),
+    ("void (", "void("),
     (", ", ","),
     (" : ", ":"),
     (": ", ":"),
@@ -44,8 +47,8 @@ const SEPARATORS: [(&str, &str); 18] = [
     (" <= ", "<="),
     (" >= ", ">="),
 ];
-/// Blanks that separate nothing in a style sheet.
-const BLANKS: [(&str, &str); 7] = [
+/// What means nothing in a style sheet.
+const BLANKS: [(&str, &str); 12] = [
     (": ", ":"),
     ("; ", ";"),
     (" {", "{"),
@@ -53,6 +56,12 @@ const BLANKS: [(&str, &str); 7] = [
     (", ", ","),
     (" > ", ">"),
     (";}", "}"),
+    // A number below one needs no zero.
+    (" 0.", " ."),
+    (":0.", ":."),
+    ("(0.", "(."),
+    (",0.", ",."),
+    ("-0.", "-."),
 ];
 
 /// Drops comments that fill their lines, types in the middle of lines, indentation, and blanks around operators.
@@ -227,10 +236,10 @@ mod tests {
 
     #[test]
     fn a_style_keeps_what_its_rules_mean() {
-        let source = "/* Why. */\n.a :is(p, b) > c { margin: 0 auto; color: light-dark(#fff, #000); }\n";
+        let source = "/* Why. */\n.a :is(p, b) > c { margin: 0 -0.5em; color: light-dark(#fff, #000); }\n";
         assert_eq!(
             shrink("css/a.css", source),
-            ".a :is(p,b)>c{margin:0 auto;color:light-dark(#fff,#000)}"
+            ".a :is(p,b)>c{margin:0 -.5em;color:light-dark(#fff,#000)}"
         );
     }
 }

@@ -86,8 +86,8 @@ export const api = {
   timeline: (agent, before) => send("GET", `/agents/${id(agent)}/timeline${before === undefined ? "" : `?before=${before}`}`),
   /** @type {(cue: string) => Promise<T.Cue>} */
   cue: (cue) => send("GET", `/cues/${id(cue)}`),
-  /** @type {(cue: string, part: "prompt" | "text", from: number) => Promise<T.Markup>} */
-  more: (cue, part, from) => send("GET", `/cues/${id(cue)}/${part}?from=${from}`),
+  /** @type {(cue: string, part: "prompt" | "text", from: number, to: number) => Promise<T.Markup>} */
+  more: (cue, part, from, to) => send("GET", `/cues/${id(cue)}/${part}?from=${from}&to=${to}`),
   /** @type {(cue: string, part: "prompt" | "text") => Promise<string>} */
   source: (cue, part) => send("GET", `/cues/${id(cue)}/${part}.txt`),
   /** @type {(cue: string, part: "prompt" | "text") => string} */

@@ -18,7 +18,10 @@
  *   standing: string | null, unread: number, queued: number, open: CueCard[], last: CueCard | null,
  * }} Agent
  *
- * @typedef {{ html: string, bytes: number, next: number | null }} Markup
+ * @typedef {{
+ *   html: string, bytes: number, lines: number, next: number | null, folded: number, end: { html: string, from: number } | null,
+ *   hides_marks: boolean,
+ * }} Markup
  *
  * @typedef {{ type: "choice", options: string[], allow_multiple: boolean }} Choice
  * @typedef {{ type: "confirm", text: string | null, confirm_label: string, cancel_label: string }} Confirm

@@ -1,6 +1,6 @@
 /**
  * A highlighter of one screen: it knows comments, strings, numbers, keywords and names that are called, which is what the
- * eye uses, for all languages at once. Diffs are coloured by line. It writes text nodes and spans, never HTML.
+ * eye uses, for all languages at once. Patches are none of its business. It writes text nodes and spans, never HTML.
  */
 
 import { h } from "./dom.js";
@@ -21,6 +21,12 @@ const WORDS = new Set(
 
 const HASH_COMMENTS = /^(sh|bash|zsh|shell|console|py|python|rb|ruby|ya?ml|toml|make|makefile|docker|dockerfile|nix|r|perl|ini|conf|env)$/;
 
+/**
+ * Says whether code is a patch.
+ * @param {HTMLElement} code
+ */
+export const isPatch = (code) => /language-(diff|patch)$/.test(code.className) || (!code.className && /^(diff --git |@@ -\d)/m.test(code.textContent ?? ""));
+
 const RULES = {
   slash: /(\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|--[ \t][^\n]*|<!--[^]*?(?:-->|$))/,
   hash: /((?:^|(?<=\s))#[^\n]*)/,
@@ -38,18 +44,7 @@ export function highlight(code) {
   if (text.length > CODE_CHARS_MAX) return;
   const language = /language-([\w+#-]+)/.exec(code.className)?.[1]?.toLowerCase() ?? "";
   if (language === "text" || language === "plain" || language === "markdown" || language === "md") return;
-  const isDiff = language === "diff" || language === "patch" || /^(diff --git|@@ |--- a\/)/m.test(text);
-  code.replaceChildren(isDiff ? diff(text) : tokens(text, HASH_COMMENTS.test(language)));
-}
-
-/** @param {string} text */
-function diff(text) {
-  const out = document.createDocumentFragment();
-  for (const line of text.split(/(?<=\n)/)) {
-    const kind = /^(\+\+\+|---|diff |index )/.test(line) ? "meta" : { "+": "add", "-": "del", "@": "meta" }[line[0] ?? ""];
-    out.append(kind ? h("span", { class: `hl-${kind}` }, line) : line);
-  }
-  return out;
+  code.replaceChildren(tokens(text, HASH_COMMENTS.test(language)));
 }
 
 /**

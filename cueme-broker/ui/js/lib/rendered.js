@@ -6,8 +6,9 @@
  */
 
 import { h } from "./dom.js";
-import { highlight } from "./highlight.js";
+import { highlight, isPatch } from "./highlight.js";
 import { copyButton } from "../view/copy.js";
+import { foldsChanged } from "../view/unseen.js";
 
 const FORBIDDEN = "script,style,iframe,object,embed,link,meta,base,form,input,button,textarea,select,svg,math,img,video,audio,template,dialog";
 
@@ -42,10 +43,14 @@ function dropWhatRuns(el) {
 /** @param {Element} pre */
 function frameCode(pre) {
   const code = /** @type {HTMLElement | null} */ (pre.querySelector("code"));
-  if (code) highlight(code);
   const text = (code ?? pre).textContent ?? "";
+  const info = pre.previousElementSibling;
   const frame = h("div", { class: "code" });
   pre.replaceWith(frame);
   pre.setAttribute("tabindex", "0");
-  frame.append(pre, copyButton(() => text));
+  frame.append(...(info?.className === "info" ? [info] : []), pre, copyButton(() => text));
+  if (!code) return;
+  if (!isPatch(code)) return highlight(code);
+  // Until the part is there, and where it cannot be had, the patch is shown as it was written.
+  import("./patch.js").then(({ createPatch }) => (pre.replaceWith(createPatch(text)), foldsChanged())).catch(() => {});
 }

@@ -1,6 +1,7 @@
 /** Options as the agent wrote them, one or several, with room for another. */
 
 import { freshId, h } from "../lib/dom.js";
+import { visible } from "../lib/visible.js";
 import { t } from "../i18n/index.js";
 
 /** @import * as T from "../types.js" */
@@ -47,7 +48,7 @@ export function createOptions(offered, { label, compact = false, onchange }) {
     },
   });
   const line = (/** @type {HTMLInputElement} */ input, /** @type {string} */ text, /** @type {number} */ at) =>
-    h("label", { class: "option", ...letGo(input) }, input, h("span", { class: "option-text", dir: "auto" }, text), !compact && at < 9 && h("kbd", { "aria-hidden": "true" }, at + 1));
+    h("label", { class: "option", ...letGo(input) }, input, h("span", { class: "option-text", dir: "auto" }, visible(text)), !compact && at < 9 && h("kbd", { "aria-hidden": "true" }, at + 1));
 
   const el = h(
     "div",

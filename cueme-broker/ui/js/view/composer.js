@@ -270,7 +270,7 @@ function controlFor(cue, changed) {
  */
 function directFor(cue, send) {
   if (cue.kind === "pause") return createContinue(send);
-  return cue.payload?.type === "confirm" ? createConfirm(cue.payload, send) : null;
+  return cue.payload?.type === "confirm" ? createConfirm(cue, cue.payload, send) : null;
 }
 
 /**

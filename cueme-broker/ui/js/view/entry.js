@@ -1,8 +1,9 @@
 /** One question in the timeline, with what became of it. */
 
-import { fill, h } from "../lib/dom.js";
+import { fill, h, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { clock } from "../lib/time.js";
+import { visible } from "../lib/visible.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
@@ -42,7 +43,7 @@ export function updateEntry(el, cue, actions) {
   el.dataset.drawn = key;
   el.dataset.outcome = cue.outcome;
   el.classList.toggle("listening", cue.waiting > 0);
-  fill(part(el, ".entry-head"), headOf(cue));
+  fill(part(el, ".entry-head"), headOf(cue, part(el, ".fold")));
   fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue.payload));
   fill(part(el, ".entry-answer"), isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
 }
@@ -53,8 +54,11 @@ export function updateEntry(el, cue, actions) {
  */
 const part = (el, selector) => /** @type {HTMLElement} */ (el.querySelector(selector));
 
-/** @param {T.Cue} cue */
-function headOf(cue) {
+/**
+ * @param {T.Cue} cue
+ * @param {HTMLElement} fold
+ */
+function headOf(cue, fold) {
   const isOpen = cue.outcome === "open";
   return [
     isOpen && h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), t(cue.waiting > 0 ? "entry.waiting" : "entry.detached"), " ", liveSpan(cue.asked_at, { precise: true })),
@@ -62,8 +66,27 @@ function headOf(cue) {
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
     cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
     h("time", { class: "entry-time", datetime: cue.asked_at }, clock(cue.asked_at)),
-    copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question")),
+    h("span", { class: "entry-tools" }, cue.prompt.hides_marks && sourceButton(cue, fold), copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question"))),
   ];
+}
+
+/**
+ * Shows a question as it was written, instead of what its marks mean.
+ * @param {T.Cue} cue
+ * @param {HTMLElement} fold
+ */
+function sourceButton(cue, fold) {
+  const isShown = () => fold.nextElementSibling?.classList.contains("source") ?? false;
+  const label = () => setText(button, t(isShown() ? "source.hide" : "source.show"));
+  const button = textButton("", async () => {
+    if (isShown()) fold.nextElementSibling?.remove();
+    else fold.after(h("pre", { class: "source", tabindex: "0", dir: "auto" }, visible(await api.source(cue.cue_id, "prompt"))));
+    fold.hidden = isShown();
+    label();
+  }, "source-button");
+  button.title = t("source.why");
+  label();
+  return button;
 }
 
 /** @param {string} origin */
@@ -79,8 +102,8 @@ function originOf(origin) {
  * @param {T.Payload | null} payload
  */
 function offeredOf(payload) {
-  if (payload?.type === "choice") return h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, payload.options.map((option) => h("li", { dir: "auto" }, option)));
-  if (payload?.type === "confirm" && payload.text) return h("p", { class: "muted", dir: "auto" }, payload.text);
+  if (payload?.type === "choice") return h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, payload.options.map((option) => h("li", { dir: "auto" }, visible(option))));
+  if (payload?.type === "confirm" && payload.text) return h("p", { class: "muted", dir: "auto" }, visible(payload.text));
   return null;
 }
 

@@ -1,6 +1,7 @@
 /** One field of a form, by its kind. */
 
 import { freshId, h } from "../lib/dom.js";
+import { visible } from "../lib/visible.js";
 import { t } from "../i18n/index.js";
 import { createOptions } from "./choice.js";
 
@@ -103,7 +104,7 @@ function typeOf(kind) {
 }
 
 /** @param {T.Field} field */
-const labelOf = (field) => [h("span", { dir: "auto" }, field.label), field.required && h("span", { class: "required", title: t("form.required-mark") }, " *", h("span", { class: "sr" }, t("form.required-mark")))];
+const labelOf = (field) => [h("span", { dir: "auto" }, visible(field.label)), field.required && h("span", { class: "required", title: t("form.required-mark") }, " *", h("span", { class: "sr" }, t("form.required-mark")))];
 
 function errorLine() {
   const el = h("p", { class: "field-error", id: freshId("error"), role: "alert" });

@@ -5,6 +5,7 @@ import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
+import { foldsChanged, opened } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
@@ -12,53 +13,61 @@ import { textButton } from "./buttons.js";
 const FOLD_BYTES = 2_400;
 
 /**
- * Builds a text of the broker.
+ * Builds a text of the broker: its beginning and its end, with the rest between them.
  * @param {T.Cue} cue
  * @param {"prompt" | "text"} part
  * @param {boolean} unfolded
  */
 export function foldable(cue, part, unfolded) {
   const markup = /** @type {T.Markup} */ (cue[part]);
-  const body = h("div", { class: "fold-body" }, rendered(markup.html));
+  const body = h("div", { class: "fold-body" }, rendered(markup.html), markup.next !== null && rest(cue.cue_id, part, markup), markup.end && rendered(markup.end.html));
   const el = h("div", { class: "fold" }, body);
-  if (markup.bytes > FOLD_BYTES && !unfolded) el.append(foldButton(el));
-  if (markup.next !== null) el.append(rest(cue.cue_id, part, markup, body));
+  if (markup.bytes > FOLD_BYTES && !unfolded) el.append(foldButton(el, markup.lines));
   return el;
 }
 
-/** @param {HTMLElement} el */
-function foldButton(el) {
+/**
+ * @param {HTMLElement} el
+ * @param {number} lines
+ */
+function foldButton(el, lines) {
   el.classList.add("folded");
-  const button = textButton(t("fold.more"), () => {
+  el.dataset.folded = String(lines);
+  const button = textButton(t("fold.more", { n: lines }), () => {
     const isFolded = el.classList.toggle("folded");
     button.setAttribute("aria-expanded", String(!isFolded));
-    button.textContent = isFolded ? t("fold.more") : t("fold.less");
+    button.textContent = isFolded ? t("fold.more", { n: lines }) : t("fold.less");
     if (isFolded) el.scrollIntoView({ block: "nearest" });
+    else opened(el);
   });
   button.setAttribute("aria-expanded", "false");
   return button;
 }
 
 /**
- * The end of what was read so far, with the ways to the rest.
+ * Stands for what was not read yet, with the ways to it.
  * @param {string} cueId
  * @param {"prompt" | "text"} part
  * @param {T.Markup} markup
- * @param {HTMLElement} body
  */
-function rest(cueId, part, markup, body) {
-  let next = markup.next;
+function rest(cueId, part, markup) {
+  let { next, folded } = markup;
+  const to = markup.end?.from ?? markup.bytes;
   const progress = h("span", { class: "muted small" });
   const more = textButton(t("rest.more"), readOn);
-  const el = h("div", { class: "rest" }, more, h("a", { class: "text-button", href: api.sourceUrl(cueId, part), target: "_blank", rel: "noopener" }, t("rest.all")), progress);
-  const say = () => (progress.textContent = t("rest.of", { shown: size(next ?? markup.bytes), all: size(markup.bytes) }));
+  const el = h("div", { class: "rest" }, h("span", { class: "fold-note" }), more, h("a", { class: "text-button", href: api.sourceUrl(cueId, part), target: "_blank", rel: "noopener" }, t("rest.all")), progress);
+  const say = () => {
+    el.dataset.folded = String(folded);
+    el.children[0]?.replaceChildren(t("fold.lines", { n: folded }));
+    progress.textContent = t("rest.of", { shown: size(markup.bytes - to + (next ?? to)), all: size(markup.bytes) });
+  };
   async function readOn() {
     if (next === null) return;
     more.disabled = true;
     try {
-      const following = await api.more(cueId, part, next);
-      body.append(rendered(following.html));
-      next = following.next;
+      const following = await api.more(cueId, part, next, to);
+      el.before(rendered(following.html));
+      ({ next, folded } = following);
     } catch {
       progress.textContent = t("error.try-again");
       return;
@@ -67,6 +76,7 @@ function rest(cueId, part, markup, body) {
     }
     say();
     if (next === null) el.remove();
+    foldsChanged();
   }
   say();
   return el;

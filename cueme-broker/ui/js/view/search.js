@@ -1,12 +1,8 @@
 /** Full-text search over questions and answers, below the agents whose names fit. */
 
 import { debounce, fill, h } from "../lib/dom.js";
-import { clock } from "../lib/time.js";
-import { nameOf, state } from "../store.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
-
-/** @import * as T from "../types.js" */
 
 const WORDS_CHARS_MIN = 2;
 
@@ -20,7 +16,8 @@ export function searchResults() {
     running?.abort();
     running = new AbortController();
     try {
-      show(el, await api.search(words, running.signal), words);
+      const [found, { showFound }] = await Promise.all([api.search(words, running.signal), import("./found.js")]);
+      showFound(el, found, words);
     } catch (error) {
       if (!(error instanceof DOMException)) fill(el, h("p", { class: "muted pad" }, t("search.failed")));
     }
@@ -37,43 +34,4 @@ export function searchResults() {
       } else ask.call(words.trim());
     },
   };
-}
-
-/**
- * @param {HTMLElement} el
- * @param {T.Found} found
- * @param {string} words
- */
-function show(el, found, words) {
-  const title = h("h2", { class: "group-title" }, t("search.texts"), h("span", { class: "group-count" }, found.more ? `${found.cues.length}+` : found.cues.length));
-  if (found.cues.length === 0) return fill(el, title, h("p", { class: "muted pad" }, t("search.nothing", { words })));
-  fill(el, title, h("ul", { class: "rows" }, found.cues.map((cue) => hit(cue, words))));
-}
-
-/**
- * @param {T.CueCard & { snippet: string }} cue
- * @param {string} words
- */
-function hit(cue, words) {
-  const agent = state.agents.get(cue.agent_id);
-  return h(
-    "li",
-    { class: "row-item" },
-    h(
-      "a",
-      { class: "row hit", href: `#/agent/${encodeURIComponent(cue.agent_id)}/${encodeURIComponent(cue.cue_id)}` },
-      h("span", { class: "row-head" }, h("bdi", { class: "row-name" }, agent ? nameOf(agent) : cue.agent_id), h("time", { class: "row-time", datetime: cue.asked_at }, clock(cue.asked_at))),
-      h("span", { class: "row-text", dir: "auto" }, marked(cue.snippet || cue.beginning, words)),
-    ),
-  );
-}
-
-/**
- * Splits a text at the words that were looked for.
- * @param {string} text
- * @param {string} words
- */
-function marked(text, words) {
-  const escaped = words.split(/\s+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return text.split(new RegExp(`(${escaped.join("|")})`, "gi")).map((part, at) => (at % 2 ? h("mark", null, part) : part));
 }

@@ -7,6 +7,7 @@ import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { isAnswerable } from "./delivery.js";
 import { createEntry, updateEntry } from "./entry.js";
+import { foldsChanged } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
@@ -54,6 +55,7 @@ export function createTimeline(agentId, actions) {
     note.hidden = cues.length > 0 || isLoading;
     note.textContent = t("timeline.empty");
     updateJump();
+    foldsChanged();
   };
 
   const newestOpen = () => cues.findLast((cue) => cue.outcome === "open");
