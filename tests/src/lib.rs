@@ -8,6 +8,7 @@ mod patience;
 mod process;
 mod python;
 
+pub mod browser;
 pub mod cloud_fake;
 pub mod model_server;
 

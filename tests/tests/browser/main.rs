@@ -17,3 +17,4 @@ mod load;
 mod page;
 mod resilience;
 mod runs;
+mod visible;

@@ -44,6 +44,7 @@ mod r16_upgrade;
 mod r18_adapter;
 mod r19_teeth;
 mod r20_gate;
+mod r20_visible;
 
 fn main() -> std::process::ExitCode {
     run::run()

@@ -53,6 +53,11 @@ pub(crate) const PROOFS: &[Proof] = &[
         crate::r18_adapter::run,
     ),
     proof("r19", "seeded bugs are caught", crate::r19_teeth::run),
+    proof(
+        "r20v",
+        "every character of a prompt is in the page",
+        crate::r20_visible::run,
+    ),
     proof("r19m", "changes by chance are noticed", crate::mutants::run),
     proof(
         "r20g",
