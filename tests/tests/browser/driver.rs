@@ -1,5 +1,6 @@
 //! The browser of these tests, signed in to a home.
 
+#[allow(unused_imports, reason = "each test file uses its own part of this")]
 pub(crate) use cueme_tests::browser::{ALL_STYLES, Browser, DESKTOP, PHONE, key};
 
 /// Signs a new browser in.
