@@ -18,7 +18,7 @@ use adapter_core::runtime::{
     Language, Runtime,
     install::{
         ApplyError, Extras, Paths, Plan, Problem, Request, Scope, Status, Wish, apply, binary_for, choices,
-        plan, read, status,
+        plan, plugin, read, status,
     },
 };
 use tempfile::TempDir;
@@ -645,6 +645,13 @@ fn every_front_matter_is_yaml_with_the_member_that_its_runtime_looks_for() {
         }
     }
     assert!(seen >= 6, "only {seen} front matters");
+    let machine = Machine::new(Runtime::ClaudeCode, Scope::User, &Tree::new());
+    let files = machine.with(Wish::Install, |request| plugin(request, "1.0.0").unwrap());
+    let skill = files.iter().find(|(path, _)| path.ends_with("SKILL.md")).unwrap();
+    let yaml = front_matter(&skill.1).unwrap();
+    for member in ["name", "description"] {
+        assert!(yaml.as_mapping_get(member).is_some(), "{yaml:?}");
+    }
 }
 
 #[test]

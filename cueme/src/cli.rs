@@ -115,7 +115,7 @@ pub(crate) enum Verb {
     Chats(ChatsArgs),
     /// Connect a runtime: its rules, permissions, timeouts, hooks and MCP
     #[command(
-        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init --status"
+        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init claude_code --plugin ~/cueme-plugin\n  cueme init --status\n\n`--status` exits with 0 when all that is connected is whole and current, and with 1 when something of it is outdated,\nmissing or broken, or when the runtime that you name is not connected."
     )]
     Init(InitArgs),
     /// Print the protocol that agents follow

@@ -253,6 +253,8 @@ pub enum McpExtras {
     TimeoutMsTrust,
     /// `"type": "stdio"`.
     Stdio,
+    /// `"timeout"` in milliseconds, `"trust": true`, and `"alwaysLoadTools": true`: else the model must search for them.
+    TimeoutMsTrustLoaded,
     /// `"disabled": false` and the names of tools that need no approval.
     AutoApprove,
     /// `"type": "local"` and `"tools": ["*"]`.

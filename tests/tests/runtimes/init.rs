@@ -123,6 +123,9 @@ fn every_runtime_is_connected_and_removed_in_both_scopes() {
         "opencode",
         "gemini_cli",
         "copilot_cli",
+        "qwen_code",
+        "droid",
+        "agents_md",
     ] {
         for scope in ["--user", "--project"] {
             let person = Person::new();
@@ -133,10 +136,141 @@ fn every_runtime_is_connected_and_removed_in_both_scopes() {
             person
                 .run(&["init", runtime, scope, "--remove", "--yes"])
                 .expect(0);
+            person.run(&["init", "--status", runtime]).expect(1);
             assert_eq!(person.tree(), BTreeMap::new(), "{runtime} {scope}");
             assert!(!person.config().exists(), "{runtime} {scope}");
         }
     }
+}
+
+/// Returns the row of a runtime, column by column.
+fn row(table: &str, runtime: &str, scope: &str) -> Vec<String> {
+    let line = table
+        .lines()
+        .find(|line| line.starts_with(&format!("{runtime} ")) && line.contains(&format!(" {scope} ")))
+        .unwrap_or_else(|| panic!("no {runtime} {scope} in {table}"));
+    line.split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_status_tells_each_part_of_each_host_and_the_version_that_was_checked() {
+    let person = Person::new();
+    for runtime in [
+        "cursor",
+        "claude_code",
+        "codex",
+        "windsurf",
+        "vscode",
+        "kiro",
+        "opencode",
+        "gemini_cli",
+        "copilot_cli",
+        "qwen_code",
+        "droid",
+    ] {
+        person.run(&["init", runtime, "--yes"]).expect(0);
+    }
+    let table = person.run(&["init", "--status"]).expect(0).stdout;
+    let headings = table.lines().next().unwrap();
+    for heading in ["RULE", "PERMISSION", "HOOKS", "MCP", "CHECKED WITH"] {
+        assert!(headings.contains(heading), "{headings}");
+    }
+    let parts = |runtime: &str| row(&table, runtime, "user")[2..7].join(" ");
+    assert_eq!(parts("claude_code"), "connected yes yes yes yes");
+    assert_eq!(parts("codex"), "connected yes yes yes yes");
+    assert_eq!(parts("copilot_cli"), "connected yes impossible yes yes");
+    assert_eq!(parts("opencode"), "connected yes not needed yes yes");
+    assert_eq!(row(&table, "qwen_code", "user")[2], "connected");
+    // Programs that read AGENTS.md are not connected, though others have our rule.
+    assert_eq!(row(&table, "agents_md", "user")[2], "-");
+    for (runtime, version) in [("claude_code", "2.1."), ("codex", "0.1")] {
+        assert!(row(&table, runtime, "user")[7].starts_with(version), "{table}");
+    }
+    assert!(table.contains("never tried"), "{table}");
+    // What a host makes impossible is said.
+    assert!(table.contains("Windsurf's hooks cannot hold a turn"), "{table}");
+    fs::remove_file(person.folder().join(".codex/hooks.json")).unwrap();
+    let table = person.run(&["init", "--status", "codex"]).expect(1).stdout;
+    assert_eq!(
+        row(&table, "codex", "user")[2..7].join(" "),
+        "outdated yes yes missing yes"
+    );
+}
+
+#[test]
+fn a_rule_that_another_runtime_reads_too_does_not_make_it_connected() {
+    let person = Person::new();
+    person.run(&["init", "codex", "--project", "--yes"]).expect(0);
+    let table = person.run(&["init", "--status"]).expect(0).stdout;
+    assert_eq!(row(&table, "codex", "project")[2], "connected");
+    for other in ["opencode", "droid", "agents_md"] {
+        assert!(!table.contains(&format!("{other}  project")), "{table}");
+        person.run(&["init", "--status", other]).expect(1);
+    }
+}
+
+#[test]
+fn what_moves_the_broker_and_the_language_are_where_hosts_and_agents_find_them() {
+    let person = Person::new();
+    person
+        .run(&["init", "codex", "--language", "zh", "--yes"])
+        .expect(0);
+    let home = person.home.path().display().to_string();
+    let toml = fs::read_to_string(person.folder().join(".codex/config.toml")).unwrap();
+    assert!(
+        toml.contains(&format!("env = {{ CUEME_HOME = \"{home}\" }}")),
+        "{toml}"
+    );
+    let hooks = fs::read_to_string(person.folder().join(".codex/hooks.json")).unwrap();
+    assert!(
+        hooks.contains("\"env ") && hooks.contains(&format!("CUEME_HOME={home}")),
+        "{hooks}"
+    );
+    let config = fs::read_to_string(person.config()).unwrap();
+    assert!(
+        config.contains("[runtime.codex]\nlanguage = \"zh\" # set by cueme init"),
+        "{config}"
+    );
+    let joined = person.run(&["join", "codex"]).expect(0).stdout;
+    assert!(joined.contains("你已加入"), "{joined}");
+    let english = person.run(&["join", "cursor"]).expect(0).stdout;
+    assert!(english.contains("You have joined"), "{english}");
+    person.run(&["init", "codex", "--remove", "--yes"]).expect(0);
+    assert!(!person.config().exists());
+}
+
+#[test]
+fn a_plugin_folder_has_the_hooks_and_the_rule_of_an_installation() {
+    let person = Person::new();
+    let folder = person.folder().join("plugin");
+    let path = folder.to_str().unwrap();
+    person.run(&["init", "claude_code", "--plugin", path]).expect(0);
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&read(".claude-plugin/plugin.json")).unwrap();
+    assert_eq!(manifest["name"], "cueme");
+    let skill = read("skills/cueme/SKILL.md");
+    assert!(skill.starts_with("---\nname: cueme\ndescription: "), "{skill}");
+    person.run(&["init", "claude_code", "--yes"]).expect(0);
+    let settings = fs::read_to_string(person.folder().join(".claude/settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
+    let hooks: serde_json::Value = serde_json::from_str(&read("hooks/hooks.json")).unwrap();
+    assert_eq!(hooks["hooks"], settings["hooks"]);
+    let rule = fs::read_to_string(person.folder().join(".claude/CLAUDE.md")).unwrap();
+    let (_, taught) = skill.split_once("---\n\n").unwrap();
+    assert!(rule.contains(taught.trim_end()), "{rule}");
+    // A second time renews it; a folder of somebody else is left alone.
+    person.run(&["init", "claude_code", "--plugin", path]).expect(0);
+    person.write("theirs/notes.txt", "mine");
+    let theirs = person.folder().join("theirs");
+    let refused = person
+        .run(&["init", "claude_code", "--plugin", theirs.to_str().unwrap()])
+        .expect(2);
+    assert!(refused.stderr.contains("not empty"), "{}", refused.stderr);
+    person.run(&["init", "codex", "--plugin", path]).expect(2);
 }
 
 #[test]
@@ -172,7 +306,7 @@ fn a_file_that_cannot_be_understood_is_named_and_left_alone() {
     let tree = person.tree();
     assert_eq!(tree[&person.folder().join(".claude/settings.json")], b"{ broken");
     assert!(tree.len() > 1, "the other files were written with consent");
-    let table = person.run(&["init", "--status"]).expect(0).stdout;
+    let table = person.run(&["init", "--status"]).expect(1).stdout;
     assert!(
         table.contains("broken") && table.contains("settings.json"),
         "{table}"
@@ -264,7 +398,7 @@ fn an_update_keeps_the_language_and_the_extras_that_were_chosen() {
             .replace("TOOLS_UNAVAILABLE", "NO_TOOLS");
         fs::write(path, old).unwrap();
     }
-    let table = person.run(&["init", "--status", "codex"]).expect(0).stdout;
+    let table = person.run(&["init", "--status", "codex"]).expect(1).stdout;
     assert!(table.contains("outdated"), "{table}");
     person.run(&["init", "codex", "--yes"]).expect(0);
     assert_eq!(person.tree(), chosen);

@@ -479,7 +479,7 @@ static QWEN_CODE: Facts = Facts {
         Some((Base::Project, ".qwen/settings.json")),
         Source::Doc,
     ),
-    mcp_shape: McpShape::McpServers(McpExtras::TimeoutMsTrust),
+    mcp_shape: McpShape::McpServers(McpExtras::TimeoutMsTrustLoaded),
     hooks: places(
         Some((Base::UserRoot, "settings.json")),
         Some((Base::Project, ".qwen/settings.json")),

@@ -8,6 +8,7 @@
 pub mod apply;
 pub mod diff;
 pub mod plan;
+pub mod plugin;
 pub mod record;
 pub mod request;
 
@@ -23,6 +24,8 @@ mod toml;
 pub use apply::{apply, read};
 pub use choices::choices;
 pub use error::{ApplyError, Problem};
-pub use plan::{FileEdit, Plan, Refusal, Status, files, plan, status};
+pub use plan::{FileEdit, PartStatus, Plan, Refusal, Status, files, part_status, plan, remarks, status};
+pub use plugin::{PLUGIN_MANIFEST, is_our_plugin, plugin};
+pub use recipe::Role;
 pub use record::{Record, RecordedFile, Snapshot};
 pub use request::{Extras, Paths, Request, Scope, Wish, binary_for};

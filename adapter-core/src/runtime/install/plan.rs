@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{
     Problem, Record, RecordedFile, Request, Snapshot, Wish, json, managed_block, own_file,
-    recipe::{Content, FileRecipe, notes, recipe},
+    recipe::{Content, FileRecipe, Role, notes, recipe, recipe_of},
     record::digest,
     toml,
 };
@@ -62,9 +62,31 @@ pub enum Status {
     },
 }
 
+/// How one part of an installation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartStatus {
+    /// The runtime has no place for it.
+    Impossible,
+    /// Nothing has to be written for it.
+    NotNeeded,
+    /// It is not there.
+    Missing,
+    /// It is there and current.
+    Current,
+    /// It is there, but not as this version would write it.
+    Outdated,
+    /// Its file cannot be understood.
+    Broken,
+}
+
 /// Lists the files that a request is about, so that they can be read.
 pub fn files(request: &Request<'_>) -> Vec<PathBuf> {
     recipe(request).into_iter().map(|file| file.path).collect()
+}
+
+/// Returns what a person should know of a runtime: what is left to do, and what it makes impossible.
+pub fn remarks(request: &Request<'_>) -> Vec<String> {
+    notes(request)
 }
 
 /// Plans an installation or a removal.
@@ -94,7 +116,7 @@ pub fn status(request: &Request<'_>, snapshot: &Snapshot) -> Status {
             .and_then(|record| record.files.get(&file.path));
         match check(&file, now, known) {
             Ok((is_present, is_current)) => {
-                present |= is_present;
+                present |= is_present && !is_of_another(&file, snapshot);
                 current &= is_current;
             }
             Err(problem) => why.push(Refusal {
@@ -108,6 +130,50 @@ pub fn status(request: &Request<'_>, snapshot: &Snapshot) -> Status {
         (false, _) => Status::NotInstalled,
         (true, true) => Status::Installed,
         (true, false) => Status::Outdated,
+    }
+}
+
+/// A removal would change the file: also where we only added to what a person has in it.
+fn has_something_of_ours(file: &FileRecipe, snapshot: &Snapshot) -> bool {
+    let Some(now) = snapshot.files.get(&file.path) else {
+        return false;
+    };
+    withdrawn(file, now, known(file, snapshot)).is_ok_and(|left| left.as_ref() != Some(now))
+}
+
+fn known<'a>(file: &FileRecipe, snapshot: &'a Snapshot) -> Option<&'a RecordedFile> {
+    snapshot.record.as_ref()?.files.get(&file.path)
+}
+
+/// A rule may stand in a file for another runtime that reads it too.
+fn is_of_another(file: &FileRecipe, snapshot: &Snapshot) -> bool {
+    matches!(file.content, Content::Rule { .. })
+        && snapshot.record.is_none()
+        && snapshot.claimed.contains(&file.path)
+}
+
+/// Tells how one part of an installation stands.
+pub fn part_status(role: Role, request: &Request<'_>, snapshot: &Snapshot) -> PartStatus {
+    let files = recipe_of(role, request);
+    let checked: Result<Vec<(bool, bool)>, Problem> = files
+        .iter()
+        .map(|file| {
+            let now = snapshot.files.get(&file.path).map(Vec::as_slice);
+            check(file, now, known(file, snapshot))
+        })
+        .collect();
+    let Ok(checked) = checked else {
+        return PartStatus::Broken;
+    };
+    let is_current = checked.iter().all(|(_, current)| *current);
+    let is_present = checked.iter().any(|(present, _)| *present)
+        || files.iter().any(|file| has_something_of_ours(file, snapshot));
+    match (is_present, is_current) {
+        _ if files.is_empty() => PartStatus::Impossible,
+        (true, true) => PartStatus::Current,
+        (true, false) => PartStatus::Outdated,
+        (false, true) => PartStatus::NotNeeded,
+        (false, false) => PartStatus::Missing,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The arguments of `cueme init`.
 
+use std::path::PathBuf;
+
 use adapter_core::runtime::install::{Extras, Scope};
 use adapter_core::runtime::{Language, Runtime};
 use clap::Args;
@@ -30,6 +32,9 @@ pub(crate) struct InitArgs {
     /// Show what is connected, outdated or broken
     #[arg(long, conflicts_with_all = ["dry_run", "remove", "yes"])]
     pub(super) status: bool,
+    /// Write a plugin folder for Claude Code there instead, with hooks and a skill; load it with `claude --plugin-dir`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["remove", "status"])]
+    pub(super) plugin: Option<PathBuf>,
     /// The language of the rule: en or zh; without it, the one that is installed, or your locale's
     #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
     pub(super) language: Option<Language>,

@@ -1,7 +1,8 @@
 //! One runtime in one scope: how it stands, and the request that changes it.
 
 use adapter_core::runtime::install::{
-    ApplyError, Extras, Request, Scope, Snapshot, Status, Wish, binary_for, choices, read, status,
+    ApplyError, Extras, PartStatus, Request, Role, Scope, Snapshot, Status, Wish, binary_for, choices,
+    part_status, read, remarks, status,
 };
 use adapter_core::runtime::{Language, Runtime};
 
@@ -57,6 +58,19 @@ impl<'a> Connection<'a> {
         }
         let request = self.request(VARIANTS[0], Wish::Install);
         Ok(status(&request, &self.read(&request)?))
+    }
+
+    /// Tells how each of its parts stands.
+    pub(super) fn parts(&self) -> Result<[PartStatus; Role::ALL.len()], ApplyError> {
+        let variant = self.chosen_variant()?.unwrap_or(VARIANTS[0]);
+        let request = self.request(variant, Wish::Install);
+        let snapshot = self.read(&request)?;
+        Ok(Role::ALL.map(|role| part_status(role, &request, &snapshot)))
+    }
+
+    /// Returns what a person should know of it.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        remarks(&self.request(VARIANTS[0], Wish::Install))
     }
 
     /// Finds out what was chosen when it was installed, even if that was by an older version.

@@ -9,8 +9,9 @@ mod connection;
 mod machine;
 
 mod consent;
-mod wait_budget;
+mod runtime_settings;
 
+mod plugin;
 mod table;
 
 pub(crate) use args::InitArgs;

@@ -1,7 +1,5 @@
 //! Plans, shows, asks, and carries out.
 
-use std::time::Duration;
-
 use adapter_core::runtime::Runtime;
 use adapter_core::runtime::install::{
     FileEdit, Plan, Refusal, Request, Scope, Status, Wish, apply, diff, plan,
@@ -9,7 +7,8 @@ use adapter_core::runtime::install::{
 use protocol_spec::exit::Exit;
 
 use super::connection::Variant;
-use super::{Connection, InitArgs, Machine, consent, parse_runtime, table, wait_budget};
+use super::runtime_settings::{self, Settings};
+use super::{Connection, InitArgs, Machine, consent, parse_runtime, plugin, table};
 use crate::client::wait_below;
 use crate::command::protocol::locale;
 use crate::display::Paint;
@@ -22,6 +21,9 @@ pub(in crate::command) fn run(args: &InitArgs) -> Result<Exit, CliError> {
         return table::run(args, &machine);
     }
     machine.check_name()?;
+    if let Some(folder) = &args.plugin {
+        return plugin::run(args, &machine, folder);
+    }
     let mut exit = Exit::Done;
     for runtime in chosen(args, &machine)? {
         let connection = Connection::new(&machine, runtime, args.scope());
@@ -65,7 +67,7 @@ fn change(args: &InitArgs, machine: &Machine, connection: &Connection<'_>) -> Re
     let wish = if args.remove { Wish::Remove } else { Wish::Install };
     let request = connection.request(variant(args, connection)?, wish);
     let plan = plan(&request, &connection.read(&request)?);
-    let wait = wait_edit(machine, &request, &plan);
+    let wait = settings_edit(machine, &request, &plan);
     show(&request, &plan, wait.as_ref().ok().and_then(Option::as_ref))?;
     let mut is_whole = tell_refused(&plan.refused);
     if let Err(unreadable) = &wait {
@@ -85,7 +87,7 @@ fn change(args: &InitArgs, machine: &Machine, connection: &Connection<'_>) -> Re
     } else if !args.dry_run && consent::given(args, &question(&request), &command(args, &request))? {
         apply(&request, &plan, &machine.places.data_dir)?;
         if let Some(edit) = &wait {
-            wait_budget::apply(edit)?;
+            runtime_settings::apply(edit)?;
         }
         let done = if args.remove { "disconnected" } else { "connected" };
         output::print_line(&format!("{}: {done}", request.runtime.display_name()))?;
@@ -114,20 +116,26 @@ fn variant(args: &InitArgs, connection: &Connection<'_>) -> Result<Variant, CliE
     })
 }
 
-/// Plans the wait in our own configuration.
+/// Plans what our own configuration says of the runtime: the wait and the language.
 ///
 /// A project's files raise the ceiling in that project only, while our configuration holds everywhere. A wait that is
 /// too short is merely repeated and one that is too long loses the agent, so only a user's installation sets it.
-fn wait_edit(
+fn settings_edit(
     machine: &Machine,
     request: &Request<'_>,
     plan: &Plan,
-) -> Result<Option<FileEdit>, wait_budget::Unreadable> {
+) -> Result<Option<FileEdit>, runtime_settings::Unreadable> {
     if request.scope == Scope::Project {
         return Ok(None);
     }
-    let wait: Option<Duration> = plan.shell_ceiling.map(wait_below);
-    wait_budget::plan(&machine.places.config, request.runtime, wait)
+    let settings = match request.wish {
+        Wish::Install => Settings {
+            wait: plan.shell_ceiling.map(wait_below),
+            language: request.language,
+        },
+        Wish::Remove => Settings::default(),
+    };
+    runtime_settings::plan(&machine.places.config, request.runtime, settings)
 }
 
 fn show(request: &Request<'_>, plan: &Plan, wait: Option<&FileEdit>) -> Result<(), CliError> {

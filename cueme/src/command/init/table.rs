@@ -1,6 +1,6 @@
-//! `cueme init --status`: what is connected, outdated or broken.
+//! `cueme init --status`: what is connected, part by part, and what is not.
 
-use adapter_core::runtime::install::{Scope, Status};
+use adapter_core::runtime::install::{PartStatus, Role, Scope, Status};
 use protocol_spec::exit::Exit;
 
 use super::{Connection, InitArgs, Machine, all_connections, parse_runtime};
@@ -8,69 +8,148 @@ use crate::display::{Paint, pad};
 use crate::error::CliError;
 use crate::output;
 
-/// How wide the columns are.
-const RUNTIME_COLUMNS: usize = 13;
-const STATUS_COLUMNS: usize = 15;
+const HEADINGS: [&str; 9] = [
+    "RUNTIME",
+    "SCOPE",
+    "STATE",
+    "RULE",
+    "PERMISSION",
+    "HOOKS",
+    "MCP",
+    "CHECKED WITH",
+    "HERE",
+];
+/// How wide the columns are, but for the last.
+const COLUMNS: [usize; 8] = [13, 9, 11, 12, 12, 12, 12, 14];
+const NOTHING: &str = "-";
 
+/// Prints the table. [`Exit::NotFound`] says that something is not as it should be: a connection is outdated or broken,
+/// or the runtime that was named is not connected at all.
 pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> {
     let only = args.runtime.as_deref().map(parse_runtime).transpose()?;
     let found = machine.runtimes();
     let paint = Paint::for_stdout();
-    let heading = row("RUNTIME", "USER", "THIS PROJECT", "ON THIS MACHINE");
-    output::print_line(&paint.bold(&heading))?;
-    let connections = all_connections(machine);
-    let mut broken = Vec::new();
-    for pair in connections.chunks(2) {
-        let [user, project] = pair else { continue };
-        if only.is_some_and(|only| only != user.runtime) {
+    output::print_line(&paint.bold(&row(&HEADINGS.map(str::to_owned))))?;
+    let mut told = Told::default();
+    for connection in all_connections(machine) {
+        if only.is_some_and(|only| only != connection.runtime) {
             continue;
         }
-        let here = if found.contains(&user.runtime) {
+        let here = if found.contains(&connection.runtime) {
             "found"
         } else {
-            "-"
+            NOTHING
         };
-        let (user_word, project_word) = (standing(user, &mut broken), standing(project, &mut broken));
-        output::print_line(&row(user.runtime.tag(), &user_word, &project_word, here))?;
+        if let Some(cells) = cells(&connection, here, &mut told) {
+            output::print_line(&row(&cells))?;
+        }
     }
-    for line in &broken {
+    for line in &told.broken {
         output::print_line(&paint.red(line))?;
     }
-    Ok(Exit::Done)
+    for line in &told.remarks {
+        output::print_line(&paint.dim(line))?;
+    }
+    let is_whole = told.are_whole && (only.is_none() || told.connected > 0);
+    Ok(if is_whole { Exit::Done } else { Exit::NotFound })
 }
 
-fn row(runtime: &str, user: &str, project: &str, here: &str) -> String {
-    let line = format!(
-        "{}{}{}{here}",
-        pad(runtime, RUNTIME_COLUMNS),
-        pad(user, STATUS_COLUMNS),
-        pad(project, STATUS_COLUMNS)
-    );
+/// What is told beside the rows.
+struct Told {
+    broken: Vec<String>,
+    remarks: Vec<String>,
+    connected: usize,
+    are_whole: bool,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self {
+            broken: Vec::new(),
+            remarks: Vec::new(),
+            connected: 0,
+            are_whole: true,
+        }
+    }
+}
+
+/// Describes a connection; a project without one has no row.
+fn cells(connection: &Connection<'_>, here: &str, told: &mut Told) -> Option<[String; 9]> {
+    let scope = connection.scope.word();
+    let state = standing(connection, told);
+    if state == NOTHING && connection.scope == Scope::Project {
+        return None;
+    }
+    if state != NOTHING {
+        told.connected += 1;
+        told.are_whole &= state == "connected";
+        let remarks = connection.remarks();
+        told.remarks.extend(
+            remarks
+                .iter()
+                .map(|remark| format!("{} ({scope}): {remark}", connection.runtime)),
+        );
+    }
+    let is_there = state != NOTHING;
+    let parts = connection
+        .parts()
+        .unwrap_or([PartStatus::Broken; Role::ALL.len()]);
+    let [rule, permission, hooks, mcp] = parts.map(|part| word(part, is_there).to_owned());
+    let checked = connection.runtime.facts().checked.unwrap_or("never tried");
+    Some([
+        connection.runtime.tag().to_owned(),
+        scope.to_owned(),
+        state.to_owned(),
+        rule,
+        permission,
+        hooks,
+        mcp,
+        checked.to_owned(),
+        here.to_owned(),
+    ])
+}
+
+fn row(cells: &[String; 9]) -> String {
+    let line: String = cells
+        .iter()
+        .enumerate()
+        .map(|(place, cell)| pad(cell, COLUMNS.get(place).copied().unwrap_or_default()))
+        .collect();
     line.trim_end().to_owned()
 }
 
+fn word(part: PartStatus, is_connected: bool) -> &'static str {
+    match part {
+        PartStatus::Impossible => "impossible",
+        PartStatus::NotNeeded => "not needed",
+        PartStatus::Missing if is_connected => "missing",
+        PartStatus::Missing => NOTHING,
+        PartStatus::Current => "yes",
+        PartStatus::Outdated => "outdated",
+        PartStatus::Broken => "broken",
+    }
+}
+
 /// Describes a connection in a word; what is broken is explained below the table.
-fn standing(connection: &Connection<'_>, broken: &mut Vec<String>) -> String {
+fn standing(connection: &Connection<'_>, told: &mut Told) -> &'static str {
+    let scope = connection.scope.word();
     let mut explain = |why: String| {
-        let scope = match connection.scope {
-            Scope::User => "user",
-            Scope::Project => "project",
-        };
-        broken.push(format!("{} ({scope}): {why}", connection.runtime));
+        told.broken
+            .push(format!("{} ({scope}): {why}", connection.runtime));
     };
     match connection.status() {
-        Ok(Status::NotInstalled) => "-".to_owned(),
-        Ok(Status::Installed) => "connected".to_owned(),
-        Ok(Status::Outdated) => "outdated".to_owned(),
+        Ok(Status::NotInstalled) => NOTHING,
+        Ok(Status::Installed) => "connected",
+        Ok(Status::Outdated) => "outdated",
         Ok(Status::Broken { why }) => {
             for refusal in why {
                 explain(format!("{}: {}", refusal.path.display(), refusal.why));
             }
-            "broken".to_owned()
+            "broken"
         }
         Err(error) => {
             explain(error.to_string());
-            "broken".to_owned()
+            "broken"
         }
     }
 }

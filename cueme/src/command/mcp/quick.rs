@@ -13,13 +13,16 @@ use crate::host_session::Evidence;
 pub(super) async fn join(call: JoinCall, said: Value) -> CallToolResult {
     blocking(move || {
         let registered = join::register(&call.agent_runtime, Evidence::Tool(&said))?;
+        let message = registered.message();
+        // Some hosts show the model nothing but the structured content.
         let structured = json!({
+            "message": message,
             "agent_id": registered.agent_id,
             "agent_runtime": registered.join.runtime,
             "project_dir": registered.join.project_dir,
             "agent_terminal": registered.join.terminal,
         });
-        Ok((registered.message(), structured))
+        Ok((message, structured))
     })
     .await
 }
@@ -30,8 +33,9 @@ pub(super) async fn recall(call: RecallCall) -> CallToolResult {
         if found.matches.is_empty() {
             return Err(recall::nobody_can_tell(&call.hints, &found.candidates));
         }
-        let structured = json!({ "matches": found.matches });
-        Ok((recall::message(&found.matches), structured))
+        let message = recall::message(&found.matches);
+        let structured = json!({ "message": message, "matches": found.matches });
+        Ok((message, structured))
     })
     .await
 }

@@ -73,6 +73,7 @@ pub(super) fn all() -> Vec<Tool> {
             &json!({
                 "type": "object",
                 "properties": {
+                    "message": { "type": "string", "description": "How to ask, as in the text content" },
                     "agent_id": { "type": "string" },
                     "agent_runtime": { "type": "string" },
                     "project_dir": { "type": "string" },
@@ -94,6 +95,7 @@ pub(super) fn all() -> Vec<Tool> {
             &json!({
                 "type": "object",
                 "properties": {
+                    "message": { "type": "string", "description": "The matches, as in the text content" },
                     "matches": {
                         "type": "array",
                         "description": "The agents that fit, best first",

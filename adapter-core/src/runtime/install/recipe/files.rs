@@ -41,15 +41,45 @@ pub(in crate::runtime::install) enum Content {
     Own(String),
 }
 
+/// What a part of an installation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The text that agents read.
+    Rule,
+    /// That cueme may be run without asking.
+    Permission,
+    /// The calls at the start of a session, at a prompt and at the end of a turn.
+    Hooks,
+    /// The MCP server.
+    Mcp,
+}
+
+impl Role {
+    /// Every role, in the order they are shown.
+    pub const ALL: [Role; 4] = [Role::Rule, Role::Permission, Role::Hooks, Role::Mcp];
+}
+
 /// Lists the files of an installation; those that several of our parts go into appear once.
 pub(in crate::runtime::install) fn recipe(request: &Request<'_>) -> Vec<FileRecipe> {
-    let mut files = Vec::new();
-    files.extend(rule(request));
-    files.extend(permission_file(request));
-    files.extend(hook_file(request));
-    files.extend(mcp_file(request));
-    files.extend(program_files(request));
-    merged(files)
+    merged(
+        Role::ALL
+            .into_iter()
+            .flat_map(|role| recipe_of(role, request))
+            .collect(),
+    )
+}
+
+/// Lists the files of one part of an installation.
+pub(in crate::runtime::install) fn recipe_of(role: Role, request: &Request<'_>) -> Vec<FileRecipe> {
+    match role {
+        Role::Rule => rule(request).into_iter().collect(),
+        Role::Permission => permission_file(request).into_iter().collect(),
+        Role::Hooks => hook_file(request).into_iter().collect(),
+        Role::Mcp => mcp_file(request)
+            .into_iter()
+            .chain(program_files(request))
+            .collect(),
+    }
 }
 
 fn rule(request: &Request<'_>) -> Option<FileRecipe> {

@@ -102,6 +102,11 @@ pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
     }
 }
 
+/// Returns our hooks as Claude Code declares them.
+pub(in crate::runtime::install) fn claude_parts(request: &Request<'_>) -> Vec<Part> {
+    parts(HookShape::Claude, request)
+}
+
 /// Returns the plugin by which opencode calls us.
 pub(super) fn opencode_plugin(request: &Request<'_>) -> String {
     let binary = Value::from(request.binary).to_string();

@@ -71,6 +71,13 @@ pub(super) fn server(request: &Request<'_>, extras: McpExtras) -> Value {
         McpExtras::TimeoutMsTrust => {
             json!({ "command": binary, "args": ["mcp"], "timeout": milliseconds, "trust": true })
         }
+        McpExtras::TimeoutMsTrustLoaded => json!({
+            "command": binary,
+            "args": ["mcp"],
+            "timeout": milliseconds,
+            "trust": true,
+            "alwaysLoadTools": true,
+        }),
         McpExtras::AutoApprove => {
             json!({ "command": binary, "args": ["mcp"], "disabled": false, "autoApprove": TOOLS })
         }

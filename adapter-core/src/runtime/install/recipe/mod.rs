@@ -9,6 +9,8 @@ mod notes;
 mod permission;
 mod programs;
 
-pub(super) use files::{Content, FileRecipe, recipe};
+pub use files::Role;
+pub(super) use files::{Content, FileRecipe, recipe, recipe_of};
+pub(super) use hooks::claude_parts as hook_parts;
 pub(super) use notes::notes;
 pub(super) use programs::signs;

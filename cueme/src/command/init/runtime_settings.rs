@@ -1,12 +1,13 @@
-//! The wait that our own configuration gives a runtime once its ceiling was raised.
+//! What our own configuration says of a runtime that is connected: the wait once its ceiling was raised, and the language
+//! of its agents.
 //!
-//! The line is marked as ours. A wait that a person set stays, whatever an installation or a removal wants.
+//! Our lines are marked. What a person set stays, whatever an installation or a removal wants.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapter_core::runtime::Runtime;
 use adapter_core::runtime::install::FileEdit;
+use adapter_core::runtime::{Language, Runtime};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::error::CliError;
@@ -21,11 +22,34 @@ pub(super) struct Unreadable {
     pub(super) why: String,
 }
 
-/// Plans what becomes of `[runtime.<tag>] wait`: this wait, or none of ours. `None` when nothing changes.
+/// What an installation sets; nothing after a removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Settings {
+    /// How long one call may wait.
+    pub(super) wait: Option<Duration>,
+    /// The language of the rule; English is what nothing says.
+    pub(super) language: Language,
+}
+
+impl Settings {
+    /// Returns the members of `[runtime.<tag>]`, each with its value or nothing.
+    fn members(self) -> [(&'static str, Option<String>); 2] {
+        let language = match self.language {
+            Language::English => None,
+            Language::Chinese => Some("zh".to_owned()),
+        };
+        [
+            ("wait", self.wait.map(|wait| format!("{}s", wait.as_secs()))),
+            ("language", language),
+        ]
+    }
+}
+
+/// Plans what becomes of `[runtime.<tag>]`. `None` when nothing changes.
 pub(super) fn plan(
     config: &Path,
     runtime: Runtime,
-    wait: Option<Duration>,
+    settings: Settings,
 ) -> Result<Option<FileEdit>, Unreadable> {
     let before = match std::fs::read_to_string(config) {
         Ok(text) => Some(text),
@@ -36,7 +60,7 @@ pub(super) fn plan(
             });
         }
     };
-    let after = edited(before.as_deref().unwrap_or_default(), runtime, wait)?;
+    let after = edited(before.as_deref().unwrap_or_default(), runtime, settings)?;
     let after = (!after.trim().is_empty() || before.as_deref().is_some_and(|text| text.trim().is_empty()))
         .then_some(after);
     if before == after {
@@ -46,7 +70,10 @@ pub(super) fn plan(
         path: config.to_owned(),
         before: before.map(String::into_bytes),
         after: after.map(String::into_bytes),
-        why: format!("how long one call may wait in {}", runtime.display_name()),
+        why: format!(
+            "how long a call may wait in {}, and in which language",
+            runtime.display_name()
+        ),
     }))
 }
 
@@ -76,21 +103,30 @@ fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn edited(text: &str, runtime: Runtime, wait: Option<Duration>) -> Result<String, Unreadable> {
+fn edited(text: &str, runtime: Runtime, settings: Settings) -> Result<String, Unreadable> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Unreadable {
         why: error.to_string().trim_end().replace('\n', " "),
     })?;
-    let known = document
-        .get("runtime")
-        .and_then(|runtimes| runtimes.get(runtime.tag()))
-        .and_then(|settings| settings.get("wait"));
-    match (known, wait) {
-        (Some(known), _) if !is_ours(known) => return Ok(text.to_owned()),
-        (_, Some(wait)) => set(&mut document, runtime, wait)?,
-        (Some(_), None) => unset(&mut document, runtime),
-        (None, None) => return Ok(text.to_owned()),
+    let mut is_changed = false;
+    for (member, wanted) in settings.members() {
+        let known = document
+            .get("runtime")
+            .and_then(|runtimes| runtimes.get(runtime.tag()))
+            .and_then(|settings| settings.get(member));
+        match (known, wanted) {
+            (Some(known), _) if !is_ours(known) => continue,
+            (_, Some(wanted)) => set(&mut document, runtime, member, &wanted)?,
+            (Some(_), None) => unset(&mut document, runtime, member),
+            (None, None) => continue,
+        }
+        is_changed = true;
     }
-    Ok(document.to_string())
+    // A document that is written anew may look different where nothing was set.
+    Ok(if is_changed {
+        document.to_string()
+    } else {
+        text.to_owned()
+    })
 }
 
 fn is_ours(item: &Item) -> bool {
@@ -99,7 +135,7 @@ fn is_ours(item: &Item) -> bool {
         .is_some_and(|suffix| suffix.trim() == MARK.trim())
 }
 
-fn set(document: &mut DocumentMut, runtime: Runtime, wait: Duration) -> Result<(), Unreadable> {
+fn set(document: &mut DocumentMut, runtime: Runtime, member: &str, wanted: &str) -> Result<(), Unreadable> {
     let not_a_table = |name: &str| Unreadable {
         why: format!("{name} is not a table"),
     };
@@ -115,20 +151,20 @@ fn set(document: &mut DocumentMut, runtime: Runtime, wait: Duration) -> Result<(
         .or_insert(Item::Table(Table::new()))
         .as_table_like_mut()
         .ok_or_else(|| not_a_table(runtime.tag()))?;
-    let mut wanted = value(format!("{}s", wait.as_secs()));
+    let mut wanted = value(wanted);
     if let Some(value) = wanted.as_value_mut() {
         value.decor_mut().set_suffix(MARK);
     }
-    settings.insert("wait", wanted);
+    settings.insert(member, wanted);
     Ok(())
 }
 
-fn unset(document: &mut DocumentMut, runtime: Runtime) {
+fn unset(document: &mut DocumentMut, runtime: Runtime, member: &str) {
     let Some(runtimes) = document.get_mut("runtime").and_then(Item::as_table_like_mut) else {
         return;
     };
     if let Some(settings) = runtimes.get_mut(runtime.tag()).and_then(Item::as_table_like_mut) {
-        settings.remove("wait");
+        settings.remove(member);
         if settings.is_empty() {
             runtimes.remove(runtime.tag());
         }
@@ -145,7 +181,36 @@ mod tests {
     const WAIT: Duration = Duration::from_secs(590);
 
     fn with(text: &str, wait: Option<Duration>) -> String {
-        edited(text, Runtime::ClaudeCode, wait).unwrap()
+        edited(text, Runtime::ClaudeCode, settings(wait)).unwrap()
+    }
+
+    fn settings(wait: Option<Duration>) -> Settings {
+        Settings {
+            wait,
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn the_language_is_noted_where_it_is_not_english_and_removed_without_a_trace() {
+        let chinese = |wait| Settings {
+            wait,
+            language: Language::Chinese,
+        };
+        for before in ["", "[runtime.codex]\nwait = \"5m\" # I know better\n"] {
+            let after = edited(before, Runtime::Codex, chinese(None)).unwrap();
+            assert!(
+                after.contains("language = \"zh\" # set by cueme init\n"),
+                "{after}"
+            );
+            assert_eq!(edited(&after, Runtime::Codex, chinese(None)).unwrap(), after);
+            assert_eq!(
+                edited(&after, Runtime::Codex, Settings::default()).unwrap(),
+                before
+            );
+        }
+        let mine = "[runtime.codex]\nlanguage = \"en\"\n";
+        assert_eq!(edited(mine, Runtime::Codex, chinese(None)).unwrap(), mine);
     }
 
     #[test]
@@ -182,7 +247,10 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_understood_is_left_alone() {
         for text in ["reminder = ", "runtime = 3\n"] {
-            assert!(edited(text, Runtime::ClaudeCode, Some(WAIT)).is_err(), "{text}");
+            assert!(
+                edited(text, Runtime::ClaudeCode, settings(Some(WAIT))).is_err(),
+                "{text}"
+            );
         }
     }
 }
