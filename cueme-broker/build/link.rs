@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use crate::shrink::shrink;
+use crate::shrink::statements;
 
 /// How modules reach each other. No module may use these names. Modules are strict, and a script is if it says so. Some
 /// browsers remember that a file could not be had and never ask for it again: the next try is under another name.
@@ -40,6 +40,8 @@ pub(crate) enum LinkError {
     Circle { modules: Vec<String> },
     #[error("nobody imports {}", modules.join(", "))]
     Unused { modules: Vec<String> },
+    #[error("{name} is no script: {reason}")]
+    NoScript { name: String, reason: String },
 }
 
 /// A module, told apart.
@@ -70,7 +72,7 @@ impl Module {
 pub(crate) fn link(
     root: &str,
     sources: &BTreeMap<String, String>,
-    mut place: impl FnMut(&str, String) -> String,
+    mut place: impl FnMut(&str, String) -> Result<String, LinkError>,
 ) -> Result<String, LinkError> {
     let modules = sources
         .iter()
@@ -87,7 +89,7 @@ pub(crate) fn link(
         let at = place(
             file,
             format!("export const part=($use,$later)=>({{\n{functions}}});\n"),
-        );
+        )?;
         for part in parts {
             places.entry(part).or_default().push(format!("{at:?}"));
         }
@@ -176,13 +178,12 @@ fn read(path: &str, source: &str, sources: &BTreeMap<String, String>) -> Result<
             .ok_or_else(missing)
     };
     let mut module = Module::default();
-    let mut ends_in_note = false;
-    for line in shrink(path, source).lines() {
+    for line in statements(source) {
         let unreadable = || LinkError::Unreadable {
             module: path.to_owned(),
             line: line.to_owned(),
         };
-        let mut line = line.to_owned();
+        let mut line = line.clone();
         while line.contains("import(") {
             let (before, wanted, after) = parse_later(&line).ok_or_else(unreadable)?;
             let target = target(wanted)?;
@@ -200,25 +201,10 @@ fn read(path: &str, source: &str, sources: &BTreeMap<String, String>) -> Result<
             module.exports.push(exported.to_owned());
             line = declaration;
         }
-        if !ends_in_note && line.starts_with(['}', ')', ']']) {
-            close(&mut module.body, line.starts_with('}'));
-        }
         module.body.push_str(&line);
-        // A line that has ended a statement, or cannot end one, needs nothing between it and the next.
-        ends_in_note = line.contains("//");
-        if ends_in_note || !line.ends_with([';', '{', ',', '(', '}', '[']) {
-            module.body.push('\n');
-        }
+        module.body.push('\n');
     }
     Ok(module)
-}
-
-/// Drops what has to end neither a statement nor an item because the element ends that it is in.
-fn close(body: &mut String, is_block: bool) {
-    let kept = body.trim_end_matches('\n');
-    let ends = if is_block { ";," } else { "," };
-    let kept = kept.strip_suffix(|end| ends.contains(end)).unwrap_or(kept);
-    body.truncate(kept.len());
 }
 
 /// Parses `import { a, b as c } from "./d.js";` into names to take apart and the module.
@@ -332,7 +318,7 @@ mod tests {
     }
 
     fn linked(sources: &BTreeMap<String, String>) -> Result<String, LinkError> {
-        link("js/main.js", sources, |name, _| format!("/{name}"))
+        link("js/main.js", sources, |name, _| Ok(format!("/{name}")))
     }
 
     #[test]
@@ -355,16 +341,16 @@ mod tests {
         let mut parts = Vec::new();
         let script = link("js/main.js", &sources, |name, part| {
             parts.push((name.to_owned(), part));
-            "/late.js".to_owned()
+            Ok("/late.js".to_owned())
         });
         let expected = "const $parts={\n\"view/late\":[\"/late.js\"],\n};\nconst $modules={\n\
-            \"lib/dom\":(()=>{\nconst h=1;async function on(){}return{h,on}}),\n\
-            \"main\":(()=>{\nconst{h,on:listen}=$use(\"lib/dom\");listen(h,async()=>(await $later(\"view/late\")).open());return{}}),\n\
+            \"lib/dom\":(()=>{\nconst h = 1;\nasync function on() {}\nreturn{h,on}}),\n\
+            \"main\":(()=>{\nconst{ h, on:listen }=$use(\"lib/dom\");\nlisten(h, async () => (await $later(\"view/late\")).open());\nreturn{}}),\n\
             };\n$use(\"main\");\n";
         assert_eq!(script.unwrap().strip_prefix(RUNTIME), Some(expected));
         let expected = "export const part=($use,$later)=>({\n\
-            \"view/late\":(()=>{\nconst{h}=$use(\"lib/dom\");const{own}=$use(\"view/own\");function open(){return own(h)}return{open}}),\n\
-            \"view/own\":(()=>{\nclass own{}return{own}}),\n});\n";
+            \"view/late\":(()=>{\nconst{ h }=$use(\"lib/dom\");\nconst{ own }=$use(\"view/own\");\nfunction open() {\nreturn own(h);\n}\nreturn{open}}),\n\
+            \"view/own\":(()=>{\nclass own {}\nreturn{own}}),\n});\n";
         assert_eq!(parts, [("view/late".to_owned(), expected.to_owned())]);
     }
 
@@ -389,7 +375,7 @@ mod tests {
         let mut parts = BTreeMap::new();
         let script = link("js/main.js", &sources, |name, part| {
             parts.insert(name.to_owned(), part);
-            format!("/{name}.js")
+            Ok(format!("/{name}.js"))
         });
         let script = script.unwrap();
         for line in [
@@ -413,7 +399,7 @@ mod tests {
         for line in [
             "import * as a from \"./a.js\";",
             "export default 1;",
-            "export const{a}=b;",
+            "export const { a } = b;",
             "import(a);",
         ] {
             let unreadable = LinkError::Unreadable {

@@ -2,6 +2,7 @@
 
 mod document;
 mod link;
+mod minify;
 mod page;
 mod shrink;
 
@@ -15,7 +16,8 @@ fn main() {
     println!("cargo::rerun-if-changed=ui");
     println!("cargo::rerun-if-changed=build");
     let ui = Path::new(&variable("CARGO_MANIFEST_DIR")).join("ui");
-    let page = assemble(&ui).unwrap_or_else(|error| panic!("the page cannot be made: {error}"));
+    let page =
+        assemble(&ui, minify::minify).unwrap_or_else(|error| panic!("the page cannot be made: {error}"));
     let out = PathBuf::from(variable("OUT_DIR"));
     write(&out.join("page.rs"), list(&page, &out).as_bytes());
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::document::{Document, DocumentError};
 use crate::link::{LinkError, link};
-use crate::shrink::shrink;
+use crate::shrink::shrink_style;
 
 /// The module that begins everything.
 const ROOT: &str = "js/main.js";
@@ -56,24 +56,34 @@ pub(crate) enum PageError {
     Document(#[from] DocumentError),
 }
 
+/// Makes a script smaller, or says why it is none.
+type Minify = fn(&str) -> Result<String, String>;
+
 /// Makes the page out of the sources in `ui`.
-pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
+pub(crate) fn assemble(ui: &Path, minify: Minify) -> Result<Page, PageError> {
+    let script_of = |name: &str, source: &str| {
+        minify(source).map_err(|reason| LinkError::NoScript {
+            name: name.to_owned(),
+            reason,
+        })
+    };
     let sources = Sources { ui };
     let mut modules = sources.below("js")?;
     modules.remove(TYPES);
     let early = modules.remove(EARLY).unwrap_or_default();
     let mut files = Vec::new();
-    let script = link(ROOT, &modules, |name, part| {
-        let part = named_by_digest(name, part);
+    let root = link(ROOT, &modules, |name, part| {
+        let part = named_by_digest(name, script_of(name, &part)?);
         let path = part.path.clone();
         files.push(part);
-        path
+        Ok(path)
     })?;
+    let (root, early) = (script_of(ROOT, &root)?, script_of(EARLY, &early)?);
     let styles = sources.below("css")?;
     let document = Document::write(&sources.text("index.html")?, |name| match name {
-        ROOT => Some(script.clone()),
-        EARLY => Some(shrink(EARLY, &early)),
-        name => styles.get(name).map(|style| shrink(name, style)),
+        ROOT => Some(root.clone()),
+        EARLY => Some(early.clone()),
+        name => styles.get(name).map(|style| shrink_style(style)),
     })?;
     files.push(file("/", document.text.clone()));
     for name in sources.names("icons")? {
@@ -83,7 +93,8 @@ pub(crate) fn assemble(ui: &Path) -> Result<Page, PageError> {
         "/manifest.webmanifest",
         sources.bytes("manifest.webmanifest")?,
     ));
-    files.push(file("/sw.js", worker_of(&sources.text("sw.js")?, &files)?));
+    let worker = worker_of(&sources.text("sw.js")?, &files)?;
+    files.push(file("/sw.js", script_of("sw.js", &worker)?));
     Ok(Page { files, document })
 }
 
@@ -123,10 +134,7 @@ fn worker_of(source: &str, files: &[File]) -> Result<String, PageError> {
     let paths: Vec<_> = files.iter().map(|file| format!("{:?}", file.path)).collect();
     let cache = format!("const SHELL = \"cueme-shell-{}\";", digest(&everything));
     let paths = format!("const FILES = [{}];", paths.join(", "));
-    Ok(shrink(
-        "sw.js",
-        &source.replace(WORKER_CACHE, &cache).replace(WORKER_FILES, &paths),
-    ))
+    Ok(source.replace(WORKER_CACHE, &cache).replace(WORKER_FILES, &paths))
 }
 
 /// The directory of sources. Paths are told from there.
@@ -185,7 +193,7 @@ mod tests {
     }
 
     fn page() -> Page {
-        assemble(&ui()).unwrap()
+        assemble(&ui(), |script| Ok(script.to_owned())).unwrap()
     }
 
     fn text(page: &Page, is_it: impl Fn(&str) -> bool) -> String {
@@ -240,7 +248,7 @@ mod tests {
         let sources = Sources { ui: &ui };
         let document = text(&page, |path| path == "/");
         for (name, source) in sources.below("css").unwrap() {
-            assert!(document.contains(&shrink(&name, &source)), "{name} is not served");
+            assert!(document.contains(&shrink_style(&source)), "{name} is not served");
         }
         let scripts = page.files.iter().filter(|file| file.path.starts_with("/js/"));
         let scripts: String = scripts
