@@ -100,28 +100,12 @@ fn find_answer(reader: &Reader, cue: CueId, policies: &[Policy]) -> Result<Optio
     let Some(found) = reader.cue(cue)? else {
         return Ok(None);
     };
-    if found.outcome != Outcome::Open || reader.is_claimed(cue)? {
-        return Ok(None);
-    }
-    let Some(agent) = reader.agent_rows(Some(&found.agent_id))?.pop() else {
-        return Ok(None);
-    };
     let settings = Settings::read(reader)?;
-    let is_on = |policy: &Policy| settings.policies && !settings.policies_off.contains(&policy.name);
-    let payload = found
-        .payload
-        .as_deref()
-        .and_then(|payload| Payload::parse(payload.get()).ok());
-    let case = case(&found, payload.as_ref().map(Payload::shape), &agent);
-    let Some(policy) = first_fitting(policies, is_on, &case) else {
+    let Some((policy, answer)) = fitting(reader, &found, &settings, policies)? else {
         return Ok(None);
     };
-    let Action::Answer(answer) = policy.action() else {
-        return Ok(None);
-    };
-    let in_a_row = reader.automatic_in_a_row(&found.agent_id)?;
-    if in_a_row >= policy.in_a_row_max {
-        tracing::info!(policy = policy.name, %cue, in_a_row, "enough automatic answers in a row; a human has to answer");
+    if has_enough(reader, &found, policy)? {
+        tracing::info!(policy = policy.name, %cue, "enough automatic answers in a row; a human has to answer");
         return Ok(None);
     }
     Ok(Some(Ready {
@@ -129,6 +113,50 @@ fn find_answer(reader: &Reader, cue: CueId, policies: &[Policy]) -> Result<Optio
         answer: answer.clone(),
         hold_ms: settings.hold_ms(),
     }))
+}
+
+/// Finds the rule that would answer an open question, had there not been enough automatic answers in a row.
+pub(crate) fn stopped<'a>(
+    reader: &Reader,
+    cue: &CueView,
+    policies: &'a [Policy],
+) -> Result<Option<&'a Policy>, StoreError> {
+    let settings = Settings::read(reader)?;
+    match fitting(reader, cue, &settings, policies)? {
+        Some((policy, _)) if has_enough(reader, cue, policy)? => Ok(Some(policy)),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Finds the first rule that fits a question no rule has tried yet, if it answers.
+fn fitting<'a>(
+    reader: &Reader,
+    found: &CueView,
+    settings: &Settings,
+    policies: &'a [Policy],
+) -> Result<Option<(&'a Policy, &'a Answer)>, StoreError> {
+    if policies.is_empty() || found.outcome != Outcome::Open || reader.is_claimed(found.cue_id)? {
+        return Ok(None);
+    }
+    let Some(agent) = reader.agent_rows(Some(&found.agent_id))?.pop() else {
+        return Ok(None);
+    };
+    let is_on = |policy: &Policy| settings.policies && !settings.policies_off.contains(&policy.name);
+    let payload = found
+        .payload
+        .as_deref()
+        .and_then(|payload| Payload::parse(payload.get()).ok());
+    let case = case(found, payload.as_ref().map(Payload::shape), &agent);
+    Ok(
+        first_fitting(policies, is_on, &case).and_then(|policy| match policy.action() {
+            Action::Answer(answer) => Some((policy, answer)),
+            Action::Hold => None,
+        }),
+    )
+}
+
+fn has_enough(reader: &Reader, found: &CueView, policy: &Policy) -> Result<bool, StoreError> {
+    Ok(reader.automatic_in_a_row(&found.agent_id)? >= policy.in_a_row_max)
 }
 
 async fn submit(broker: &Broker, work: Work) -> Result<(), Failure> {

@@ -7,5 +7,5 @@ mod apply;
 mod glob;
 mod rule;
 
-pub(crate) use apply::watch;
+pub(crate) use apply::{stopped, watch};
 pub use rule::{Action, Asks, Case, IN_A_ROW_DEFAULT, Policy, first_fitting};

@@ -18,6 +18,7 @@ use super::state::{Shared, Web};
 use super::uploads::upload_url;
 use super::view::{AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES, Reading};
 use crate::listening::Listening;
+use crate::policy::{Policy, stopped};
 use crate::store::{DraftPlace, HistoryQuery, Reader, StoreError};
 
 /// How many questions a page of a timeline has.
@@ -102,10 +103,11 @@ pub(super) async fn cue(State(web): State<Shared>, At(id): At<CueId>) -> Result<
 /// Reads one question whole.
 async fn whole(web: &Web, id: CueId) -> Result<Option<Cue>, ApiError> {
     let listening = Listening::look(web.broker.engine()).await?;
+    let config = web.broker.config();
     web.read(move |reader| {
         let found = reader.cue(id)?;
         found
-            .map(|cue| show(reader, cue, &listening, PART_BYTES))
+            .map(|cue| show(reader, cue, &listening, &config.policy, PART_BYTES))
             .transpose()
     })
     .await
@@ -126,11 +128,12 @@ pub(super) async fn timeline(
         before: query.before,
         limit: limit(query.limit, TIMELINE_DEFAULT),
     };
+    let config = web.broker.config();
     let timeline = web.read(move |reader| {
         let mut cues = Vec::new();
         let mut failed = None;
         let more = reader.history(&history, |cue| {
-            match show(reader, cue, &listening, FOLDED_BYTES) {
+            match show(reader, cue, &listening, &config.policy, FOLDED_BYTES) {
                 Ok(cue) => {
                     cues.push(cue);
                     true
@@ -146,15 +149,22 @@ pub(super) async fn timeline(
     timeline.await.map(Json)
 }
 
-/// Shows a question with its draft and its files.
-fn show(reader: &Reader, cue: CueView, listening: &Listening, bytes_max: usize) -> Result<Cue, StoreError> {
+/// Shows a question with its draft, its files, and the rule that leaves it to a human.
+fn show(
+    reader: &Reader,
+    cue: CueView,
+    listening: &Listening,
+    policies: &[Policy],
+    bytes_max: usize,
+) -> Result<Cue, StoreError> {
     let draft = if cue.outcome.is_answerable() {
         reader.draft(&DraftPlace::cue(cue.cue_id))?
     } else {
         None
     };
     let attach = |attachment| attachment_shown(reader, attachment);
-    Ok(Cue::new(cue, listening, bytes_max, draft, attach))
+    let stopped = stopped(reader, &cue, policies)?;
+    Ok(Cue::new(cue, listening, bytes_max, draft, stopped, attach))
 }
 
 fn attachment_shown(reader: &Reader, attachment: Attachment) -> AttachmentShown {

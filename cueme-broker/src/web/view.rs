@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
 use crate::listening::Listening;
+use crate::policy::Policy;
 use crate::store::{AgentRow, CueRow, Draft, MessageRow, POLICY_PREFIX};
 
 /// How much of a text one part has where a single question is shown.
@@ -131,6 +132,15 @@ pub(super) struct Cue {
     text: Option<Markup>,
     answer: Option<AnswerShown>,
     draft: Option<DraftShown>,
+    /// The rule that leaves it to a human, after enough automatic answers in a row.
+    stopped_policy: Option<StoppedPolicy>,
+}
+
+/// A rule that does not go on without a human.
+#[derive(Debug, Serialize, JsonSchema)]
+struct StoppedPolicy {
+    name: String,
+    in_a_row_max: u32,
 }
 
 /// A part of a text as HTML.
@@ -390,6 +400,7 @@ impl Cue {
         listening: &Listening,
         bytes_max: usize,
         draft: Option<Draft>,
+        stopped: Option<&Policy>,
         attach: impl Fn(protocol_spec::answer::Attachment) -> AttachmentShown,
     ) -> Self {
         let payload = cue
@@ -423,6 +434,10 @@ impl Cue {
                 .map(|text| Markup::folded(&text, Reading::Markdown, bytes_max)),
             answer: cue.answer.map(|answer| answer_shown(answer, attach)),
             draft: draft.map(DraftShown::from),
+            stopped_policy: stopped.map(|policy| StoppedPolicy {
+                name: policy.name.clone(),
+                in_a_row_max: policy.in_a_row_max,
+            }),
         }
     }
 }
