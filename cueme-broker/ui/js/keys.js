@@ -9,6 +9,9 @@ import { go } from "./route.js";
 
 const WRITABLE = "input:not([type=radio]):not([type=checkbox]),textarea,select,[contenteditable]";
 
+/** A key that follows one typed into a field within this belongs to the same words, wherever the focus went meanwhile. */
+const BURST_MS = 500;
+
 /** @param {() => Conversation | null} conversation */
 export function listenToKeys(conversation) {
   /** @type {Record<string, () => void>} */
@@ -33,15 +36,20 @@ export function listenToKeys(conversation) {
   };
   for (let digit = 1; digit <= 9; digit++) actions[String(digit)] = () => conversation()?.dock.pick(digit - 1);
 
+  let typedAt = -BURST_MS;
+  addEventListener("pointerdown", () => void (typedAt = -BURST_MS));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return conversation()?.dock.send();
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = /** @type {Element | null} */ (event.target instanceof Element ? event.target : null);
     if (target?.closest(WRITABLE)) {
-      if (event.key === "Escape") /** @type {HTMLElement} */ (target).blur();
+      const isLeaving = event.key === "Escape";
+      if (isLeaving) /** @type {HTMLElement} */ (target).blur();
+      typedAt = isLeaving ? -BURST_MS : event.timeStamp;
       return;
     }
+    if (event.timeStamp - typedAt < BURST_MS) return void (typedAt = event.timeStamp);
     if (event.key === "Enter" && target?.closest("a,button,input,summary,form")) return;
     const action = actions[event.key];
     if (!action) return;

@@ -17,7 +17,6 @@ import { toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
 
 const AWAY_MS = 20_000;
-const FIRST_TRY_AGAIN_MS = 1_000;
 const WORKER_PAUSE_MS = 1_000;
 
 /** What shows one agent; the first look does without. */
@@ -29,8 +28,9 @@ void start();
 
 async function start() {
   onSignedOut(() => setConnection("signed-out"));
-  await Promise.all([firstReading(), loadWords()]);
-  if (useLanguage(state.settings.language)) return location.reload();
+  // While the broker is away the page shows what it has: the words that were not sent yet.
+  await Promise.all([readAll().catch(() => setConnection("lost")), loadWords()]);
+  if (state.isKnown && useLanguage(state.settings.language)) return location.reload();
   build();
   startClock();
   listenToKeys(() => conversation);
@@ -44,18 +44,6 @@ async function start() {
   void conversationPart().catch(() => {});
   // It fetches everything once more, to keep it.
   setTimeout(() => void navigator.serviceWorker?.register("/sw.js").catch(() => {}), WORKER_PAUSE_MS);
-}
-
-/** The page may be opened while the broker restarts: try until it answers, or says that we are not welcome. */
-async function firstReading() {
-  for (;;) {
-    try {
-      return await readAll();
-    } catch {
-      if (state.connection === "signed-out") return;
-      await new Promise((done) => setTimeout(done, FIRST_TRY_AGAIN_MS));
-    }
-  }
 }
 
 function build() {
@@ -98,10 +86,13 @@ function build() {
  */
 const missing = (again) => h("main", { class: "blank", id: "main", tabindex: "-1" }, h("p", null, t("part.missing")), textButton(t("banner.retry"), again, "strong"));
 
+const isEmpty = () => state.agents.size === 0;
+
 /** What the right side shows while no agent is chosen. */
 function blank() {
   const waiting = waitingAgents().length;
-  const isNew = state.agents.size === 0;
+  const isNew = isEmpty();
+  if (!state.isKnown) return h("main", { class: "blank", id: "main", tabindex: "-1" }, t("part.missing"));
   return h(
     "main",
     { class: "blank", id: "main", tabindex: "-1", data: { waiting: String(waiting), isNew: String(isNew) } },
@@ -112,7 +103,7 @@ function blank() {
 /** @param {HTMLElement} pane */
 function refreshBlank(pane) {
   const drawn = /** @type {HTMLElement | null} */ (pane.querySelector(".blank"));
-  const key = `${waitingAgents().length}${state.agents.size === 0}`;
+  const key = `${waitingAgents().length}${isEmpty()}`;
   if (drawn && `${drawn.dataset.waiting}${drawn.dataset.isNew}` === key) return;
   fill(pane, blank());
 }

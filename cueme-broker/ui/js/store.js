@@ -18,7 +18,7 @@ export const state = {
   /** @type {Map<string, T.Agent>} */
   agents: new Map(),
   /** @type {T.Settings} */
-  settings: /** @type {any} */ ({ notifications: {}, quiet_hours: {}, quick_replies: [], groups: [], page: {} }),
+  settings: /** @type {any} */ ({ notifications: {}, quiet_hours: {}, quick_replies: [], groups: [], page: {}, enter_sends: true }),
   /** @type {T.Policy[]} */
   policies: [],
   /** @type {T.Device | null} */
@@ -26,6 +26,8 @@ export const state = {
   /** @type {string | number} */
   epoch: "",
   newest: 0,
+  /** Whether the broker has told it once. */
+  isKnown: false,
   version: "",
   /** @type {string | null} */
   secureHint: null,
@@ -107,6 +109,7 @@ async function readSnapshot() {
   state.newest = snapshot.newest_event;
   state.version = snapshot.version;
   state.secureHint = snapshot.secure_hint;
+  state.isKnown = true;
   state.trouble = snapshot.storage_error ?? snapshot.config_error;
   emit("settings", undefined);
   emit("policies", undefined);

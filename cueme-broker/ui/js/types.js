@@ -9,7 +9,7 @@
  *   type: "text" | "choice" | "confirm" | "form" | "pause", beginning: string, outcome: Outcome,
  *   delivery: "none" | "handed" | "acknowledged", asked_at: string, waiting: number, detached_at: string | null,
  *   decided_at: string | null, released_at: string | null, acknowledged_at: string | null,
- *   by: string | null, policy: string | null,
+ *   by: string | null, policy: string | null, from_queue?: boolean, stopped_policy?: { name: string, in_a_row_max: number } | null,
  * }} CueCard
  *
  * @typedef {{
@@ -35,14 +35,15 @@
  * @typedef {{ type: "confirm", confirmed: boolean }} ConfirmReply
  * @typedef {ChoiceReply | FormReply | ConfirmReply | { type: "continue" }} Reply
  * @typedef {{ upload_id?: string, url?: string, path?: string, name?: string, media_type?: string, bytes?: number }} Attachment
- * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[] }} Answer
+ * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[], purpose?: Purpose }} Answer
  * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft
  *
  * @typedef {CueCard & {
- *   prompt: Markup, payload: Payload | null, text: Markup | null, answer: Answer | null, draft: Draft | null,
+ *   prompt: Markup, payload: Payload | null, text: Markup | null, answer: Answer | null, draft: Draft | null | undefined,
  * }} Cue
  *
- * @typedef {{ message_id: string, text: string, by: string | null, at: string }} Message
+ * @typedef {"note" | "queued_answer"} Purpose
+ * @typedef {{ message_id: string, text: string, purpose?: Purpose, by: string | null, at: string }} Message
  * @typedef {Agent & { messages: Message[], draft: Draft | null }} AgentDetail
  * @typedef {{ cue_id: string, agent_id: string, outcome: Outcome, handed_to: number, released_at: string | null }} Decided
  *

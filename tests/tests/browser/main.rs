@@ -18,3 +18,4 @@ mod page;
 mod resilience;
 mod runs;
 mod visible;
+mod words;

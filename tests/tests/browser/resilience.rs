@@ -7,7 +7,7 @@ use crate::support::Home;
 
 const TEXT: &str = ".composer-text";
 
-fn kill_broker(home: &Home) {
+pub(crate) fn kill_broker(home: &Home) {
     let status = home.run(&["broker", "status", "--json"]).expect(0).json();
     let pid = i32::try_from(status["pid"].as_i64().unwrap()).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
@@ -114,7 +114,7 @@ fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
             .starts_with("from the first tab\n")
     );
     browser.sees(".reply", "from the first tab");
-    browser.click_text(".notice .text-button", "Keep my text as a message");
+    browser.click_text(".notice .text-button", "Keep my text as a note");
     browser.until("return document.querySelector('.composer[data-target=message] .composer-text')?.value === 'from the second tab'");
 }
 

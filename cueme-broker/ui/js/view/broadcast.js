@@ -8,9 +8,13 @@ import { changeSettings, nameOf, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { askText, openDialog } from "./dialog.js";
+import { createPurpose } from "./purpose.js";
 import { toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
+
+/** Words that were written and not sent when the dialog was closed. */
+let unsent = "";
 
 /** Opens the dialog. */
 export function openBroadcast() {
@@ -18,12 +22,14 @@ export function openBroadcast() {
   const chosen = new Set();
   const agents = [...state.agents.values()].filter((agent) => !agent.archived).sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   const id = freshId("broadcast");
-  const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", placeholder: t("message.placeholder") });
+  const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", oninput: () => void (unsent = text.value) });
   const count = h("span", { class: "muted small", role: "status" });
   const error = h("p", { class: "field-error", role: "alert" });
   const list = h("div", { class: "pick-list", role: "group", "aria-label": t("broadcast.agents") });
   const groups = h("div", { class: "chips", role: "group", "aria-label": t("broadcast.groups") });
   const message = uuid7();
+  const purpose = createPurpose(() => {});
+  text.value = unsent;
 
   const tellCount = () => (count.textContent = t("broadcast.count", { n: chosen.size }));
   const drawList = () => {
@@ -62,7 +68,8 @@ export function openBroadcast() {
     if (chosen.size === 0) return void (error.textContent = t("broadcast.choose"));
     if (text.value.trim() === "") return text.focus();
     try {
-      const { results } = await api.say(message, [...chosen], text.value);
+      const { results } = await api.say(message, [...chosen], text.value, purpose.read());
+      unsent = "";
       const failed = results.filter((one) => one.error).length;
       close();
       toast(failed ? t("broadcast.some", { ok: results.length - failed, failed }) : t("broadcast.done", { n: results.length }), failed ? "bad" : "plain");
@@ -79,14 +86,14 @@ export function openBroadcast() {
       h(
         "form",
         { class: "stack", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void send(close)) },
-        h("p", { class: "muted" }, t("broadcast.text")),
         groups,
         list,
         count,
+        purpose.el,
         h("label", { class: "field-label", htmlFor: id }, t("message")),
         text,
         error,
-        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, t("leave"))),
+        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, t("send"))),
       ),
     ],
     { wide: true },

@@ -3,7 +3,7 @@
  * whatever else arrives, it is never pointed at another one.
  */
 
-import { fill, h } from "../lib/dom.js";
+import { fill, h, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { rendered } from "../lib/rendered.js";
 import { uuid7 } from "../lib/uuid.js";
@@ -11,6 +11,7 @@ import { keepDraft } from "../draft.js";
 import { api, ApiError } from "../api.js";
 import { state } from "../store.js";
 import { t } from "../i18n/index.js";
+import { approvalHint, isApproval, meantBy } from "./approval.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createAttachments } from "./attachments.js";
 import { createChoice } from "./choice.js";
@@ -18,12 +19,13 @@ import { createConfirm, createContinue } from "./confirm.js";
 import { askText } from "./dialog.js";
 import { createForm } from "./form.js";
 import { openSettings } from "./open.js";
+import { createPurpose } from "./purpose.js";
 
 /** @import * as T from "../types.js" */
 
 /**
- * @typedef {{ kind: "cue", cue: T.Cue } | { kind: "message", agentId: string, draft: T.Draft | null }} Target
- * @typedef {{ sent: (decided: T.Decided) => void, said: () => void, lost: (details: any) => void }} Outcomes
+ * @typedef {{ kind: "cue", cue: T.Cue } | { kind: "message", agentId: string, draft: T.Draft | null | undefined }} Target
+ * @typedef {{ sent: (decided: T.Decided, sent: T.Answer) => void, said: (purpose: T.Purpose) => void, lost: (details: any) => void }} Outcomes
  * @typedef {ReturnType<typeof createComposer>} Composer
  */
 
@@ -36,25 +38,34 @@ const isTouch = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
  */
 export function createComposer(target, outcomes) {
   const cue = target.kind === "cue" ? target.cue : null;
-  const stored = target.kind === "cue" ? target.cue.draft : target.draft;
-  const draft = keepDraft(cue ? "cues" : "agents", target.kind === "cue" ? target.cue.cue_id : target.agentId, stored);
+  const agentId = target.kind === "cue" ? target.cue.agent_id : target.agentId;
+  const draft = target.kind === "cue" ? keepDraft(placeOf(target.cue), target.cue.draft) : keepDraft({ kind: "agents", id: agentId, agent: agentId }, target.draft);
   let isSending = false;
+  let isSent = false;
   let isFrozen = false;
+  /** Whether somebody wrote here since the words came from elsewhere. */
+  let isTyped = false;
+  let isComposing = false;
+  /** The words that are on their way: the field is free for the next ones, and gets these back when they were not sent. */
+  let underWay = "";
   /** The id of the decision in the making, and what it says: the same words sent again are the same decision. */
-  let decision = { id: uuid7(), says: "" };
+  let decision = draft.decision ?? { id: uuid7(), says: "" };
 
   const changed = () => {
+    isTyped = true;
     error.textContent = "";
     updateSend();
     draft.change(readDraft());
   };
   const control = controlFor(cue, changed);
   const attachments = createAttachments(changed);
+  const purpose = cue ? null : createPurpose(() => (showPurpose(), changed()));
   const text = textArea(cue, changed);
   const preview = h("div", { class: "preview", hidden: true, "aria-live": "polite" });
   const error = h("p", { class: "composer-error", role: "alert" });
   const quick = h("div", { class: "quick", role: "group", "aria-label": t("quick") });
-  const sendButton = h("button", { type: "submit", class: "button primary send" }, icon("arrow"), h("span", null, t(cue ? "send" : "leave")));
+  const sendButton = h("button", { type: "submit", class: "button primary send" }, icon("arrow"), h("span", null, t("send")));
+  const meaning = h("p", { class: "muted small", role: "status" });
   const previewButton = iconButton("eye", t("preview"), togglePreview);
   const direct = cue ? directFor(cue, (reply) => void submit(reply)) : null;
 
@@ -64,13 +75,14 @@ export function createComposer(target, outcomes) {
     h("div", { class: "composer-scroll" }, control?.el, direct),
     attachments.list,
     quick,
-    h("div", { class: "composer-box" }, text, preview, error, h("div", { class: "composer-bar" }, cue && [attachments.button, attachments.input], previewButton, cue && declineButton(), h("span", { class: "composer-hint", "aria-hidden": "true" }, hint()), sendButton)),
+    purpose?.el,
+    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, cue && [attachments.button, attachments.input], previewButton, cue && declineButton(), h("span", { class: "composer-hint", "aria-hidden": "true" }, hint()), sendButton)),
   );
   el.addEventListener("keydown", whenKey);
+  for (const what of ["start", "end"]) text.addEventListener(`composition${what}`, () => void (isComposing = what === "start"));
   if (cue) acceptFiles();
   drawQuick();
-  if (stored) write(stored.body);
-  updateSend();
+  write(draft.body);
   const leave = () => draft.flush();
   addEventListener("pagehide", leave);
 
@@ -85,9 +97,16 @@ export function createComposer(target, outcomes) {
     // While an input method composes, Enter belongs to it. Some report it only by the key code.
     if (event.isComposing || event.keyCode === 229) return void (event.target !== text && event.preventDefault());
     const sends = event.ctrlKey || event.metaKey || (event.target === text && state.settings.enter_sends && !event.shiftKey && !event.altKey && !isTouch());
-    if (!sends) return;
+    // Words typed while others are on their way are not sent with them.
+    if (!sends || isSending || isSent) return;
     event.preventDefault();
     void submit();
+  }
+
+  function showPurpose() {
+    if (!purpose) return;
+    text.placeholder = text.ariaLabel = t(`${purpose.read()}.placeholder`);
+    setText(/** @type {Element} */ (sendButton.lastElementChild), t(`${purpose.read()}.leave`));
   }
 
   function drawQuick() {
@@ -105,8 +124,14 @@ export function createComposer(target, outcomes) {
   }
 
   function declineButton() {
-    const decline = (/** @type {string} */ reason) => run((id) => api.decline(/** @type {T.Cue} */ (cue).cue_id, id, reason), { declined: reason });
-    const ask = () => askText({ title: t("decline.title"), text: t("decline.text"), label: t("decline.reason"), confirm: t("decline"), lines: 3, optional: true, value: text.value, run: decline });
+    // The reason is the draft, so that neither a failure nor a second thought costs a word of it.
+    const keepWords = (/** @type {string} */ words) => (setWords(words), changed());
+    const decline = async (/** @type {string} */ reason) => {
+      keepWords(reason);
+      await run((id) => api.decline(/** @type {T.Cue} */ (cue).cue_id, id, reason), { declined: reason });
+      if (error.textContent) throw new Error(error.textContent);
+    };
+    const ask = () => askText({ title: t("decline.title"), text: t("decline.text"), label: t("decline.reason"), confirm: t("decline"), lines: 3, optional: true, value: text.value, oninput: keepWords, run: decline });
     return textButton(t("decline"), ask, "decline");
   }
 
@@ -148,41 +173,61 @@ export function createComposer(target, outcomes) {
 
   /** @returns {T.Answer} */
   function readDraft() {
+    const words = joined(underWay, text.value);
+    if (isSent) return words ? { text: words } : {};
     const reply = control && "readDraft" in control ? control.readDraft() : control?.read();
     const files = attachments.read();
-    return { ...(text.value && { text: text.value }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
+    return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
   }
 
   /** @param {T.Answer} body */
   function write(body) {
-    text.value = body.text ?? "";
-    grow(text);
+    setWords(body.text ?? "");
+    purpose?.write(body.purpose ?? "note");
+    showPurpose();
     control?.write(body.reply);
     attachments.write(body.attachments ?? []);
+    isTyped = true;
     updateSend();
   }
 
+  /** @param {string} words */
+  function setWords(words) {
+    text.value = words;
+    grow(text);
+  }
+
   function isDirty() {
-    return text.value.trim() !== "" || control?.read() !== undefined || !attachments.isEmpty();
+    return joined(underWay, text.value).trim() !== "" || (!isSent && (control?.read() !== undefined || !attachments.isEmpty()));
   }
 
   function updateSend() {
-    sendButton.disabled = isFrozen || isSending || attachments.isBusy();
+    sendButton.disabled = isFrozen || isSending || isSent || attachments.isBusy();
     el.classList.toggle("dirty", isDirty());
+    setText(meaning, cue && text.value.trim() ? approvalHint(cue, text.value) : "");
   }
 
   /** @param {T.Reply} [pressed] */
   async function submit(pressed) {
-    if (isSending || isFrozen || attachments.isBusy()) return;
-    const words = text.value.trim() === "" ? "" : text.value;
-    const reply = pressed ?? control?.read();
+    if (isSending || isSent || isFrozen || attachments.isBusy()) return;
+    let words = text.value.trim() === "" ? "" : text.value;
+    let reply = pressed ?? control?.read();
     if (!words && !reply && attachments.isEmpty()) return void (control?.check() && (error.textContent = t("error.empty"), text.focus()));
     if (reply && !pressed && control && !control.check()) return;
-    if (target.kind === "message") return run(() => api.say(decision.id, [target.agentId], words), { words });
+    if (target.kind === "message") return run((id) => api.say(id, [agentId], words, purpose?.read() ?? "note"), { words, purpose: purpose?.read() });
+    if (words && !reply && isApproval(target.cue)) {
+      const confirmed = meantBy(target.cue, words);
+      if (confirmed && isHidden()) return void (error.textContent = t("approval.unread"));
+      reply = { type: "confirm", confirmed: confirmed === true };
+      if (confirmed !== undefined) words = "";
+    }
     const files = attachments.read().map((file) => ({ upload_id: String(file.upload_id) }));
     const answer = { ...(words && { text: words }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
     await run((id) => api.answer(target.cue.cue_id, id, answer), answer);
   }
+
+  /** Says whether something of the question has to be opened before it may be confirmed. */
+  const isHidden = () => /** @type {HTMLButtonElement | null | undefined} */ (direct?.querySelector("[data-confirm=true]"))?.disabled;
 
   /**
    * @param {(id: string) => Promise<any>} request
@@ -191,18 +236,30 @@ export function createComposer(target, outcomes) {
   async function run(request, says) {
     const said = JSON.stringify(says);
     if (decision.says !== said) decision = { id: uuid7(), says: said };
+    const sent = readDraft();
     isSending = true;
+    underWay = text.value;
+    setWords("");
+    draft.hold(sent, decision);
     updateSend();
     try {
       const decided = await request(decision.id);
       const refused = decided.results?.[0]?.error;
       if (refused) throw new ApiError(400, refused);
-      await draft.close();
-      write({});
-      if (cue) return outcomes.sent(decided);
-      await api.dropDraft("agents", target.kind === "message" ? target.agentId : "").catch(() => {});
-      outcomes.said();
+      underWay = "";
+      isSent = cue !== null;
+      draft.release(true, readDraft());
+      if (cue) outcomes.sent(decided, sent);
+      else {
+        // The next words are a note again, unless somebody says otherwise.
+        if (!text.value) write({});
+        outcomes.said(sent.purpose ?? "note");
+      }
     } catch (problem) {
+      const words = joined(underWay, text.value);
+      underWay = "";
+      setWords(words);
+      draft.release(false, readDraft());
       whenRefused(problem);
     } finally {
       isSending = false;
@@ -213,7 +270,7 @@ export function createComposer(target, outcomes) {
   /** @param {unknown} problem */
   function whenRefused(problem) {
     if (!(problem instanceof ApiError)) throw problem;
-    if (problem.code === "already_decided") return outcomes.lost(problem.details);
+    if (problem.code === "already_decided" && el.isConnected) return outcomes.lost(problem.details);
     error.textContent = problem.code === "offline" ? t("error.offline") : [problem.message, problem.hint].filter(Boolean).join(". ");
   }
 
@@ -229,10 +286,24 @@ export function createComposer(target, outcomes) {
     pick: (index) => control && "pick" in control && control.pick(index),
     drawQuick,
     isFrozen: () => isFrozen,
+    isSending: () => isSending,
+    isSent: () => isSent,
+    /** Whether there are words that somebody wrote in this place, rather than on another device. */
+    isMine: () => isTyped && isDirty(),
+    /** Resolves when no input method is in the middle of a word. */
+    composed: () => (isComposing ? new Promise((done) => text.addEventListener("compositionend", done, { once: true })) : null),
+    /**
+     * Adds words to those that are there.
+     * @param {string} words
+     */
+    add(words) {
+      setWords(joined(text.value, words));
+      changed();
+    },
     /** Stops sending: the question was decided elsewhere. What was written stays. */
     freeze() {
       isFrozen = true;
-      void draft.close();
+      draft.close();
       el.classList.add("frozen");
       updateSend();
     },
@@ -241,10 +312,13 @@ export function createComposer(target, outcomes) {
      * @param {number | undefined} rev
      */
     async adoptDraft(rev) {
-      if (isFrozen || !draft.isNews(rev) || (el.contains(document.activeElement) && isDirty())) return;
-      const fresh = cue ? (await api.cue(cue.cue_id)).draft : (await api.agent(target.kind === "message" ? target.agentId : "")).draft;
+      const isBusy = () => isFrozen || !draft.isNews(rev) || (isTyped && el.contains(document.activeElement) && isDirty());
+      if (isBusy()) return;
+      const fresh = (await (cue ? api.cue(cue.cue_id) : api.agent(agentId))).draft ?? null;
+      if (isBusy()) return;
       draft.adopt(fresh);
       write(fresh?.body ?? {});
+      isTyped = false;
     },
     close() {
       draft.flush();
@@ -252,6 +326,21 @@ export function createComposer(target, outcomes) {
     },
   };
 }
+
+/**
+ * Where the draft of an answer is kept, with as much of the question as it takes to show it while the broker is away.
+ * @param {T.Cue} cue
+ * @returns {import("../draft.js").Place}
+ */
+function placeOf({ cue_id, agent_id, kind, type, origin, payload }) {
+  return { kind: "cues", id: cue_id, agent: agent_id, cue: /** @type {T.Cue} */ ({ cue_id, agent_id, kind, type, origin, payload }) };
+}
+
+/**
+ * @param {string} first
+ * @param {string} second
+ */
+const joined = (first, second) => (first && second ? `${first}\n${second}` : first || second);
 
 /**
  * @param {T.Cue | null} cue
@@ -278,7 +367,7 @@ function directFor(cue, send) {
  * @param {() => void} changed
  */
 function textArea(cue, changed) {
-  const label = !cue ? t("message.placeholder") : cue.payload || cue.kind === "pause" ? t("answer.also") : t("answer.placeholder");
+  const label = !cue ? "" : cue.payload || cue.kind === "pause" ? t("answer.also") : t("answer.placeholder");
   const area = h("textarea", { class: "composer-text", rows: "1", placeholder: label, "aria-label": label, dir: "auto", enterkeyhint: isTouch() ? "enter" : "send", oninput: () => (grow(area), changed()) });
   return area;
 }

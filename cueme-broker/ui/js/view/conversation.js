@@ -66,6 +66,7 @@ export function createConversation(agentId) {
         if (cueId) await timeline.show(cueId);
         else timeline.jumpToOpen();
       } catch (error) {
+        if (error instanceof ApiError && error.code === "offline") dock.showCopy();
         if (error instanceof ApiError && error.status === 404) fill(el, h("div", { class: "blank" }, h("p", null, t("unknown-agent")), h("a", { href: "#/", class: "button" }, t("inbox"))));
       }
     },
@@ -80,7 +81,7 @@ export function createConversation(agentId) {
 
 /** @param {string} agentId */
 function createHead(agentId) {
-  const name = h("bdi");
+  const name = h("bdi", null, agentId);
   const rename = h("button", { type: "button", class: "title-button", title: t("rename"), onclick: () => askName() }, name, icon("edit"));
   const place = h("p", { class: "head-place" });
   const badge = h("span", { class: "badge head-badge" });
@@ -106,17 +107,14 @@ function createHead(agentId) {
   );
 
   const agent = () => state.agents.get(agentId);
-  const change = (/** @type {object} */ what) =>
-    api
-      .changeAgent(agentId, what)
-      .then(() => readAgent(agentId))
-      .catch(() => toast(t("error.try-again"), "bad"));
-  const togglePin = () => change({ pinned: !agent()?.pinned });
+  const change = (/** @type {object} */ what) => api.changeAgent(agentId, what).then(() => readAgent(agentId));
+  const failed = () => toast(t("error.try-again"), "bad");
+  const togglePin = () => change({ pinned: !agent()?.pinned }).catch(failed);
   const askName = () => askText({ title: t("rename"), label: t("rename.label"), value: agent()?.name ?? "", confirm: t("save"), optional: true, run: (text) => change({ name: text || null }) });
   const askStanding = () => askText({ title: t("standing"), text: t("standing.text"), label: t("standing.label"), value: agent()?.standing ?? "", confirm: t("save"), lines: 4, optional: true, run: (text) => change({ standing: text || null }) });
   const toggleArchive = () => {
     const archived = !agent()?.archived;
-    void change({ archived }).then(() => toast(t(archived ? "archived.done" : "archived.undone")));
+    void change({ archived }).then(() => toast(t(archived ? "archived.done" : "archived.undone")), failed);
   };
 
   const label = (/** @type {HTMLElement} */ button, /** @type {string} */ text, /** @type {boolean} */ pressed) => {

@@ -33,7 +33,7 @@ export function devicesSection(offs) {
   /** @param {T.Device} device */
   function card(device) {
     const act = (/** @type {Promise<unknown>} */ done) => done.then(() => draw()).catch(() => toast(t("error.try-again"), "bad"));
-    const rename = () => askText({ title: t("rename"), label: t("rename.label"), value: device.name, confirm: t("save"), run: (name) => act(api.renameDevice(device.device_id, name)) });
+    const rename = () => askText({ title: t("rename"), label: t("rename.label"), value: device.name, confirm: t("save"), run: (name) => api.renameDevice(device.device_id, name).then(() => draw()) });
     return h(
       "li",
       { class: "card line" },

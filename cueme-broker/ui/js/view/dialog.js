@@ -22,8 +22,10 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
     dialog.remove();
     onclose?.();
   });
-  // A press on the backdrop closes; a selection that ends there does not.
-  dialog.addEventListener("pointerdown", (event) => event.target === dialog && close());
+  // A press on the backdrop closes; a selection that ends there does not, nor does a slip while somebody writes.
+  let isWriting = false;
+  for (const what of ["input", "change"]) dialog.addEventListener(what, (event) => void (isWriting = what === "input" && /** @type {Element} */ (event.target).matches("textarea,[type=text]")));
+  dialog.addEventListener("pointerdown", (event) => event.target === dialog && !isWriting && close());
   document.body.append(dialog);
   dialog.showModal();
   dialog.focus();
@@ -32,12 +34,13 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
 
 /**
  * Asks for one text.
- * @param {{ title: string, text?: string, label: string, value?: string, confirm: string, lines?: number, optional?: boolean, run: (value: string) => Promise<unknown> }} how
+ * @param {{ title: string, text?: string, label: string, value?: string, confirm: string, lines?: number, optional?: boolean, oninput?: (value: string) => void, run: (value: string) => Promise<unknown> }} how
  */
-export function askText({ title, text, label, value = "", confirm, lines = 1, optional = false, run }) {
+export function askText({ title, text, label, value = "", confirm, lines = 1, optional = false, oninput, run }) {
   const id = freshId("ask");
   const error = h("p", { class: "field-error", role: "alert" });
   const input = lines > 1 ? h("textarea", { id, class: "input", rows: String(lines), dir: "auto", value }) : h("input", { id, class: "input", type: "text", dir: "auto", value, autocomplete: "off" });
+  input.addEventListener("input", () => oninput?.(input.value));
   openDialog(title, (close) => {
     const form = h(
       "form",
@@ -50,7 +53,7 @@ export function askText({ title, text, label, value = "", confirm, lines = 1, op
             await run(input.value.trim());
             close();
           } catch (problem) {
-            error.textContent = problem instanceof Error ? problem.message : t("error.try-again");
+            error.textContent = problem instanceof Error && problem.message ? problem.message : t("error.try-again");
           }
         },
         onkeydown: (/** @type {KeyboardEvent} */ event) => {

@@ -6,6 +6,8 @@
 import { fill, h } from "../lib/dom.js";
 import { plain } from "../lib/plain.js";
 import { api, ApiError } from "../api.js";
+import { copiesOf, dropCopy } from "../draft.js";
+import { go } from "../route.js";
 import { nameOf, on, readAgent, refresh, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
@@ -18,6 +20,9 @@ import { sentToast, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
 
+/** How long nobody types after an answer before the next agent is shown. */
+const ADVANCE_MS = 700;
+
 /** @param {string} agentId */
 export function createDock(agentId) {
   /** @type {import("./composer.js").Composer | null} */
@@ -27,17 +32,23 @@ export function createDock(agentId) {
   /** Ids of questions answered here: their composer has nothing left to lose. */
   const answered = new Set();
   let isGone = false;
+  /** Whether the composer was made of what this browser keeps, because the broker could not be asked. */
+  let isOffline = false;
+  let hasClaimed = false;
   /** What changes the composer happens one after the other; nothing is decided on what was true before it. */
   let line = Promise.resolve();
 
   const queue = createQueue(agentId);
   const notice = h("div", { class: "notice", role: "status", hidden: true });
   const tabs = h("div", { class: "tabs", role: "group", "aria-label": t("dock.questions") });
-  const place = h("div", { class: "composer-place" });
+  const place = h("div", { class: "composer-place", tabindex: "-1" });
   const el = h("section", { class: "dock", "aria-label": t("answer") }, queue.el, tabs, notice, place);
 
   /** @returns {T.CueCard[]} */
   const open = () => (agent?.open ?? []).filter((cue) => isAnswerable(cue) && !answered.has(cue.cue_id));
+  /** @param {string} id */
+  const forget = (id) => dropCopy({ kind: "cues", id, agent: agentId });
+  const outcomes = { sent: whenSent, said: whenSaid, lost: whenLost };
   const currentCue = () => (composer?.target.kind === "cue" ? composer.target.cue.cue_id : null);
 
   /** @param {T.AgentDetail} fresh */
@@ -47,6 +58,25 @@ export function createDock(agentId) {
     queue.update(fresh.messages);
     drawTabs();
     await then(reconcile);
+    if (!hasClaimed) await then(claimCopies);
+    hasClaimed = true;
+  }
+
+  /** Finds words that never reached the broker, for questions that are open no more. */
+  async function claimCopies() {
+    for (const copy of copiesOf(agentId)) {
+      const { id, body, isSaved, isSent } = copy;
+      if (copy.kind !== "cues" || id === currentCue() || open().some((cue) => cue.cue_id === id)) continue;
+      const cue = await api.cue(id).catch(() => null);
+      if (!cue) continue;
+      const isLeft = !isSaved && body.text && (isSent || cue.answer?.text !== body.text);
+      if (isLeft) {
+        await put(null, true);
+        composer?.add(String(body.text));
+        if (!isSent) announceText(t(cue.outcome === "cancelled" ? "dock.cancelled" : "dock.decided", { who: cue.by || t("someone") }));
+      }
+      forget(id);
+    }
   }
 
   /** @param {() => unknown} step */
@@ -66,35 +96,59 @@ export function createDock(agentId) {
    * Puts the composer of a question, or of a message, on screen.
    * @param {string | null} cueId
    */
-  const show = (cueId) => then(() => put(cueId));
+  const show = (cueId) => then(() => put(cueId, true));
   const showNext = () => then(() => put(first()));
   const first = () => open()[0]?.cue_id ?? null;
 
-  async function reconcile() {
+  /** @returns {unknown} */
+  function reconcile() {
     const wanted = first();
     const current = currentCue();
     if (!composer) return put(wanted);
-    if (composer.isFrozen()) return;
+    // What is on its way says itself what became of it.
+    if (composer.isSending()) return;
+    const isOpen = open().some((cue) => cue.cue_id === current);
+    // Somebody took the answer back: the words that were left over go on.
+    if (composer.isFrozen()) return isOpen ? put(current) : undefined;
+    if (isOffline && (isOpen || current === null)) return put(current);
     if (current === null) {
       if (wanted === null) return;
       return composer.isDirty() ? announce(wanted) : put(wanted);
     }
-    if (open().some((cue) => cue.cue_id === current)) return;
-    if (answered.has(current) || !composer.isDirty()) return put(wanted);
-    await tellDecided(current);
+    if (isOpen) return;
+    if (composer.isSent() || !composer.isMine()) return put(wanted);
+    return tellDecided(current);
   }
 
-  /** @param {string | null} cueId */
-  async function put(cueId) {
+  /**
+   * @param {string | null} cueId
+   * @param {boolean} [isWanted] somebody asked for it
+   */
+  async function put(cueId, isWanted = false) {
     const target = await targetOf(cueId);
+    await composer?.composed();
     if (isGone) return;
-    const hadFocus = Boolean(composer?.hasFocus());
-    composer?.close();
-    composer = createComposer(target, { sent: whenSent, said: whenSaid, lost: whenLost });
+    const old = composer;
+    const rest = old?.isSent() ? old.text.value : "";
+    // Words typed on after an answer are no answer to a question that nobody has looked at.
+    if (rest && cueId !== null) return put(null);
+    const isSame = old && cueId === currentCue() && (old.isFrozen() || isOffline);
+    if (!isWanted && !isSame && old?.isMine() && !old.isSent() && !old.isFrozen()) return reconcile();
+    const isTyping = old && document.activeElement === old.text;
+    const hadFocus = old?.hasFocus();
+    const left = isSame && old.isFrozen() ? old.text.value : "";
+    old?.close();
+    isOffline = false;
+    composer = createComposer(target, outcomes);
     fill(place, composer.el);
+    if (rest || !composer.text.value.includes(left)) composer.add(rest || left);
+    if (old?.isSent() && old.target.kind === "cue") forget(old.target.cue.cue_id);
     notice.hidden = true;
     drawTabs();
-    if (hadFocus) composer.text.focus();
+    // Whoever types goes on typing. The focus of a button never becomes that of a text, where the next command would be a word.
+    if (isTyping) composer.text.focus();
+    else if (hadFocus) place.focus();
+    if (rest && first()) announce(String(first()));
   }
 
   /**
@@ -102,7 +156,17 @@ export function createDock(agentId) {
    * @returns {Promise<import("./composer.js").Target>}
    */
   async function targetOf(cueId) {
-    if (cueId === null) return { kind: "message", agentId, draft: (await api.agent(agentId)).draft };
+    if (cueId === null) {
+      const { draft, messages } = await api.agent(agentId);
+      const copy = copiesOf(agentId).find(({ kind }) => kind === "agents");
+      // Sent, and left before the page heard of it.
+      const isSent = messages.some(({ message_id, text }) => message_id === copy?.decision?.id && text === copy.body.text);
+      if (copy && isSent) {
+        dropCopy(copy);
+        void api.dropDraft("agents", agentId).catch(() => {});
+      }
+      return { kind: "message", agentId, draft: isSent ? null : draft };
+    }
     return { kind: "cue", cue: await api.cue(cueId) };
   }
 
@@ -145,14 +209,17 @@ export function createDock(agentId) {
     const mine = composer;
     mine.freeze();
     const words = mine.text.value;
+    const cueId = String(currentCue());
     const drop = () => {
       mine.write({});
+      forget(cueId);
       void showNext();
     };
     const leave = async () => {
       await show(null);
-      composer?.write({ text: words });
+      composer?.add(words);
       composer?.text.focus();
+      forget(cueId);
     };
     const who = details.by || t("someone");
     announceText(
@@ -162,36 +229,44 @@ export function createDock(agentId) {
     );
   }
 
-  /** @param {T.Decided} decided */
-  function whenSent(decided) {
+  /**
+   * @param {T.Decided} decided
+   * @param {T.Answer} sent
+   */
+  function whenSent(decided, sent) {
     answered.add(decided.cue_id);
     const name = agent ? nameOf(agent) : agentId;
     sentToast(decided, name, (draft) => {
       answered.delete(decided.cue_id);
-      void reopen(decided.cue_id, draft);
+      if (isGone) return go(agentId, decided.cue_id);
+      void reopen(decided.cue_id, draft?.body ?? sent);
     });
     refresh(agentId);
-    void showNext().then(() => {
-      if (state.settings.page.advance && open().length === 0) goToNextWaiting();
-    });
+    void showNext().then(advance);
+  }
+
+  /** Goes to the next agent that waits, unless the human goes on writing here. */
+  async function advance() {
+    if (!state.settings.page.advance || open().length > 0) return;
+    if (composer?.hasFocus()) await new Promise((done) => setTimeout(done, ADVANCE_MS));
+    if (!isGone && !composer?.isDirty()) goToNextWaiting();
   }
 
   /**
    * @param {string} cueId
-   * @param {T.Draft | null} draft
+   * @param {T.Answer} body
    */
-  async function reopen(cueId, draft) {
+  async function reopen(cueId, body) {
     await readAgent(agentId).catch(() => {});
     if (isGone) return;
     await show(cueId);
-    if (draft && composer && !composer.isDirty()) composer.write(draft.body);
-    composer?.text.focus();
+    if (composer && currentCue() === cueId && !composer.isDirty()) composer.write(body);
   }
 
-  function whenSaid() {
-    toast(t("toast.said", { name: agent ? nameOf(agent) : agentId }));
+  /** @param {T.Purpose} purpose */
+  function whenSaid(purpose) {
+    toast(t(`${purpose}.said`, { name: agent ? nameOf(agent) : agentId }));
     void readAgent(agentId).catch(() => {});
-    void show(null).then(() => composer?.text.focus());
   }
 
   const offDraft = on("draft", (data) => {
@@ -203,6 +278,14 @@ export function createDock(agentId) {
   return {
     el,
     update,
+    /** Shows what this browser keeps, while the broker cannot be asked. */
+    showCopy() {
+      const copy = copiesOf(agentId).find((one) => !one.isSent);
+      if (composer || !copy) return;
+      isOffline = true;
+      composer = createComposer(copy.cue ? { kind: "cue", cue: { ...copy.cue, draft: undefined } } : { kind: "message", agentId, draft: undefined }, outcomes);
+      fill(place, composer.el);
+    },
     /** @param {string} cueId */
     answer: async (cueId) => {
       if (cueId !== currentCue()) await show(cueId);

@@ -8,9 +8,10 @@ import { api } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
-import { deliveryWords, isAnswerable } from "./delivery.js";
+import { deliveryWords, isAnswerable, isHeld } from "./delivery.js";
 import { foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
+import { takeBack } from "./toast.js";
 
 /** @import * as T from "../types.js" */
 
@@ -61,7 +62,7 @@ const part = (el, selector) => /** @type {HTMLElement} */ (el.querySelector(sele
 function headOf(cue, fold) {
   const isOpen = cue.outcome === "open";
   return [
-    isOpen && h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), t(cue.waiting > 0 ? "entry.waiting" : "entry.detached"), " ", liveSpan(cue.asked_at, { precise: true })),
+    isOpen && h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), t(cue.waiting > 0 ? "entry.waiting" : "entry.detached"), " ", liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at, { precise: true })),
     cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
     cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
@@ -113,6 +114,7 @@ function offeredOf(payload) {
  */
 function openFoot(cue, actions) {
   return [
+    cue.stopped_policy && h("p", { class: "delivery" }, icon("gear"), t("policy.stopped", { name: cue.stopped_policy.name, max: cue.stopped_policy.in_a_row_max })),
     cue.waiting === 0 && h("p", { class: "delivery", data: { tone: "warn" } }, icon("clock"), t(cue.outcome === "superseded" ? "entry.superseded-note" : "entry.detached-note")),
     textButton(t("entry.answer-this"), () => actions.reply(cue.cue_id), "answer-this"),
   ];
@@ -126,6 +128,7 @@ function decisionOf(cue) {
     "div",
     { class: "reply", data: { outcome: cue.outcome } },
     cue.policy && policyLine(cue.policy),
+    cue.from_queue && h("p", { class: "badge plain auto" }, t("entry.from-queue")),
     title,
     cue.text && foldable(cue, "text", false),
     pictures(cue.answer?.attachments ?? []),
@@ -134,6 +137,7 @@ function decisionOf(cue) {
       { class: "delivery", data: { tone: words.tone } },
       icon(words.icon),
       h("span", null, words.text),
+      isHeld(cue) && textButton(t("undo"), () => takeBack(cue.cue_id), "strong"),
       h("span", { class: "by" }, [cue.by, cue.decided_at && clock(cue.decided_at)].filter(Boolean).join(" · ")),
       cue.text && copyButton(() => api.source(cue.cue_id, "text"), t("copy.answer")),
     ),

@@ -95,7 +95,7 @@ export function summary() {
   const open = waitingAgents();
   const n = open.filter((agent) => agent.state === "waiting").length;
   if (n > 0) return t(n === 1 ? "summary.one" : "summary.many", { n });
-  return open.length > 0 ? t("summary.open", { n: open.length }) : t("summary.none");
+  return open.length > 0 ? t("summary.open", { n: open.length }) : state.isKnown ? t("summary.none") : "";
 }
 
 /** @param {HTMLElement} el */
@@ -173,7 +173,7 @@ function agentsOf(group) {
 function renderGroups(el, render) {
   const filled = GROUPS.map((name) => ({ name, agents: agentsOf(name) })).filter((group) => group.agents.length > 0);
   keyed(el, filled, (group) => group.name, (group) => createGroup(group.name), (section, group) => updateGroup(section, group.agents, render));
-  const isEmpty = filled.length === 0;
+  const isEmpty = state.isKnown && filled.length === 0;
   el.classList.toggle("is-empty", isEmpty);
   let note = el.querySelector(":scope > .empty-note");
   if (!isEmpty) return void note?.remove();

@@ -1,7 +1,8 @@
-/** Messages that wait for an agent's next question: change, reorder, delete. */
+/** Notes and queued answers that an agent has not got yet: change, reorder, delete. */
 
 import { fill, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { clock } from "../lib/time.js";
 import { api } from "../api.js";
 import { readAgent } from "../store.js";
 import { t } from "../i18n/index.js";
@@ -51,11 +52,14 @@ export function createQueue(agentId) {
       ids.splice(to, 0, ...ids.splice(at, 1));
       void act(() => api.orderMessages(agentId, ids));
     };
-    const edit = () => askText({ title: t("queue.edit"), label: t("message"), value: message.text, lines: 4, confirm: t("save"), run: (text) => act(() => api.changeMessage(agentId, message.message_id, text)) });
+    const change = (/** @type {string} */ text) => api.changeMessage(agentId, message.message_id, text).then(() => readAgent(agentId));
+    const edit = () => askText({ title: t("queue.edit"), label: t(`${message.purpose ?? "note"}.name`), value: message.text, lines: 4, confirm: t("save"), run: change });
     return h(
       "li",
       { class: "queue-item" },
+      h("span", { class: "badge plain" }, t(`${message.purpose ?? "note"}.name`)),
       h("span", { class: "queue-text", dir: "auto" }, message.text),
+      h("time", { class: "muted small", datetime: message.at }, clock(message.at)),
       tool("arrow", t("queue.up"), () => move(at - 1), at === 0),
       tool("down", t("queue.down"), () => move(at + 1), at === all.length - 1),
       tool("edit", t("queue.edit"), edit),

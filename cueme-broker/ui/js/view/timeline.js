@@ -43,6 +43,7 @@ export function createTimeline(agentId, actions) {
   const note = h("p", { class: "muted timeline-note", hidden: true });
   const newer = textButton(t("timeline.newest"), () => loadNewest().then(jumpToOpen), "older");
   const el = h("div", { class: "timeline", role: "log", "aria-label": t("timeline"), tabindex: "0" }, h("div", { class: "timeline-in" }, older, note, list, newer));
+  older.hidden = newer.hidden = true;
   const jump = h("button", { type: "button", class: "jump", hidden: true, onclick: () => jumpToOpen() }, t("timeline.jump"));
 
   const draw = () => {

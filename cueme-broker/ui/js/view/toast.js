@@ -6,7 +6,7 @@ import { now, toMs } from "../lib/time.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
-import { waitingAgents } from "../store.js";
+import { on, waitingAgents } from "../store.js";
 import { go } from "../route.js";
 
 /** @import * as T from "../types.js" */
@@ -37,6 +37,19 @@ let undoNewest = null;
 export const undoLast = () => undoNewest?.();
 
 /**
+ * Takes an answer back; says so when it is too late.
+ * @param {string} cueId
+ */
+export async function takeBack(cueId) {
+  try {
+    return await api.undo(cueId);
+  } catch (error) {
+    toast(error instanceof ApiError && error.code === "already_released" ? t("undo.late") : t("error.try-again"), "bad");
+    return null;
+  }
+}
+
+/**
  * Says that an answer is on its way, with the time left to take it back.
  * @param {T.Decided} decided
  * @param {string} name
@@ -62,11 +75,8 @@ export function sentToast(decided, name, reopened) {
 
   async function undo() {
     finish();
-    try {
-      reopened((await api.undo(decided.cue_id)).draft);
-    } catch (error) {
-      toast(error instanceof ApiError && error.code === "already_released" ? t("undo.late") : t("error.try-again"), "bad");
-    }
+    const undone = await takeBack(decided.cue_id);
+    if (undone) reopened(undone.draft);
   }
 
   const tick = () => {
@@ -77,11 +87,14 @@ export function sentToast(decided, name, reopened) {
   };
   const finish = () => {
     clearInterval(timer);
+    off();
     el.remove();
     if (undoNewest === run) undoNewest = null;
   };
   const run = () => void undo();
   undoNewest = run;
+  // Taken back in another tab, or gone to the agent.
+  const off = on("change", ({ what, cue_id }) => cue_id === decided.cue_id && /reopened|released|delivered/.test(what) && finish());
   const timer = setInterval(tick, STEP_MS);
   tick();
   region.append(el);

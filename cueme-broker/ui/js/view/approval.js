@@ -1,0 +1,45 @@
+/**
+ * What words mean as the answer to an approval. A label or a plain yes or no is that button; other words deny, with the words as
+ * the reason. The human is told before they are sent.
+ */
+
+import { t } from "../i18n/index.js";
+
+/** @import * as T from "../types.js" */
+
+// The same words as in `protocol-spec/src/answer/consent.rs`.
+const YES = "y yes yep ok okay allow approve approved accept confirm 是 好 好的 可以 同意 允许".split(" ");
+const NO = "n no nope deny denied reject refuse cancel 否 不 不行 不可以 不同意 拒绝 禁止".split(" ");
+
+/** @param {string} words */
+const plain = (words) => words.trim().replace(/[.!。！]+$/, "").trimEnd().toLowerCase();
+
+/**
+ * @param {T.Cue} cue
+ * @returns {cue is T.Cue & { payload: T.Confirm }}
+ */
+export const isApproval = (cue) => cue.origin === "approval" && cue.payload?.type === "confirm";
+
+/**
+ * Returns which button the words are, if they are one.
+ * @param {T.Cue & { payload: T.Confirm }} cue
+ * @param {string} words
+ */
+export function meantBy({ payload }, words) {
+  const word = plain(words);
+  if (word === plain(payload.confirm_label)) return true;
+  if (word === plain(payload.cancel_label) || NO.includes(word)) return false;
+  return YES.includes(word) || undefined;
+}
+
+/**
+ * Says what sending the words does.
+ * @param {T.Cue} cue
+ * @param {string} words
+ */
+export function approvalHint(cue, words) {
+  if (!isApproval(cue)) return "";
+  const { confirm_label: yes, cancel_label: no } = cue.payload;
+  const meant = meantBy(cue, words);
+  return meant === undefined ? t("approval.denies", { label: no }) : t("approval.means", { label: meant ? yes : no });
+}
