@@ -11,6 +11,13 @@ impl Runtime {
         matches!(self, Runtime::CopilotCli | Runtime::Vscode | Runtime::ClaudeCode)
     }
 
+    /// Tells whether the stop hook is told all texts of the turn instead of the last message.
+    ///
+    /// Gemini CLI 0.61.0 does so after a hook has continued the turn.
+    pub fn tells_all_messages(self) -> bool {
+        self == Runtime::GeminiCli
+    }
+
     /// Tells whether words that the human types while a hook runs are recorded at once.
     ///
     /// Claude Code 2.1.197 writes `queue-operation` records.

@@ -101,14 +101,22 @@ fn last_turn(called: &Called<'_>) -> Turn {
         }
         None => Turn::default(),
     };
-    if input.last_message.is_some() {
-        turn.last_message.clone_from(&input.last_message);
+    if let Some(told) = &input.last_message
+        && !(input.host.tells_all_messages() && ends_with_recorded(told, &turn))
+    {
+        turn.last_message = Some(told.clone());
     }
     if input.last_call.is_some() {
         turn.last_call.clone_from(&input.last_call);
         turn.last_result.clone_from(&input.last_result);
     }
     turn
+}
+
+/// Tells whether the recorded message is the end of what the host told.
+fn ends_with_recorded(told: &str, turn: &Turn) -> bool {
+    let recorded = turn.last_message.as_deref().map(str::trim);
+    recorded.is_some_and(|recorded| !recorded.is_empty() && told.trim_end().ends_with(recorded))
 }
 
 /// Reads the transcript; one that is written late is read again until it has the end of the turn.
@@ -264,6 +272,20 @@ fn prompt(message: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_that_tells_all_messages_is_asked_about_the_last() {
+        let turn = |text: &str| Turn {
+            last_message: Some(text.to_owned()),
+            ..Turn::default()
+        };
+        let told = "The parser is renamed.\nThe lexer is renamed.\n";
+        assert!(ends_with_recorded(told, &turn("The lexer is renamed.")));
+        for stale in ["The parser is renamed.", " ", "renamed"] {
+            assert!(!ends_with_recorded(told, &turn(stale)), "{stale}");
+        }
+        assert!(!ends_with_recorded(told, &Turn::default()));
+    }
 
     #[test]
     fn the_question_is_the_agents_last_message_and_never_too_long() {
