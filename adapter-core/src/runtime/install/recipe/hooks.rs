@@ -212,9 +212,16 @@ fn status_message(hook: &Hook, request: &Request<'_>) -> Option<&'static str> {
     if hook.seconds < WAIT_SECONDS || !matches!(request.runtime, Runtime::ClaudeCode | Runtime::Codex) {
         return None;
     }
-    Some(match request.language {
-        Language::English => "waiting for your answer in the cueme inbox (cueme ui), or type here",
-        Language::Chinese => "正在等你在 cueme 收件箱里回答（cueme ui），也可以直接在这里输入",
+    // Codex queues what is typed while a hook waits, until Esc interrupts it.
+    Some(match (request.language, request.runtime) {
+        (Language::English, Runtime::Codex) => {
+            "waiting for your answer in the cueme inbox (cueme ui), or type here and press Esc"
+        }
+        (Language::English, _) => "waiting for your answer in the cueme inbox (cueme ui), or type here",
+        (Language::Chinese, Runtime::Codex) => {
+            "正在等你在 cueme 收件箱里回答（cueme ui），也可以在这里输入后按 Esc"
+        }
+        (Language::Chinese, _) => "正在等你在 cueme 收件箱里回答（cueme ui），也可以直接在这里输入",
     })
 }
 
