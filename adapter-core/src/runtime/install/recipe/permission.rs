@@ -164,8 +164,9 @@ fn opencode() -> Vec<Part> {
 /// here-document, which alone needs redirection.
 ///
 /// Gemini CLI tests a pattern against the call's arguments as JSON, each top member between two zero characters. Both
-/// patterns are anchored at the first member and at the end of `command`. In the second the words are bare, the delimiter
-/// is quoted, and nothing follows the line that repeats it. Gemini CLI refuses a quantified group that holds a quantifier.
+/// patterns are anchored at the first member and at the end of `command`. The first takes at most two quoted words, which
+/// is what `cue --prompt … --payload …` needs. In the second the words are bare, the delimiter is quoted, and nothing
+/// follows the line that repeats it. Gemini CLI refuses a quantified group that holds a quantifier.
 fn gemini_policy(binary: &str) -> String {
     let escaped: String = binary
         .chars()
@@ -180,8 +181,9 @@ fn gemini_policy(binary: &str) -> String {
         format!("(cueme|{escaped})")
     };
     let plain = "[A-Za-z0-9_./:,@+%= -]*";
+    let quoted = r#"(\\"[^"\\$`!\x00]*\\"|'[^'\x00]*'|)"#;
     let one_line = format!(
-        r#"^\{{\x00"command":"{program} (join|recall|cue|pause)( {plain}(\\"[^"\\$`!\x00]*\\"|'[^'"\\\x00]*'|)|)(\\n|)"\x00"#
+        r#"^\{{\x00"command":"{program} (join|recall|cue|pause)( {plain}{quoted}{plain}{quoted}{plain}|)(\\n|)"\x00"#
     );
     let delimiter = if program.starts_with('(') { r"\3" } else { r"\2" };
     let document = format!(
