@@ -315,8 +315,8 @@ mod tests {
                     .split(" <<")
                     .next()
                     .unwrap_or(line);
-                let words = std::iter::once("cueme").chain(line.split_whitespace());
-                let parsed = Cli::try_parse_from(words);
+                let words = shlex::split(line).unwrap_or_else(|| panic!("no shell reads {line:?}"));
+                let parsed = Cli::try_parse_from(std::iter::once("cueme".to_owned()).chain(words));
                 assert!(parsed.is_ok(), "cueme {line}: {parsed:?}");
             }
         }
