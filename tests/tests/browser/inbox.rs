@@ -1,7 +1,7 @@
 //! The inbox: who waits, finding things, and what a person does beside answering.
 
 use crate::driver::{ALL_STYLES, Browser, DESKTOP, PHONE, key, link, sign_in};
-use crate::support::{Home, envelope};
+use crate::support::Home;
 
 const TEXT: &str = ".composer-text";
 
@@ -102,7 +102,7 @@ fn questions_and_answers_are_found_by_their_words_also_in_chinese() {
 }
 
 #[test]
-fn messages_are_left_reordered_deleted_and_delivered_with_the_next_question() {
+fn notes_are_left_reordered_deleted_and_delivered_with_the_next_answer() {
     let home = Home::new();
     let agent = home.join();
     let browser = sign_in(&home, DESKTOP);
@@ -114,14 +114,13 @@ fn messages_are_left_reordered_deleted_and_delivered_with_the_next_question() {
     }
     browser.click(".queue-item:nth-child(3) [aria-label=Earlier]");
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'one,three,two'");
-    browser.click(".queue-item:nth-child(1) [aria-label='Delete the message']");
+    browser.click(".queue-item:nth-child(1) [aria-label=Delete]");
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'three,two'");
-    let answer = home
-        .run_with(&["cue", &agent, "-"], &envelope("What next?", None))
-        .expect(0)
-        .stdout;
-    let (three, two) = (answer.find("three").unwrap(), answer.find("two").unwrap());
-    assert!(three < two && !answer.contains("one\n"), "{answer}");
+    let (asking, cue) = home.ask(&agent, "What next?", None);
+    home.run(&["answer", &cue, "the parser"]).expect(0);
+    let answer = asking.finish().expect(0).stdout;
+    let [three, two, parser] = ["three", "two", "the parser"].map(|text| answer.find(text).unwrap());
+    assert!(three < two && two < parser && !answer.contains("one\n"), "{answer}");
     browser.misses(".queue-item");
 }
 
@@ -199,9 +198,9 @@ fn the_keyboard_alone_is_enough() {
     browser.until("document.activeElement.blur(); return true");
     browser.press("u");
     browser.until("return document.querySelectorAll('.option-input')[1]?.checked === true");
-    // Its draft is there before the cursor is; a key in between would only bring the cursor.
-    browser.until("return document.activeElement.tagName === 'TEXTAREA'");
-    browser.press(key::ENTER);
+    // The cursor stays out of the text, so that the next command is not written into it.
+    browser.until("return document.activeElement.tagName !== 'TEXTAREA'");
+    browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
     assert!(asking.finish().expect(0).stdout.starts_with("B\n"));
     browser.until("document.activeElement.blur(); return true");
     browser.press("n");

@@ -133,7 +133,7 @@ const CODEX: Host = Host {
     },
     has_window: true,
     window: |command| {
-        command.args(["-a", "untrusted", "-s", "workspace-write", "--no-alt-screen"]);
+        command.args(["-a", "on-request", "-s", "workspace-write", "--no-alt-screen"]);
     },
     send_key: Some("Escape"),
     question_tool: None,

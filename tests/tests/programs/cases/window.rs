@@ -62,8 +62,8 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
     let scene = Scene::empty(programs, host);
     scene.init(&["--yes", "--approvals", "--questions"]);
     let mut steps = vec![
-        Step::shell("touch allowed-by-human"),
-        Step::shell("touch denied-by-human"),
+        needs_permission(host, "touch allowed-by-human"),
+        needs_permission(host, "touch denied-by-human"),
     ];
     let asks = host.question_tool;
     if let Some(tool) = asks {
@@ -130,6 +130,18 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
         rows.check("the host's own question answered in the inbox", is_told, story);
     }
     rows.done()
+}
+
+/// Calls the shell in a way that the host asks about. Codex asks only about a command that wants to leave its sandbox.
+fn needs_permission(host: &Host, command: &str) -> Step {
+    if host.has_sandboxed_stdin {
+        Step::Call {
+            tool: "exec_command",
+            arguments: json!({ "cmd": command, "sandbox_permissions": "require_escalated", "justification": "as told" }),
+        }
+    } else {
+        Step::shell(command)
+    }
 }
 
 /// Presses Enter; programs take one that follows the text at once for a part of pasted text.
