@@ -202,7 +202,7 @@ fn fits(connection: &Connection, agents: &[Known], tokens: &[Token]) -> Result<(
             0 => many,
             count => many / count as f64,
         };
-        let weight = token.weight() * rarity.ln_1p();
+        let weight = token.weight() * (1.0 + rarity).ln();
         total += weight;
         for (fit, fact) in fits.iter_mut().zip(facts) {
             if let Some((strength, which)) = fact {

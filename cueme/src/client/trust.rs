@@ -17,6 +17,7 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_ALL: u32 = 0o002;
 const OPEN_TO_OTHERS: u32 = 0o077;
+const OWNER: u32 = 0o700;
 /// Only the owner of an entry may rename or delete it.
 const STICKY: u32 = 0o1000;
 
@@ -134,7 +135,8 @@ fn check_own(named: &Path, real: &Path) -> Result<(), CliError> {
         return Err(foreign(named, &found, "the directory"));
     }
     if found.is_dir() && found.mode() & OPEN_TO_OTHERS != 0 {
-        fs::set_permissions(real, Permissions::from_mode(0o700))
+        // The owner's own rights stay: a directory that was made read-only stays so.
+        fs::set_permissions(real, Permissions::from_mode(found.mode() & OWNER))
             .map_err(|error| CliError::io("close to others", named, &error))?;
     }
     Ok(())

@@ -197,15 +197,15 @@ fn the_human_is_told_whether_anyone_listens() {
 }
 
 #[test]
-fn a_message_left_before_is_read_with_the_next_question() {
+fn a_note_left_before_is_read_above_the_next_answer() {
     let home = Home::new();
     let agent = home.join();
     home.run(&["say", &agent, "use", "staging"]).expect(0);
-    let read = home
-        .run_with(&["cue", &agent, "-"], &envelope("A?", None))
-        .expect(0)
-        .stdout;
-    assert!(read.contains("use staging"), "{read}");
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    home.run(&["answer", &cue, "yes"]).expect(0);
+    let read = asking.finish().expect(0).stdout;
+    let (note, answer) = (read.find("use staging"), read.find("yes"));
+    assert!(note.is_some() && note < answer, "{read}");
     assert!(
         home.run(&["last", &agent])
             .expect(0)
