@@ -120,7 +120,10 @@ fn notes_are_left_reordered_deleted_and_delivered_with_the_next_answer() {
     home.run(&["answer", &cue, "the parser"]).expect(0);
     let answer = asking.finish().expect(0).stdout;
     let [three, two, parser] = ["three", "two", "the parser"].map(|text| answer.find(text).unwrap());
-    assert!(three < two && two < parser && !answer.contains("one\n"), "{answer}");
+    assert!(
+        three < two && two < parser && !answer.contains("one\n"),
+        "{answer}"
+    );
     browser.misses(".queue-item");
 }
 
