@@ -157,14 +157,16 @@ impl HookInput {
 
     /// Tells whether the transcript has this end of the turn, and not only what came before it.
     ///
-    /// A host that tells the agent's last words itself needs no transcript for them.
+    /// Where the host tells the agent's last words itself, the record has to end with them: a call before them may be
+    /// missing otherwise.
     pub fn is_recorded_in(&self, turn: Option<&Turn>) -> bool {
-        if self.last_message.is_some() {
-            return true;
-        }
         let Some(turn) = turn else {
             return false;
         };
+        if let Some(told) = &self.last_message {
+            let recorded = turn.last_message.as_deref().unwrap_or_default().trim();
+            return !recorded.is_empty() && told.trim().ends_with(recorded);
+        }
         match (self.called_at, turn.stop_hook_at) {
             (Some(called), Some(recorded)) => called == recorded,
             _ => turn.is_ended,
