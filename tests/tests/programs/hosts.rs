@@ -31,8 +31,8 @@ pub(crate) struct Host {
     pub(crate) send_key: Option<&'static str>,
     /// Its own tool that asks the human.
     pub(crate) question_tool: Option<&'static str>,
-    /// Whether a command that reads stdin runs in a sandbox without sockets.
-    pub(crate) has_sandboxed_stdin: bool,
+    /// Whether its shell runs no command with a here-document, or none that reaches the broker.
+    pub(crate) refuses_here_documents: bool,
     /// A file in the home of somebody who has no account: its path and content.
     pub(crate) settings: Option<(&'static str, &'static str)>,
 }
@@ -47,7 +47,7 @@ impl Host {
 
     /// Writes a question without a payload as the host's shell takes it.
     pub(crate) fn cue(&self, prompt: &str) -> String {
-        if self.has_sandboxed_stdin {
+        if self.refuses_here_documents {
             format!("cueme cue {AGENT} --prompt '{prompt}'")
         } else {
             format!("cueme cue {AGENT} - <<'EOF'\n{}EOF", envelope(prompt, None))
@@ -99,7 +99,7 @@ const CLAUDE_CODE: Host = Host {
     window: |_| {},
     send_key: None,
     question_tool: Some("AskUserQuestion"),
-    has_sandboxed_stdin: false,
+    refuses_here_documents: false,
     settings: None,
 };
 
@@ -137,7 +137,7 @@ const CODEX: Host = Host {
     },
     send_key: Some("Escape"),
     question_tool: None,
-    has_sandboxed_stdin: true,
+    refuses_here_documents: true,
     settings: None,
 };
 
@@ -168,7 +168,7 @@ const OPENCODE: Host = Host {
     window: |_| {},
     send_key: None,
     question_tool: None,
-    has_sandboxed_stdin: false,
+    refuses_here_documents: false,
     settings: None,
 };
 
@@ -191,7 +191,7 @@ const GEMINI_CLI: Host = Host {
     window: |_| {},
     send_key: None,
     question_tool: None,
-    has_sandboxed_stdin: false,
+    refuses_here_documents: false,
     // An address of one's own makes it forget that there is a key, unless the settings say so.
     settings: Some((
         ".gemini/settings.json",
@@ -227,7 +227,7 @@ const COPILOT_CLI: Host = Host {
     window: |_| {},
     send_key: None,
     question_tool: None,
-    has_sandboxed_stdin: false,
+    refuses_here_documents: false,
     settings: None,
 };
 
@@ -250,7 +250,7 @@ const QWEN_CODE: Host = Host {
     window: |_| {},
     send_key: None,
     question_tool: None,
-    has_sandboxed_stdin: false,
+    refuses_here_documents: true,
     // Otherwise an agent of its own reads each conversation after its end and writes notes.
     settings: Some((
         ".qwen/settings.json",

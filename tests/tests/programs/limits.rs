@@ -1,4 +1,5 @@
-//! What a host makes impossible, each with its reason. A limit that is no longer true fails the suite.
+//! Cases that a host cannot pass, each with its reason. One that begins with `open` is our own fault. A limit that is no
+//! longer true fails the suite.
 
 /// One case that one host cannot pass.
 #[derive(Debug)]
@@ -8,23 +9,69 @@ pub(crate) struct Limit {
     pub(crate) reason: &'static str,
 }
 
-const HERE_DOCUMENT: &str = "Codex runs a command with a here-document in its sandbox, where no socket can be opened; the MCP tool \
+const CODEX_SANDBOX: &str = "Codex runs a command with a here-document in its sandbox, where no socket can be opened; the MCP tool \
      `cue` and `cueme cue <id> --prompt … --payload …` work";
+const QWEN_PERMISSION: &str = "Qwen Code asks about a here-document whatever its rules and hooks allow, and without a window it refuses; the MCP \
+     tool `cue` and `cueme cue <id> --prompt … --payload …` work";
+const QWEN_RECORDS: &str = "open: we do not read Qwen Code's records of a turn yet, so an agent that has asked may be asked about once more";
+const GEMINI_SUBSTITUTION: &str = "Gemini CLI takes the text of a here-document for shell words and refuses `$(` and backticks in it; the \
+     MCP tool `cue` works";
+const OPENCODE_RUN: &str = "`opencode run` exits as soon as the agent is idle and takes its plugin along: the human is asked, but no answer can \
+     continue the turn";
+const SECOND_PROCESS: &str = "the host runs itself in a second process, which lives on, and its hook with it, when only the first one is killed";
+const WAITS_FOR_HOOKS: &str = "told to end, Gemini CLI waits for its hooks first";
 
 const ALL: &[Limit] = &[
-    sandboxed("cue, plain"),
-    sandboxed("cue, choice"),
-    sandboxed("cue, confirm"),
-    sandboxed("cue, form"),
-    sandboxed("cue with code, quotes, `$`, backticks and Chinese"),
+    limit("codex", "cue, plain", CODEX_SANDBOX),
+    limit("codex", "cue, choice", CODEX_SANDBOX),
+    limit("codex", "cue, confirm", CODEX_SANDBOX),
+    limit("codex", "cue, form", CODEX_SANDBOX),
+    limit("codex", NASTY, CODEX_SANDBOX),
+    limit("qwen_code", "cue, plain", QWEN_PERMISSION),
+    limit("qwen_code", "cue, choice", QWEN_PERMISSION),
+    limit("qwen_code", "cue, confirm", QWEN_PERMISSION),
+    limit("qwen_code", "cue, form", QWEN_PERMISSION),
+    limit("qwen_code", NASTY, QWEN_PERMISSION),
+    limit(
+        "qwen_code",
+        "question answered, then the end: not asked again",
+        QWEN_RECORDS,
+    ),
+    limit(
+        "qwen_code",
+        "MCP question answered, then the end: not asked again",
+        QWEN_RECORDS,
+    ),
+    limit("gemini_cli", NASTY, GEMINI_SUBSTITUTION),
+    limit("opencode", "end without asking: the human is asked", OPENCODE_RUN),
+    limit("opencode", "declined: the turn ends", OPENCODE_RUN),
+    limit(
+        "opencode",
+        "failed question, then the end: the human is asked",
+        OPENCODE_RUN,
+    ),
+    limit(
+        "opencode",
+        "question, more work, then the end: the human is asked",
+        OPENCODE_RUN,
+    ),
+    limit(
+        "opencode",
+        "broker killed while the stop hook waits",
+        OPENCODE_RUN,
+    ),
+    limit("gemini_cli", KILLED, SECOND_PROCESS),
+    limit("qwen_code", KILLED, SECOND_PROCESS),
+    limit("gemini_cli", TOLD_TO_END, WAITS_FOR_HOOKS),
+    limit("qwen_code", TOLD_TO_END, SECOND_PROCESS),
 ];
 
-const fn sandboxed(case: &'static str) -> Limit {
-    Limit {
-        host: "codex",
-        case,
-        reason: HERE_DOCUMENT,
-    }
+const NASTY: &str = "cue with code, quotes, `$`, backticks and Chinese";
+const KILLED: &str = "host killed while its hook waits: no process is left";
+const TOLD_TO_END: &str = "host told to end while its hook waits: no process is left";
+
+const fn limit(host: &'static str, case: &'static str, reason: &'static str) -> Limit {
+    Limit { host, case, reason }
 }
 
 /// Returns why a host cannot pass a case.

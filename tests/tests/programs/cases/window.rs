@@ -134,7 +134,7 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
 
 /// Calls the shell in a way that the host asks about. Codex asks only about a command that wants to leave its sandbox.
 fn needs_permission(host: &Host, command: &str) -> Step {
-    if host.has_sandboxed_stdin {
+    if host.tag == "codex" {
         Step::Call {
             tool: "exec_command",
             arguments: json!({ "cmd": command, "sandbox_permissions": "require_escalated", "justification": "as told" }),
