@@ -138,13 +138,14 @@ fn is_clear(found: &[Recalled], total: f64) -> bool {
     best >= SCORE_MIN && is_enough && best >= CLEAR_RATIO * next
 }
 
-/// Returns the agents that are wanted, the last seen first.
+/// Returns the agents that are wanted, the last seen first; of those seen at once, the one that asked last.
 fn agents(
     connection: &Connection,
     is_wanted: impl Fn(&AgentId) -> Result<bool, StoreError>,
 ) -> Result<Vec<Known>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC, agent_id",
+        "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC,
+           (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) DESC, agent_id",
     )?;
     let mut rows = statement.query([])?;
     let mut agents = Vec::new();
