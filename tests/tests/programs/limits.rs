@@ -14,6 +14,8 @@ const CODEX_SANDBOX: &str = "Codex runs a command with a here-document in its sa
 const QWEN_PERMISSION: &str = "Qwen Code asks about a here-document whatever its rules and hooks allow, and without a window it refuses; the MCP \
      tool `cue` and `cueme cue <id> --prompt … --payload …` work";
 const QWEN_RECORDS: &str = "open: we do not read Qwen Code's records of a turn yet, so an agent that has asked may be asked about once more";
+const QWEN_PROMPTS: &str = "open: Qwen Code calls its prompt hook for its own requests too, which we take for a human who types: a question \
+     whose wait ended is closed";
 const GEMINI_SUBSTITUTION: &str = "Gemini CLI takes the text of a here-document for shell words and refuses `$(` and backticks in it; the \
      MCP tool `cue` works";
 const OPENCODE_RUN: &str = "`opencode run` exits as soon as the agent is idle and takes its plugin along: the human is asked, but no answer can \
@@ -41,6 +43,11 @@ const ALL: &[Limit] = &[
         "qwen_code",
         "MCP question answered, then the end: not asked again",
         QWEN_RECORDS,
+    ),
+    limit(
+        "qwen_code",
+        "wait longer than the shell's limit: the same command waits on",
+        QWEN_PROMPTS,
     ),
     limit("gemini_cli", NASTY, GEMINI_SUBSTITUTION),
     limit("opencode", "end without asking: the human is asked", OPENCODE_RUN),
