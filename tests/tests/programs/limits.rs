@@ -44,6 +44,7 @@ const ALL: &[Limit] = &[
         "MCP question answered, then the end: not asked again",
         QWEN_RECORDS,
     ),
+    limit("qwen_code", "two sessions at once", QWEN_RECORDS),
     limit(
         "qwen_code",
         "wait longer than the shell's limit: the same command waits on",
