@@ -4,10 +4,10 @@
 //! nobody wrote.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use cueme_broker::store::Synchronous;
+use cueme_broker::store::{Reader, Synchronous};
 use cueme_tests::{Home, Random};
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::Reply;
@@ -207,6 +207,9 @@ impl Stage<'_> {
             match self.look(question, &little.ask(&question.agent, &question.prompt))? {
                 Seen::Told => {}
                 Seen::Refused => verdict = REFUSED,
+                Seen::Nothing if is_out_of_service(&self.directory.join(DATABASE), question) => {
+                    verdict = REFUSED
+                }
                 Seen::Nothing if is_last => verdict = TORN,
                 Seen::Nothing => return Err(format!("the answer to {:?} is lost", question.prompt)),
             }
@@ -246,6 +249,16 @@ impl Stage<'_> {
         }
         Ok(())
     }
+}
+
+/// Tells whether the inbox names the question as damaged. The same words are a new question then.
+fn is_out_of_service(database: &Path, question: &Known) -> bool {
+    let mut is_named = false;
+    let read = Reader::new(database).inbox(|cue| {
+        is_named |= cue.damaged && cue.agent_id == question.agent && cue.prompt == question.prompt;
+        true
+    });
+    read.is_ok() && is_named
 }
 
 /// A person whose database is damaged is told what it is and what to do.
