@@ -11,8 +11,8 @@ pub(crate) struct Limit {
 
 const CODEX_SANDBOX: &str = "Codex runs a command with a here-document in its sandbox, where no socket can be opened; the MCP tool \
      `cue` and `cueme cue <id> --prompt … --payload …` work";
-const QWEN_PERMISSION: &str = "Qwen Code asks about a here-document whatever its rules and hooks allow, and without a window it refuses; the MCP \
-     tool `cue` and `cueme cue <id> --prompt … --payload …` work";
+const QWEN_PERMISSION: &str = "without a window Qwen Code refuses a here-document in spite of the rules that `init` writes; the MCP tool \
+     `cue` and `cueme cue <id> --prompt … --payload …` work";
 const QWEN_RECORDS: &str = "open: we do not read Qwen Code's records of a turn yet, so an agent that has asked may be asked about once more";
 const QWEN_PROMPTS: &str = "open: Qwen Code calls its prompt hook for its own requests too, which we take for a human who types: a question \
      whose wait ended is closed";
