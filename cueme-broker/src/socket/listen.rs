@@ -77,7 +77,7 @@ pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     loop {
         let accepted = tokio::select! {
             biased;
-            _ = &mut stopped => return refusals.report(),
+            _ = &mut stopped => return,
             () = refusals.due() => {
                 refusals.report();
                 continue;

@@ -44,9 +44,7 @@ impl Refusals {
 
     /// Logs what was counted, and begins anew.
     pub(super) fn report(&mut self) {
-        if let Some(summary) = std::mem::take(self).summary() {
-            tracing::warn!("refused more connections of other users: {summary}");
-        }
+        drop(std::mem::take(self));
     }
 
     fn summary(&self) -> Option<String> {
@@ -63,6 +61,15 @@ impl Refusals {
             let _ = write!(summary, ", {} of further users", self.others);
         }
         (!summary.is_empty()).then_some(summary)
+    }
+}
+
+/// The task that counts may be ended at any of its waits; what it has counted is logged then too.
+impl Drop for Refusals {
+    fn drop(&mut self) {
+        if let Some(summary) = self.summary() {
+            tracing::warn!("refused more connections of other users: {summary}");
+        }
     }
 }
 
