@@ -182,12 +182,36 @@ fn a_confirm_reads_as_the_label_pressed() {
 }
 
 #[test]
+fn an_answer_that_ends_the_run_says_so_below_its_words_or_alone() {
+    let words = Answer {
+        text: Some("push it".into()),
+        ends_run: true,
+        ..Answer::default()
+    };
+    assert_eq!(
+        read(words, None),
+        "push it\n\n[the human ends the run with this answer: do what it says, then finish without asking again]"
+    );
+    let bare = Answer {
+        ends_run: true,
+        ..Answer::default()
+    };
+    let asked = payload(r#"{"type":"choice","options":["A"]}"#);
+    assert_eq!(
+        read(bare.clone(), Some(&asked)),
+        "[the human ends the run: finish now, without asking again]"
+    );
+    assert_eq!(serde_json::to_string(&bare).unwrap(), r#"{"ends_run":true}"#);
+}
+
+#[test]
 fn text_beside_a_button_and_files_are_all_kept() {
     let asked = payload(r#"{"type":"confirm"}"#);
     let answer = Answer {
         text: Some("but wait\nfor Ann".into()),
         reply: Some(Reply::Confirm { confirmed: false }),
         attachments: vec![file("/tmp/a b.png"), file("/tmp/c")],
+        ends_run: false,
     };
     assert_eq!(
         read(answer, Some(&asked)),

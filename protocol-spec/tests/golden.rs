@@ -49,6 +49,7 @@ fn answer() -> Answer {
         text: Some("carefully".into()),
         reply: Some(Replied::Form { fields }),
         attachments: Vec::new(),
+        ends_run: false,
     }
 }
 
@@ -274,6 +275,7 @@ fn cue_view() -> CueView {
         by: Some("ada".into()),
         from_queue: false,
         damaged: false,
+        in_run: false,
         text: Some("SQLite".into()),
         answer: Some(answer()),
     }
@@ -320,6 +322,7 @@ fn replies() -> Vec<Reply> {
                 kind: Kind::Pause,
                 outcome: Outcome::Answered,
                 acknowledged_at: time(66),
+                ends_run: false,
             }],
         }),
         Reply::Collected(Collected {
@@ -473,6 +476,30 @@ fn newer_replies() -> Vec<(&'static str, Reply)> {
                 damaged: true,
                 text: None,
                 answer: None,
+                ..cue_view()
+            })),
+        ),
+        (
+            "receipts_end_of_run",
+            Reply::Receipts(ReceiptList {
+                receipts: vec![Receipt {
+                    cue_id: cue(),
+                    agent_id: agent(),
+                    kind: Kind::Cue,
+                    outcome: Outcome::Answered,
+                    acknowledged_at: time(66),
+                    ends_run: true,
+                }],
+            }),
+        ),
+        (
+            "cue_in_run",
+            Reply::Cue(Box::new(CueView {
+                in_run: true,
+                answer: Some(Answer {
+                    ends_run: true,
+                    ..answer()
+                }),
                 ..cue_view()
             })),
         ),

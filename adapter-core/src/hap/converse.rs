@@ -1,8 +1,9 @@
 //! Drives a conversation in which no turn ends without the human being asked.
 //!
-//! A turn that passes the gate is done. One that does not is followed up, a few times; then the adapter asks the
-//! human itself and gives the answer to the agent as its next turn. It ends when the human says so, at a limit, or
-//! with an error, and always with exactly one terminal event. An answer counts as delivered when the agent has begun to
+//! A turn that does not pass the gate is followed up, a few times; then, and after a turn that passes, the adapter asks
+//! the human itself and gives the answer to the agent as its next turn. The run is over when the human ends it: by an
+//! answer that says so, by a decline, or once from the start; else at a limit or with an error, and always with exactly
+//! one terminal event. An answer counts as delivered when the agent has begun to
 //! work on it; until then it is one that the agent missed. A chat that was not continued is no longer the one
 //! that was led: the human is asked at once, and the agent is told again what it is about.
 
@@ -11,9 +12,7 @@ use std::future::Future;
 use uuid::Uuid;
 
 use super::gate::{Failure, Verdict, judge};
-use super::human::{
-    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ends_conversation,
-};
+use super::human::{Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome};
 use super::preamble::{answered, follow_up, told_again, with_preamble};
 use super::question::forms_of;
 use crate::contract::{Done, ErrorCode, ErrorData, Event};
@@ -47,6 +46,8 @@ pub struct HapOptions {
     pub turns_max: u32,
     /// The chat that the first turn continues.
     pub resume: Option<String>,
+    /// Whether the first turn that ends with an answered cue ends the conversation.
+    pub once: bool,
 }
 
 impl HapOptions {
@@ -57,6 +58,7 @@ impl HapOptions {
             follow_ups_max: FOLLOW_UPS_MAX,
             turns_max: TURNS_MAX,
             resume: None,
+            once: false,
         }
     }
 }
@@ -64,7 +66,7 @@ impl HapOptions {
 /// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationEnd {
-    /// The agent's last act was a cue the human answered.
+    /// The agent's last act was a cue the human answered, and once was enough.
     Asked,
     /// The human ended it.
     EndedByHuman,
@@ -110,19 +112,22 @@ pub async fn converse<A: Agent, H: Human>(
         is_forgotten: false,
         is_unproved_told: false,
     };
-    let mut said = Said {
-        prompt: prompt.to_owned(),
-        confirmation: Confirmation::default(),
-    };
+    let mut said = Said::reminder(prompt.to_owned());
     for number in 1..=options.turns_max {
         (talk.watch)(HapEvent::Turn(number));
         let nonce = Uuid::new_v4().simple().to_string();
+        let is_last = said.is_last;
         let report = talk.turn(agent, said, &nonce).await;
         if let Ending::Error(error) = report.ending {
             talk.sink.item(Item::Event(Event::Error(error.clone())));
             return ConversationEnd::Failed(error);
         }
-        match talk.after(human, &report.evidence, &nonce).await {
+        let next = if is_last {
+            Ok(Next::End(ConversationEnd::EndedByHuman))
+        } else {
+            talk.after(human, &report.evidence, &nonce).await
+        };
+        match next {
             Ok(Next::Say(next)) => said = next,
             Ok(Next::End(end)) => {
                 talk.sink.item(Item::Event(Event::Done(Done::default())));
@@ -162,6 +167,19 @@ enum Next {
 struct Said {
     prompt: String,
     confirmation: Confirmation,
+    /// Whether the human ended the run with these words: nobody is asked after the turn.
+    is_last: bool,
+}
+
+impl Said {
+    /// Returns words of which no human waits to hear that they arrived.
+    fn reminder(prompt: String) -> Self {
+        Self {
+            prompt,
+            confirmation: Confirmation::default(),
+            is_last: false,
+        }
+    }
 }
 
 struct Conversation<'a> {
@@ -217,8 +235,16 @@ impl Conversation<'_> {
         nonce: &str,
     ) -> Result<Next, HumanError> {
         let receipts: Vec<Receipt> = human.receipts(nonce).await?;
+        if human.has_ended() || has_ended(&receipts) {
+            return Ok(Next::End(ConversationEnd::EndedByHuman));
+        }
         let failure = match judge(evidence, &receipts) {
-            Verdict::Passed => return Ok(Next::End(ConversationEnd::Asked)),
+            Verdict::Passed if self.options.once => return Ok(Next::End(ConversationEnd::Asked)),
+            Verdict::Passed => {
+                return self
+                    .ask_next(human, after_answer(evidence), evidence, nonce)
+                    .await;
+            }
             Verdict::Failed(failure) => failure,
         };
         if let Failure::QuestionsSkipped(asked) = &failure {
@@ -230,13 +256,23 @@ impl Conversation<'_> {
         if may_follow_up && self.follow_ups < self.options.follow_ups_max {
             self.follow_ups += 1;
             (self.watch)(HapEvent::FollowUp(&failure));
-            return Ok(Next::Say(Said {
-                prompt: follow_up(&self.options.agent_id, &failure),
-                confirmation: Confirmation::default(),
-            }));
+            let prompt = follow_up(&self.options.agent_id, &failure);
+            return Ok(Next::Say(Said::reminder(prompt)));
         }
+        let prompt = last_resort(evidence, &failure, self.is_forgotten);
+        self.ask_next(human, prompt, evidence, nonce).await
+    }
+
+    /// Asks the human what follows.
+    async fn ask_next<H: Human>(
+        &mut self,
+        human: &mut H,
+        prompt: String,
+        evidence: &Evidence,
+        nonce: &str,
+    ) -> Result<Next, HumanError> {
         let question = HumanQuestion {
-            prompt: last_resort(evidence, &failure, self.is_forgotten),
+            prompt,
             payload: None,
             nonce: nonce.to_owned(),
         };
@@ -265,6 +301,12 @@ impl Conversation<'_> {
                     told.push(text);
                     confirmation.add(heard.confirmation);
                 }
+                Answer::Done(text) => {
+                    told.extend(text);
+                    confirmation.add(heard.confirmation);
+                    let word = Answer::Done((!told.is_empty()).then(|| told.join("\n")));
+                    return Ok(self.next_of(Heard { word, confirmation }, evidence));
+                }
                 // What was answered before stays undelivered: the agent does not get to hear it here.
                 Answer::Declined(_) | Answer::Cancelled => return Ok(self.next_of(heard, evidence)),
             }
@@ -288,32 +330,53 @@ impl Conversation<'_> {
     /// Decides what follows the human's word.
     fn next_of(&self, heard: Heard<Answer>, evidence: &Evidence) -> Next {
         let Heard { word, confirmation } = heard;
-        let prompt = match word {
-            Answer::Text(text) if !ends_conversation(&text) => {
-                if self.is_forgotten {
-                    told_again(self.task, &evidence.final_text, &text)
-                } else {
-                    answered(&text)
-                }
-            }
-            Answer::Text(_) | Answer::Declined(_) | Answer::Cancelled => {
+        let (text, is_last) = match word {
+            Answer::Text(text) => (text, false),
+            Answer::Done(Some(text)) => (text, true),
+            Answer::Done(None) | Answer::Declined(_) | Answer::Cancelled => {
                 // A word that ends the conversation is meant for whoever leads it, and has arrived.
                 confirmation.give();
                 return Next::End(ConversationEnd::EndedByHuman);
             }
         };
-        Next::Say(Said { prompt, confirmation })
+        let prompt = if self.is_forgotten {
+            told_again(self.task, &evidence.final_text, &text)
+        } else {
+            answered(&text)
+        };
+        Next::Say(Said {
+            prompt,
+            confirmation,
+            is_last,
+        })
+    }
+}
+
+/// Says whether the human ended the run in this turn: by any answer that says so, or by declining the last question.
+fn has_ended(receipts: &[Receipt]) -> bool {
+    let is_declined = |receipt: &Receipt| receipt.outcome == ReceiptOutcome::Declined;
+    receipts.iter().any(|receipt| receipt.ends_run) || receipts.last().is_some_and(is_declined)
+}
+
+/// Asks what follows a turn that ended after an answer.
+fn after_answer(evidence: &Evidence) -> String {
+    format!(
+        "{}\n\n[the agent ended its turn after your answer: say what it should do next, or end the run]",
+        said(evidence)
+    )
+}
+
+/// Returns the agent's words.
+fn said(evidence: &Evidence) -> &str {
+    match evidence.final_text.trim() {
+        "" => "(the agent said nothing)",
+        text => text,
     }
 }
 
 /// Says for the agent what it did not say itself.
 fn last_resort(evidence: &Evidence, failure: &Failure, is_forgotten: bool) -> String {
-    let text = evidence.final_text.trim();
-    let text = if text.is_empty() {
-        "(the agent said nothing)"
-    } else {
-        text
-    };
+    let text = said(evidence);
     match failure {
         Failure::ToolsUnavailable(Some(command)) => {
             format!("{text}\n\n[the agent cannot run tools; it asks for: {command}]")

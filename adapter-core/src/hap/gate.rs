@@ -187,6 +187,7 @@ mod tests {
             nonce: "n".into(),
             outcome,
             acknowledged: outcome != ReceiptOutcome::Open,
+            ends_run: false,
         }]
     }
 

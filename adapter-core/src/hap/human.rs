@@ -19,8 +19,10 @@ pub struct HumanQuestion {
 /// What the human said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Words for the agent.
+    /// Words for the agent, which goes on with them.
     Text(String),
+    /// They ended the run, with these last words for the agent.
+    Done(Option<String>),
     /// They declined; the conversation is over.
     Declined(String),
     /// The question was closed without an answer.
@@ -82,6 +84,8 @@ pub struct Receipt {
     pub outcome: ReceiptOutcome,
     /// Whether the caller acknowledged that it printed the outcome.
     pub acknowledged: bool,
+    /// Whether the human ended the run with it.
+    pub ends_run: bool,
 }
 
 /// What became of a cue.
@@ -117,27 +121,9 @@ pub trait Human: Send {
 
     /// Returns the broker's records of calls made in this turn.
     fn receipts(&mut self, nonce: &str) -> impl Future<Output = Result<Vec<Receipt>, HumanError>> + Send;
-}
 
-/// Reports whether an answer asks for nothing but an end.
-pub fn ends_conversation(text: &str) -> bool {
-    let word = text
-        .trim()
-        .trim_end_matches(['.', '!', '。', '！'])
-        .to_lowercase();
-    [
-        "stop", "end", "quit", "exit", "done", "finish", "结束", "停止", "完成",
-    ]
-    .contains(&word.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_lone_word_ends_a_conversation() {
-        assert!(ends_conversation(" Stop. ") && ends_conversation("结束"));
-        assert!(!ends_conversation("stop the server and continue") && !ends_conversation(""));
+    /// Says whether the human ended the run in an answer that leaves no receipt, such as one about an approval.
+    fn has_ended(&self) -> bool {
+        false
     }
 }

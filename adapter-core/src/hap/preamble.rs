@@ -16,7 +16,8 @@ pub fn preamble(agent_id: &str) -> String {
         "[HAP] You work with a human through the command `cueme`. Before every summary and before you finish, run in \
 the foreground:\n\
 cueme cue {agent_id} - <<'EOF'\n<cueme_prompt>\nwhat you did and what you ask\n</cueme_prompt>\nEOF\n\
-Its stdout is the human's answer: act on it, then cue again. A reply is not complete unless its last action is a \
+Its stdout is the human's answer: act on it, then cue again; only where it says that the human ends the run, finish \
+without asking again. A reply is not complete unless its last action is a \
 successful `cueme cue` or `cueme pause`. Give the shell call a very large block_until_ms (86400000), never run it in \
 the background, and never append `||`, `;`, `&` or a pipe to it. Exit 75 means the question is still open: run the \
 same command again. Do not use the built-in question tool: nobody sees it. Never claim a call you did not make. If you \

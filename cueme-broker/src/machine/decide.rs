@@ -69,7 +69,7 @@ impl Machine {
             request,
             outcome: worded.outcome,
             text: Arc::clone(&worded.text),
-            reminder: reminder.clone().filter(|_| worded.outcome != Outcome::Cancelled),
+            reminder: reminder.clone().filter(|_| worded.wants_reminder()),
             answer: worded.answer.clone(),
             redacted: worded.redacted.clone(),
             by: by.clone(),
@@ -219,6 +219,12 @@ struct Worded {
 }
 
 impl Worded {
+    /// An agent whose question was closed, or whose run ends, is not told to ask again.
+    fn wants_reminder(&self) -> bool {
+        let ends_run = self.answer.as_ref().is_some_and(|answer| answer.ends_run);
+        self.outcome != Outcome::Cancelled && !ends_run
+    }
+
     fn from(verdict: Verdict, notes: &[Message], asked_at: Timestamp, standing: Option<&str>) -> Self {
         let whole = |text: &str| with_standing(compose(notes, asked_at, text), standing);
         match verdict {

@@ -444,10 +444,14 @@ impl Decision {
 
     /// Returns the answer as a human may see it again to go on writing: secrets have to be typed anew.
     pub(super) fn draft(&self) -> Option<Answer> {
-        match &self.redacted {
-            Some(redacted) => Some(redacted.1.clone().without_redacted()),
-            None => self.answer.as_deref().cloned(),
-        }
+        let answer = match &self.redacted {
+            Some(redacted) => redacted.1.clone().without_redacted(),
+            None => self.answer.as_deref()?.clone(),
+        };
+        Some(Answer {
+            ends_run: false,
+            ..answer
+        })
     }
 }
 

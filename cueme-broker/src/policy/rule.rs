@@ -383,6 +383,7 @@ impl TryFrom<Written> for Policy {
                 text: written.answer,
                 reply,
                 attachments: Vec::new(),
+                ends_run: false,
             }),
             (true, true) => return Err(format!("policy {name:?} both answers and holds")),
             (false, false) => {

@@ -45,7 +45,8 @@ pub struct HistoryQuery {
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
-    ifnull(d.from_queue, 0), d.text, d.reminder, d.answer, d.seal
+    ifnull(d.from_queue, 0), d.text, d.reminder, d.answer, d.seal,
+    EXISTS (SELECT 1 FROM runs r WHERE r.agent_id = c.agent_id AND r.ending IS NULL)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 const AGENT_COLUMNS: &str =
@@ -219,8 +220,10 @@ impl Reader {
     pub fn receipts(&self, nonce: &str) -> Result<Vec<Receipt>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at
-                 FROM receipts r JOIN cues c USING (cue_id) WHERE r.nonce = ?1 ORDER BY r.rowid",
+                "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at,
+                     ifnull(d.redacted_answer, d.answer) ->> '$.ends_run'
+                 FROM receipts r JOIN cues c USING (cue_id) LEFT JOIN decisions d USING (seq)
+                 WHERE r.nonce = ?1 ORDER BY r.rowid",
             )?;
             let mut rows = statement.query(params![nonce])?;
             let mut receipts = Vec::new();
@@ -231,6 +234,7 @@ impl Reader {
                     kind: Kind::from_number(row.get(2)?)?,
                     outcome: Outcome::from_number(row.get(3)?)?,
                     acknowledged_at: Timestamp::from_millis(row.get(4)?),
+                    ends_run: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
                 });
             }
             Ok(receipts)
@@ -381,6 +385,7 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         by: row.get(15)?,
         from_queue: row.get(18)?,
         damaged: !is_decided_whole,
+        in_run: row.get(23)?,
         text: if is_decided_whole { row.get(16)? } else { None },
         answer: match is_decided_whole {
             true => {

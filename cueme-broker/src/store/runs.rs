@@ -1,6 +1,6 @@
 //! Runs that adapters drive, and what happened in them.
 
-use protocol_spec::id::{AgentId, RunId};
+use protocol_spec::id::{AgentId, CueId, RunId};
 use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
@@ -114,6 +114,14 @@ impl Store {
             found.push(parse(row.get::<_, String>(0)?)?);
         }
         Ok(found)
+    }
+
+    /// Says whether a question was asked by the agent of a run that has not ended.
+    pub fn is_of_open_run(&self, cue: CueId) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT 1 FROM cues c JOIN runs r USING (agent_id) WHERE c.cue_id = ?1 AND r.ending IS NULL",
+        )?;
+        Ok(statement.exists(params![cue.as_str()])?)
     }
 
     /// Says whether an agent has joined.

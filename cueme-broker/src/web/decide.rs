@@ -50,6 +50,9 @@ struct AnswerSent {
     reply: Option<Chosen>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<AttachmentSent>,
+    /// Whether it ends the run of the agent. An answer that is taken back does not keep it.
+    #[serde(default, skip_serializing)]
+    ends_run: bool,
 }
 
 /// A file that was uploaded before.
@@ -145,6 +148,7 @@ pub(super) async fn answer(
         text: body.answer.text,
         reply: body.answer.reply,
         attachments,
+        ends_run: body.answer.ends_run,
     };
     // What is only kept for taking the answer back must not stand in its way, on a full disk above all.
     if let Err(error) = keep_sent(&web, cue, &sent, visitor.name()).await {

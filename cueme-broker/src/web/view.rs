@@ -129,6 +129,8 @@ pub(super) struct Cue {
     payload: Option<PayloadShown>,
     /// Whether what was decided is damaged on the disk; then the question is out of service.
     damaged: bool,
+    /// Whether its agent works in a run that has not ended, which an answer can end.
+    in_run: bool,
     text: Option<Markup>,
     answer: Option<AnswerShown>,
     draft: Option<DraftShown>,
@@ -245,6 +247,8 @@ struct AnswerShown {
     #[schemars(with = "Option<serde_json::Value>")]
     reply: Option<Reply>,
     attachments: Vec<AttachmentShown>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ends_run: bool,
 }
 
 /// A file that an answer carries.
@@ -429,6 +433,7 @@ impl Cue {
             prompt: Markup::folded(&cue.prompt, cue.origin.into(), bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
             damaged: cue.damaged,
+            in_run: cue.in_run,
             text: cue
                 .text
                 .map(|text| Markup::folded(&text, Reading::Markdown, bytes_max)),
@@ -450,6 +455,7 @@ fn answer_shown(
         text: answer.text,
         reply: answer.reply,
         attachments: answer.attachments.into_iter().map(attach).collect(),
+        ends_run: answer.ends_run,
     }
 }
 

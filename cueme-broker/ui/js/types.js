@@ -35,11 +35,12 @@
  * @typedef {{ type: "confirm", confirmed: boolean }} ConfirmReply
  * @typedef {ChoiceReply | FormReply | ConfirmReply | { type: "continue" }} Reply
  * @typedef {{ upload_id?: string, url?: string, path?: string, name?: string, media_type?: string, bytes?: number }} Attachment
- * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[], purpose?: Purpose }} Answer
+ * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
  * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft
  *
  * @typedef {CueCard & {
- *   prompt: Markup, payload: Payload | null, text: Markup | null, answer: Answer | null, draft: Draft | null | undefined,
+ *   prompt: Markup, payload: Payload | null, in_run?: boolean, text: Markup | null, answer: Answer | null,
+ *   draft: Draft | null | undefined,
  * }} Cue
  *
  * @typedef {"note" | "queued_answer"} Purpose

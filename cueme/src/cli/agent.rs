@@ -28,7 +28,7 @@ pub(crate) struct AgentArgs {
 /// What can be done with Cursor's agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentVerb {
-    /// Give it a task, and go on until you say that it is done
+    /// Give it a task, and go on until you end the run: `cueme answer CUE_ID --done`, "Done" on the page, or a decline
     Run(AgentRunArgs),
     /// Turn a recorded stream into contract events
     Replay(AgentReplayArgs),
@@ -64,6 +64,9 @@ pub(crate) struct AgentRunArgs {
     /// Run one turn, and do not see to it that you are asked
     #[arg(long)]
     pub(crate) no_hap: bool,
+    /// End the run with the first turn that ends after you answered
+    #[arg(long, conflicts_with = "no_hap")]
+    pub(crate) once: bool,
     /// Report the CLI's own tools among the events
     #[arg(long)]
     pub(crate) activity: bool,

@@ -104,6 +104,9 @@ pub(crate) struct CloudDriving {
     /// Do not see to it that you are asked before the run ends
     #[arg(long)]
     pub(crate) no_hap: bool,
+    /// End the run when its agent ends after you answered its last question
+    #[arg(long, conflicts_with = "no_hap")]
+    pub(crate) once: bool,
     /// Write the result to this file, as one JSON object
     #[arg(long, value_name = "FILE")]
     pub(crate) result: Option<PathBuf>,

@@ -56,6 +56,9 @@ pub(crate) struct AnswerArgs {
     /// Hand over a file; the agent reads its path
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
+    /// End the run of the agent, with this answer as your last word or without one
+    #[arg(long)]
+    pub(crate) done: bool,
 }
 
 /// Arguments of `undo`.

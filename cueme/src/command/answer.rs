@@ -51,6 +51,7 @@ pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
 fn has_answer(args: &AnswerArgs) -> bool {
     let has_choice = !args.select.is_empty() || args.other.is_some() || args.confirm || args.cancel;
     has_choice
+        || args.done
         || !args.text.is_empty()
         || !args.rest.is_empty()
         || !args.field.is_empty()
@@ -72,6 +73,7 @@ fn answer_of(args: &AnswerArgs) -> Result<Answer, CliError> {
             .iter()
             .map(|path| attachment(path))
             .collect::<Result<_, _>>()?,
+        ends_run: args.done,
     })
 }
 

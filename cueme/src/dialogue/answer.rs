@@ -30,11 +30,16 @@ impl<L: Lines, W: Write> Dialogue<L, W> {
             match answer.clone().check(question) {
                 // There is nothing to look at twice.
                 Ok(_) if cue.kind == Kind::Pause && answer.text.is_none() => return Ok(answer),
-                Ok(checked) => {
-                    if self.review(cue, &checked, remark(cue, &answer))? == Review::Send {
-                        return Ok(answer);
+                Ok(checked) => match self.review(cue, &checked, remark(cue, &answer))? {
+                    Review::Send => return Ok(answer),
+                    Review::SendAndEnd => {
+                        return Ok(Answer {
+                            ends_run: true,
+                            ..answer
+                        });
                     }
-                }
+                    Review::Change => {}
+                },
                 Err(error) => self.say(&format!("{error}; {}", error.hint()))?,
             }
             draft = answer;
@@ -404,6 +409,18 @@ mod tests {
         assert_eq!(answer.text.as_deref(), Some("one\ntwo"));
         let (pasted, _) = answered(None, &["cargo \\\n  build", "y"]);
         assert_eq!(pasted.text.as_deref(), Some("cargo \\\n  build"));
+    }
+
+    #[test]
+    fn a_question_of_a_run_offers_to_end_the_run_and_others_do_not() {
+        let of_run = CueView {
+            in_run: true,
+            ..question("A?", None)
+        };
+        let sent = |cue: &CueView, lines: &[&str]| talk(cue, lines).answer.map(|answer| answer.ends_run);
+        assert_eq!(sent(&of_run, &["push it", "d"]), Some(true));
+        assert_eq!(sent(&of_run, &["push it", "y"]), Some(false));
+        assert_eq!(sent(&question("A?", None), &["push it", "d", "y"]), Some(false));
     }
 
     #[test]

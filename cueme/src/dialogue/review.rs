@@ -15,6 +15,8 @@ use crate::output;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Review {
     Send,
+    /// Send it, and end the run with it.
+    SendAndEnd,
     Change,
 }
 
@@ -36,13 +38,22 @@ impl<L: Lines, W: Write> Dialogue<L, W> {
         if let Some(remark) = remark {
             self.say(remark)?;
         }
+        let (ask, again) = if cue.in_run {
+            (
+                "send it? (y sends, d sends it and ends the run, e changes it, q leaves): ",
+                "write y, d, e or q",
+            )
+        } else {
+            ("send it? (y sends, e changes it, q leaves): ", "write y, e or q")
+        };
         loop {
-            let reply = self.ask("send it? (y sends, e changes it, q leaves): ", "")?;
+            let reply = self.ask(ask, "")?;
             match reply.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Ok(Review::Send),
+                "d" | "done" if cue.in_run => return Ok(Review::SendAndEnd),
                 "e" | "edit" => return Ok(Review::Change),
                 "q" | "n" | "no" => return Err(self.leave()),
-                _ => self.say("write y, e or q")?,
+                _ => self.say(again)?,
             }
         }
     }

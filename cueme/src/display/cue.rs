@@ -75,6 +75,13 @@ pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
         lines.push(String::new());
         lines.extend(payload);
     }
+    if cue.in_run && cue.outcome.is_answerable() {
+        let words = format!(
+            "your answer lets its run go on; `cueme answer {} --done` ends the run",
+            cue.cue_id
+        );
+        lines.extend([String::new(), paint.dim(&words)]);
+    }
     if let Some(text) = &cue.text {
         let by = cue
             .by
@@ -230,6 +237,7 @@ pub(crate) mod tests {
             by: None,
             from_queue: false,
             damaged: false,
+            in_run: false,
             text: None,
             answer: None,
         }

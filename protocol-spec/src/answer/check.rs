@@ -75,17 +75,16 @@ impl Answer {
             Some(reply) => check_reply(reply, question)?,
             None => (None, Block::Nothing),
         };
-        if text.is_none() && reply.is_none() && self.attachments.is_empty() {
+        let answer = Answer {
+            text,
+            reply,
+            attachments: self.attachments,
+            ends_run: self.ends_run,
+        };
+        if !answer.has_words() && !answer.ends_run {
             return Err(AnswerError::Empty);
         }
-        Ok(Checked {
-            answer: Answer {
-                text,
-                reply,
-                attachments: self.attachments,
-            },
-            block,
-        })
+        Ok(Checked { answer, block })
     }
 }
 

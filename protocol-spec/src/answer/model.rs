@@ -26,6 +26,9 @@ pub struct Answer {
     /// Files the human added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// Whether the human ends the run of the asking agent with it. Only a run that a program drives can be ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_run: bool,
 }
 
 /// A structured reply, of the same type as the payload it answers.
@@ -96,6 +99,11 @@ pub struct Attachment {
 }
 
 impl Answer {
+    /// Says whether there is something in it for the agent to act on, besides the end of its run.
+    pub fn has_words(&self) -> bool {
+        self.text.is_some() || self.reply.is_some() || !self.attachments.is_empty()
+    }
+
     /// Returns how many bytes of text it holds.
     pub fn bytes(&self) -> usize {
         let reply = match &self.reply {

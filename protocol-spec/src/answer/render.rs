@@ -1,7 +1,7 @@
 //! Renders a checked answer to the plain text an agent reads.
 //!
 //! The parts come in a fixed order with one blank line between them: what was chosen, what was written, what was
-//! attached. `SPEC.md` describes the format for agents.
+//! attached, and that the run ends. `SPEC.md` describes the format for agents.
 
 use super::{Answer, FieldAnswer, Reply};
 
@@ -10,6 +10,11 @@ pub const REDACTED: &str = "[redacted]";
 
 /// The line above attached paths.
 const ATTACHMENTS: &str = "attachments:";
+/// The line below an answer that ends the run.
+const ENDS_WITH: &str =
+    "[the human ends the run with this answer: do what it says, then finish without asking again]";
+/// The whole text of an answer that only ends the run.
+const ENDS: &str = "[the human ends the run: finish now, without asking again]";
 
 /// The text for the agent, and what may be kept of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +73,7 @@ fn text_of(answer: &Answer, block: &Block) -> String {
         other,
         answer.text.clone(),
         attachments_text(answer),
+        end_text(answer),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
@@ -78,6 +84,11 @@ fn block_text(block: &Block) -> Option<String> {
         Block::Lines(lines) => Some(join(lines.iter().map(|line| indent_rest(line, "  ")))),
         Block::Fields(fields) => Some(join(fields.iter().map(field_text))),
     }
+}
+
+fn end_text(answer: &Answer) -> Option<String> {
+    let line = if answer.has_words() { ENDS_WITH } else { ENDS };
+    answer.ends_run.then(|| line.to_owned())
 }
 
 fn attachments_text(answer: &Answer) -> Option<String> {

@@ -213,6 +213,9 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// When the delivery was acknowledged.
     pub acknowledged_at: Timestamp,
+    /// Whether the human ended the run with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_run: bool,
 }
 
 /// What a human left for an agent. All of it waits to be acknowledged, by the ids of its questions.

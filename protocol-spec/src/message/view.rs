@@ -84,6 +84,9 @@ pub struct CueView {
     /// Whether what was decided is damaged on the disk: the question is out of service, its text and answer are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
+    /// Whether its agent works in a run that has not ended, which an answer can end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_run: bool,
     /// What the agent reads, secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -21,6 +21,8 @@ struct Scripted {
     asked: Vec<HumanQuestion>,
     receipts: PathBuf,
     reachable: bool,
+    /// Whether the answers to the agent's own cues end the run.
+    ends_run: bool,
     /// How many answers were confirmed.
     confirmed: Arc<AtomicUsize>,
 }
@@ -53,6 +55,7 @@ impl Human for Scripted {
             nonce: line.into(),
             outcome: ReceiptOutcome::Answered,
             acknowledged: true,
+            ends_run: self.ends_run,
         };
         Ok(ours.map(receipt).collect())
     }
@@ -99,6 +102,7 @@ async fn talk_with(scenario: &str, answers: Vec<Answer>, reachable: bool, option
         asked: Vec::new(),
         receipts,
         reachable,
+        ends_run: !options.once,
         confirmed: Arc::default(),
     };
     let (mut events, mut follow_ups) = (Vec::new(), 0);
@@ -121,12 +125,32 @@ async fn talk_with(scenario: &str, answers: Vec<Answer>, reachable: bool, option
 }
 
 fn stop() -> Vec<Answer> {
-    vec![Answer::Text("stop".into())]
+    vec![Answer::Done(None)]
+}
+
+fn once() -> HapOptions {
+    HapOptions {
+        once: true,
+        ..HapOptions::new("tidy-otter")
+    }
 }
 
 #[tokio::test]
-async fn an_agent_that_obeys_is_done_without_another_question() {
-    let talk = talk("hap_ok", vec![], true).await;
+async fn an_answer_that_ends_the_run_ends_it_whatever_the_agent_did_afterwards() {
+    for scenario in ["hap_ok", "hap_not_last"] {
+        let talk = talk(scenario, vec![], true).await;
+        assert_eq!(
+            (talk.end.clone(), talk.asked.len(), talk.follow_ups),
+            (ConversationEnd::EndedByHuman, 0, 0),
+            "{scenario}"
+        );
+        assert_eq!((talk.terminals(), talk.calls.len()), (vec!["done"], 1));
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_obeys_is_done_without_another_question_where_once_is_enough() {
+    let talk = talk_with("hap_ok", vec![], true, once()).await;
     assert_eq!(
         (talk.end.clone(), talk.asked.len(), talk.follow_ups),
         (ConversationEnd::Asked, 0, 0)
@@ -144,7 +168,7 @@ async fn an_agent_that_obeys_is_done_without_another_question() {
 
 #[tokio::test]
 async fn an_agent_that_needs_one_reminder_is_reminded_once_in_the_same_chat() {
-    let talk = talk("hap_repair", vec![], true).await;
+    let talk = talk_with("hap_repair", vec![], true, once()).await;
     assert_eq!(
         (talk.end.clone(), talk.asked.len(), talk.follow_ups),
         (ConversationEnd::Asked, 0, 1)
@@ -167,7 +191,7 @@ async fn an_agent_that_never_asks_is_asked_for_by_the_adapter_exactly_once() {
         "hap_masked",
         "hap_not_last",
     ] {
-        let talk = talk(scenario, stop(), true).await;
+        let talk = talk_with(scenario, stop(), true, once()).await;
         assert_eq!(talk.end, ConversationEnd::EndedByHuman, "{scenario}");
         assert_eq!((talk.asked.len(), talk.follow_ups), (1, 3), "{scenario}");
         assert_eq!(talk.terminals(), ["done"], "{scenario}");
@@ -268,7 +292,7 @@ async fn a_conversation_at_its_limit_is_no_success_because_nobody_heard_the_last
 
 #[tokio::test]
 async fn a_cue_through_our_mcp_server_counts_like_one_in_the_shell() {
-    let talk = talk("hap_mcp", vec![], true).await;
+    let talk = talk_with("hap_mcp", vec![], true, once()).await;
     assert_eq!(
         (talk.end.clone(), talk.asked.len(), talk.follow_ups),
         (ConversationEnd::Asked, 0, 0)

@@ -8,9 +8,9 @@ use crate::stage::{QUESTION, Stage, kinds, prompt_of};
 use crate::support::{Running, envelope, eventually};
 
 #[test]
-fn an_agent_that_obeys_asks_once_and_is_done() {
+fn an_agent_that_obeys_asks_once_and_is_done_where_once_is_enough() {
     let stage = Stage::new("hap_ok");
-    let running = stage.start(&["agent", "run", "do it"]);
+    let running = stage.start(&["agent", "run", "--once", "do it"]);
     let cue = stage.answer(&["answer", "yes"]);
     assert_eq!(
         (&cue["prompt"], &cue["origin"]),
@@ -135,14 +135,94 @@ fn questions_of_several_skipped_calls_are_one_form_and_what_was_repeated_is_aske
 fn an_agent_without_tools_surfaces_its_exact_command_to_the_human() {
     let stage = Stage::new("hap_unavailable");
     let running = stage.start(&["agent", "run", "do it"]);
-    let cue = stage.answer(&["answer", "stop"]);
+    let cue = stage.answer(&["answer", "--done"]);
     assert!(
         cue["prompt"].as_str().unwrap().contains("cueme cue tidy-otter -"),
         "{cue}"
     );
     let ended = running.finish().expect(0);
     assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
-    assert_eq!(stage.turns().len(), 1, "the word `stop` ends the conversation");
+    assert_eq!(stage.turns().len(), 1, "the human ended the run");
+}
+
+#[test]
+fn any_answer_but_done_keeps_the_run_going_and_a_turn_that_ends_after_it_is_a_question_again() {
+    let stage = Stage::new("hap_ok");
+    let running = stage.start(&["agent", "run", "do it"]);
+    stage.answer_of("agent", &["answer", "done"]);
+    let next = stage.answer_of("adapter", &["answer", "also update the docs"]);
+    let prompt = next["prompt"].as_str().unwrap();
+    assert!(
+        prompt.contains("All done.") && prompt.contains("after your answer"),
+        "{prompt}"
+    );
+    let last = stage.answer_of("agent", &["answer", "--done"]);
+    assert_eq!(
+        (&last["prompt"], &last["in_run"]),
+        (&QUESTION.into(), &true.into())
+    );
+    let ended = running.finish().expect(0);
+    assert_eq!(kinds(&ended).last().map(String::as_str), Some("done"));
+    assert_eq!((stage.questions().len(), stage.turns().len()), (3, 2));
+    assert!(prompt_of(&stage.turns()[1]).contains("also update the docs"));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn an_agent_that_waits_reads_the_last_words_and_that_the_run_ends() {
+    let stage = Stage::new("hap_not_last");
+    let file = stage.home.path().join("cue.sh");
+    let asks = fs::read_to_string(&file).unwrap();
+    let heard = stage.home.path().join("heard");
+    fs::write(&file, format!("exec > '{}'\n{asks}", heard.display())).unwrap();
+    let running = stage.start(&["agent", "run", "do it"]);
+    stage.answer(&["answer", "--done", "push it"]);
+    running.finish().expect(0);
+    assert_eq!(
+        fs::read_to_string(heard).unwrap(),
+        "push it\n\n[the human ends the run with this answer: do what it says, then finish without asking again]\n"
+    );
+    assert_eq!((stage.questions().len(), stage.turns().len()), (1, 1));
+    stage.nothing_is_left();
+}
+
+#[test]
+fn the_last_words_of_a_human_who_ends_the_run_are_the_agent_s_last_turn() {
+    let stage = Stage::new("hap_unavailable");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer(&["answer", "--done", "push it"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert_eq!((stage.questions().len(), turns.len()), (1, 2));
+    assert!(prompt_of(&turns[1]).contains("push it"), "{}", turns[1]);
+    assert_eq!(stage.delivery(cue["cue_id"].as_str().unwrap()), "acknowledged");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn a_declined_question_ends_the_run() {
+    let stage = Stage::new("hap_ok");
+    let running = stage.start(&["agent", "run", "do it"]);
+    stage.answer_of("agent", &["decline", "enough"]);
+    running.finish().expect(0);
+    assert_eq!((stage.questions().len(), stage.turns().len()), (1, 1));
+}
+
+#[test]
+fn a_question_outside_of_a_run_has_no_run_to_end() {
+    let stage = Stage::new("hap_ok");
+    let agent = stage.home.join();
+    stage.home.ask_for("100ms", &agent, "Which one?", None).expect(75);
+    let cue = stage.home.open("Which one?").unwrap();
+    assert!(cue["in_run"].is_null(), "{cue}");
+    let id = cue["cue_id"].as_str().unwrap();
+    let refused = stage.home.run(&["answer", id, "--done"]).expect(2);
+    assert!(
+        refused.stderr.contains("no run that could be ended"),
+        "{}",
+        refused.stderr
+    );
+    stage.home.run(&["answer", id, "SQLite"]).expect(0);
 }
 
 #[test]
@@ -317,10 +397,46 @@ fn told_by_mailbox(stage: &Stage) -> String {
 }
 
 #[test]
-fn an_answer_that_the_agent_missed_is_kept_when_the_human_declines_to_go_on() {
+fn an_answer_that_the_agent_missed_in_its_turn_is_its_next_one_and_the_human_is_not_asked_twice() {
     let stage = killed_while_it_waits();
     let running = stage.start(&["agent", "run", "do it"]);
     let missed = answer_too_late(&stage);
+    stage.answer_of("adapter", &["decline", "enough"]);
+    running.finish().expect(0);
+    let turns = stage.turns();
+    assert!(
+        prompt_of(&turns[4]).ends_with("The human answered:\nSQLite"),
+        "{}",
+        turns[4]
+    );
+    assert_eq!(
+        turns.len(),
+        8,
+        "three reminders each before the answer and after it"
+    );
+    assert_eq!(stage.delivery(&missed), "acknowledged");
+}
+
+/// Lets an agent miss an answer; returns the question. A run that continues its chat is the same agent.
+fn missed_before(stage: &Stage) -> String {
+    let mut join = stage.command(&["join", "cursor"]);
+    join.env("CUEME_SESSION", "chat-1").output().unwrap();
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap();
+    stage.home.ask_for("100ms", agent, QUESTION, None).expect(75);
+    let missed = stage.home.open(QUESTION).unwrap()["cue_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    stage.home.run(&["answer", &missed, "SQLite"]).expect(0);
+    missed
+}
+
+#[test]
+fn an_answer_that_the_agent_missed_is_kept_when_the_human_declines_to_go_on() {
+    let stage = Stage::new("hap_missing");
+    let missed = missed_before(&stage);
+    let running = stage.start(&["agent", "run", "--resume", "chat-1", "do it"]);
     stage.answer_of("adapter", &["decline", "enough"]);
     running.finish().expect(0);
     assert_eq!(stage.delivery(&missed), "handed");
@@ -329,15 +445,19 @@ fn an_answer_that_the_agent_missed_is_kept_when_the_human_declines_to_go_on() {
 
 #[test]
 fn an_answer_that_the_agent_missed_comes_with_the_next_one_and_counts_then() {
-    let stage = killed_while_it_waits();
-    let running = stage.start(&["agent", "run", "do it"]);
-    let missed = answer_too_late(&stage);
+    let stage = Stage::new("hap_missing");
+    let missed = missed_before(&stage);
+    let running = stage.start(&["agent", "run", "--resume", "chat-1", "do it"]);
     let next = stage.answer_of("adapter", &["answer", "go on"]);
     stage.answer_of("adapter", &["decline", "enough"]);
     running.finish().expect(0);
     let turns = stage.turns();
-    assert!(prompt_of(&turns[4]).contains("SQLite"), "{}", turns[4]);
-    assert!(prompt_of(&turns[4]).ends_with("go on"), "{}", turns[4]);
+    let told: Vec<&str> = turns
+        .iter()
+        .map(prompt_of)
+        .filter(|prompt| prompt.contains("SQLite"))
+        .collect();
+    assert!(told.len() == 1 && told[0].ends_with("go on"), "{told:?}");
     assert_eq!(stage.delivery(&missed), "acknowledged");
     assert_eq!(stage.delivery(next["cue_id"].as_str().unwrap()), "acknowledged");
 }

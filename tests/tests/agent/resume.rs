@@ -18,7 +18,7 @@ fn agents(stage: &Stage) -> Vec<Value> {
 /// Holds a conversation of one turn, and returns the id of its chat.
 fn first_conversation(stage: &Stage) -> String {
     let running = stage.start(&["agent", "run", "do it"]);
-    stage.answer(&["answer", "yes"]);
+    stage.answer(&["answer", "--done", "yes"]);
     running.finish().expect(0);
     let chats = stage.run(&["chats", "ls", "--json"]).expect(0).json();
     let chat = &chats["projects"][0]["chats"][0]["chat_id"];
@@ -31,7 +31,7 @@ fn whoever_continues_a_chat_that_began_here_is_the_agent_that_began_it() {
     let chat = first_conversation(&stage);
     for resume in [chat.as_str(), "latest"] {
         let running = stage.start(&["agent", "run", "--resume", resume, "go on"]);
-        stage.answer(&["answer", "yes"]);
+        stage.answer(&["answer", "--done", "yes"]);
         let ended = running.finish().expect(0);
         assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
         assert_eq!(agents(&stage).len(), 1, "resumed by {resume}");
@@ -60,7 +60,7 @@ fn an_agent_that_joins_within_its_turn_stays_the_agent_it_is() {
     let script = "id=$(cueme join cursor | sed -n 's/^agent_id=//p'); printf '<cueme_prompt>\nDone?\n</cueme_prompt>\n' | cueme cue \"$id\" -";
     let stage = stage.with("FAKE_CURSOR_CUE", script);
     let running = stage.start(&["agent", "run", "do it"]);
-    stage.answer(&["answer", "yes"]);
+    stage.answer(&["answer", "--done", "yes"]);
     running.finish().expect(0);
     assert_eq!((agents(&stage).len(), stage.turns().len()), (1, 1));
 }
@@ -136,7 +136,7 @@ fn an_empty_chat_that_was_made_first_is_continued() {
     let stage = Stage::new("hap_ok");
     let chat = stage.run(&["agent", "new-chat"]).expect(0).stdout;
     let running = stage.start(&["agent", "run", "--resume", chat.trim(), "do it"]);
-    stage.answer(&["answer", "yes"]);
+    stage.answer(&["answer", "--done", "yes"]);
     let ended = running.finish().expect(0);
     assert!(
         !ended.stderr.contains("warning") && !ended.stderr.contains("note"),
@@ -196,7 +196,7 @@ fn two_turns_at_once_on_one_chat_both_end_and_both_are_asked_about() {
             .then_some(())
     };
     eventually(waited);
-    stage.answer(&["answer", "yes"]);
+    stage.answer(&["answer", "--done", "yes"]);
     for running in [one, two] {
         let ended = running.finish().expect(0);
         assert_eq!(events(&ended, "done").len(), 1, "{}", ended.stderr);

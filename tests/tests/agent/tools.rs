@@ -161,6 +161,17 @@ fn a_command_that_was_not_approved_never_runs_and_the_agent_is_told() {
 }
 
 #[test]
+fn a_human_who_ends_the_run_at_an_approval_approves_nothing_and_is_not_asked_again() {
+    let stage = touching(|args| stage("exec", args, &json!({})));
+    let running = stage.start(&["agent", "run", "do it"]);
+    stage.answer_of("approval", &["answer", "--done"]);
+    let ended = running.finish().expect(0);
+    assert!(text(&ended).contains("refused"), "{}", ended.stdout);
+    assert!(!stage.project().join("made-here").exists());
+    assert_eq!(stage.questions().len(), 1);
+}
+
+#[test]
 fn a_policy_approves_what_it_names_and_nobody_is_disturbed() {
     let stage = touching(|args| stage("exec", args, &json!({})));
     let policy = "[[policy]]\nname = \"touching is fine\"\norigin = \"approval\"\ntext = \"touch .*\"\nconfirm = true\n";

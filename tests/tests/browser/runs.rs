@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
 use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
-use crate::support::{Home, Running};
+use crate::support::{Home, Running, eventually};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
@@ -63,7 +63,7 @@ fn decline(home: &Home) {
 
 /// Returns what became of each run, oldest first.
 fn runs(home: &Home) -> Vec<(String, String, Option<String>)> {
-    let database = rusqlite::Connection::open(home.path().join("cueme.db")).unwrap();
+    let database = rusqlite::Connection::open(home.path().join("data/cueme.db")).unwrap();
     let mut statement = database
         .prepare("SELECT title, status, error FROM runs ORDER BY seq")
         .unwrap();
@@ -206,6 +206,32 @@ fn a_run_on_this_machine_shows_its_tools_and_is_resumed_from_the_page() {
     browser.until("return document.querySelectorAll('.run[data-state=succeeded]').length === 2");
     let resumed = stage.log().lines().nth(before).unwrap().to_owned();
     assert!(resumed.contains("--resume"), "{resumed}");
+}
+
+#[test]
+fn the_button_that_ends_the_run_stands_beside_the_questions_of_a_run_and_sends_the_last_words() {
+    let stage = Stage::new();
+    let other = stage.home.join();
+    let (waiting, cue) = stage.home.ask(&other, "Which one?", None);
+    let browser = sign_in(&stage.home, PHONE);
+    browser.click_text(".row-name", &other);
+    browser.sees(".decline", "Decline");
+    browser.until("return !document.querySelector('.end-run')");
+    stage.home.run(&["answer", &cue, "A"]).expect(0);
+    waiting.finish().expect(0);
+    let running = stage.start(&["agent", "run", "--json", "fix the build"]);
+    let agent = eventually(|| {
+        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+        Some(inbox[0]["agent_id"].as_str()?.to_owned())
+    });
+    browser.script(&format!("location.hash = '#/agent/{agent}'"));
+    browser.sees(".end-run", "Done: ends the run");
+    browser.write(".composer-text", "push it");
+    browser.click(".end-run");
+    running.finish().expect(0);
+    let log = stage.log();
+    assert!(log.lines().last().unwrap().contains("push it"), "{log}");
+    assert_eq!(runs(&stage.home)[0].1, "FINISHED");
 }
 
 #[test]

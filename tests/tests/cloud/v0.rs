@@ -604,12 +604,12 @@ async fn a_conversation_that_never_comes_does_not_make_a_success_a_failure() {
 struct Human {
     answers: Mutex<Vec<HumanWord>>,
     asked: Mutex<Vec<String>>,
-    cued_by_agent: bool,
+    has_ended: bool,
 }
 
 impl HumanGate for Human {
-    fn was_cued<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
-        Box::pin(async { self.cued_by_agent })
+    fn is_over<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
+        Box::pin(async { self.has_ended })
     }
 
     fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
@@ -626,7 +626,7 @@ impl HumanGate for Human {
 }
 
 #[tokio::test]
-async fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
+async fn a_finished_run_becomes_a_cue_and_the_answer_a_follow_up() {
     let script = Script {
         answers: vec!["First.".into(), "Second.".into()],
         ..Script::default()
@@ -635,7 +635,7 @@ async fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_
     let human = Human {
         answers: Mutex::new(vec![
             HumanWord::Continue("and the tests?".into()),
-            HumanWord::Done,
+            HumanWord::Done(None),
         ]),
         ..Human::default()
     };
@@ -654,10 +654,30 @@ async fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_
 }
 
 #[tokio::test]
-async fn a_run_that_was_cued_by_the_agent_ends_without_another_cue() {
+async fn the_last_words_of_a_human_who_ends_the_run_are_a_follow_up_after_which_nobody_is_asked() {
     let fake = FakeCloud::start(Script::default()).await;
     let human = Human {
-        cued_by_agent: true,
+        answers: Mutex::new(vec![HumanWord::Done(Some("open the PR".into()))]),
+        ..Human::default()
+    };
+    let parts = Parts {
+        gate: Some(&human),
+        ..Parts::default()
+    };
+    let outcome = run(&settings(&fake, V0), &new_run("go"), parts).await;
+    assert_eq!(outcome.result.exit_code, 0);
+    assert_eq!(human.asked.lock().unwrap().len(), 1);
+    assert_eq!(
+        fake.bodies("POST", "/followup")[0]["prompt"]["text"],
+        "open the PR"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_the_human_ended_ends_without_another_cue() {
+    let fake = FakeCloud::start(Script::default()).await;
+    let human = Human {
+        has_ended: true,
         ..Human::default()
     };
     let parts = Parts {

@@ -144,18 +144,31 @@ impl<'a> Driver<'a> {
             RunRequest::Say { words, session } => self.start(words, session.as_ref()).await?,
             RunRequest::Attach { session } => self.attach(session).await?,
         };
+        let mut is_last = false;
         for _ in 0..TURNS_MAX {
             let state = self.wait(&run).await?;
             if phase(&state.status) != Phase::Succeeded {
                 return Ok(state);
             }
             self.settle(&run).await;
-            let Some(heard) = self.human_word(&run).await? else {
+            if is_last {
                 return Ok(state);
+            }
+            let Heard { word, confirmation } = self.human_word(&run).await?;
+            let words = match word {
+                HumanWord::Continue(words) => words,
+                HumanWord::Done(Some(words)) => {
+                    is_last = true;
+                    words
+                }
+                HumanWord::Done(None) => {
+                    confirmation.give();
+                    return Ok(state);
+                }
             };
             self.restart_deadline();
-            run = self.follow_up(&run.agent_id, &heard.word).await?;
-            heard.confirmation.give();
+            run = self.follow_up(&run.agent_id, &words).await?;
+            confirmation.give();
         }
         Err(Stop::Failed(format!(
             "the conversation has more than {TURNS_MAX} turns"
@@ -277,36 +290,24 @@ impl<'a> Driver<'a> {
         Ok(compose_prompt(words, callback.as_ref()))
     }
 
-    /// Returns what a human wants next; none if the run may end here.
-    async fn human_word(&mut self, run: &RunRef) -> Result<Option<Heard<String>>, Stop> {
+    /// Returns what a human wants next. Without a human the run ends here.
+    async fn human_word(&mut self, run: &RunRef) -> Result<Heard<HumanWord>, Stop> {
         let Some(gate) = self.run.gate else {
-            return Ok(None);
+            return Ok(Heard::unconfirmed(HumanWord::Done(None)));
         };
         // A human may take longer than any run.
         self.deadline = None;
-        if self.guarded(gate.was_cued(run)).await? {
-            return Ok(None);
+        if self.guarded(gate.is_over(run)).await? {
+            return Ok(Heard::unconfirmed(HumanWord::Done(None)));
         }
-        self.emit_status(
-            &run.agent_id,
-            "awaiting_human",
-            Some("the agent ended without asking"),
-        );
+        self.emit_status(&run.agent_id, "awaiting_human", Some("the agent ended its turn"));
         let last_word = self
             .transcript
             .last_word()
             .unwrap_or("The agent ended its turn.")
             .to_owned();
         let heard = self.guarded(gate.cue(&last_word)).await?;
-        let Heard { word, confirmation } =
-            heard.map_err(|reason| Stop::Failed(format!("HAP_INCOMPLETE: {reason}")))?;
-        Ok(match word {
-            HumanWord::Continue(word) => Some(Heard { word, confirmation }),
-            HumanWord::Done => {
-                confirmation.give();
-                None
-            }
-        })
+        heard.map_err(|reason| Stop::Failed(format!("HAP_INCOMPLETE: {reason}")))
     }
 
     fn restart_deadline(&mut self) {

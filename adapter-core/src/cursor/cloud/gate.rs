@@ -21,10 +21,10 @@ pub trait CallbackIssuer: Send + Sync + fmt::Debug {
     fn issue(&self) -> Result<Callback, String>;
 }
 
-/// Sees to it that a run ends with a human's word.
+/// Sees to it that a human ends the run.
 pub trait HumanGate: Send + Sync + fmt::Debug {
-    /// Tells whether the agent itself asked a human at the end of this run.
-    fn was_cued<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
+    /// Tells whether the human ended the run in answers to the agent itself.
+    fn is_over<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
 
     /// Asks the human in the agent's place and waits, however long it takes.
     fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>>;
@@ -35,6 +35,6 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
 pub enum HumanWord {
     /// To go on with these words.
     Continue(String),
-    /// That nothing more is wanted.
-    Done,
+    /// That the run ends, with these last words for the agent.
+    Done(Option<String>),
 }

@@ -97,6 +97,9 @@ impl Core {
                 by,
                 hold_ms,
             } => {
+                if answer.ends_run && !self.opened()?.is_of_open_run(*cue)? {
+                    return Ok(refuse(spoken, ticket, no_run_to_end(*cue)));
+                }
                 let checked = match self.machine.plain_question(*cue) {
                     Some(question) => Some(answer.clone().check(question)),
                     None => self
@@ -326,6 +329,13 @@ impl Work {
             | Self::Tick => None,
         }
     }
+}
+
+fn no_run_to_end(cue: CueId) -> Failure {
+    let message = format!("question {cue} belongs to no run that could be ended");
+    Failure::new(ErrorCode::InvalidAnswer, message).with_hint(
+        "answer it without ending the run: only the runs of `cueme agent run` and `cueme cloud` can be ended",
+    )
 }
 
 fn refuse(spoken: &mut Spoken, ticket: Ticket, failure: Failure) -> Option<Input> {

@@ -153,6 +153,7 @@ export const en = {
   "quick": "Quick replies",
   "quick.edit": "Edit quick replies",
   "decline": "Decline",
+  "end-run": "Done: ends the run",
   "decline.title": "Decline the question",
   "decline.text": "The agent is told that you declined, with your reason.",
   "decline.reason": "Reason (optional)",

@@ -155,6 +155,7 @@ export const zh = {
   "quick": "快捷回复",
   "quick.edit": "编辑快捷回复",
   "decline": "拒绝",
+  "end-run": "完成：结束运行",
   "decline.title": "拒绝回答",
   "decline.text": "智能体会得知你拒绝了，并看到理由。",
   "decline.reason": "理由（可不填）",

@@ -76,7 +76,7 @@ export function createComposer(target, outcomes) {
     attachments.list,
     quick,
     purpose?.el,
-    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, cue && [attachments.button, attachments.input], previewButton, cue && declineButton(), h("span", { class: "composer-hint", "aria-hidden": "true" }, hint()), sendButton)),
+    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, cue && [attachments.button, attachments.input], previewButton, cue && declineButton(), cue?.in_run && endButton(), h("span", { class: "composer-hint", "aria-hidden": "true" }, hint()), sendButton)),
   );
   el.addEventListener("keydown", whenKey);
   for (const what of ["start", "end"]) text.addEventListener(`composition${what}`, () => void (isComposing = what === "start"));
@@ -133,6 +133,11 @@ export function createComposer(target, outcomes) {
     };
     const ask = () => askText({ title: t("decline.title"), text: t("decline.text"), label: t("decline.reason"), confirm: t("decline"), lines: 3, optional: true, value: text.value, oninput: keepWords, run: decline });
     return textButton(t("decline"), ask, "decline");
+  }
+
+  /** Ends the run of the agent; what is written here is the last word to it. */
+  function endButton() {
+    return textButton(t("end-run"), () => submit(undefined, true), "end-run");
   }
 
   function acceptFiles() {
@@ -207,12 +212,15 @@ export function createComposer(target, outcomes) {
     setText(meaning, cue && text.value.trim() ? approvalHint(cue, text.value) : "");
   }
 
-  /** @param {T.Reply} [pressed] */
-  async function submit(pressed) {
+  /**
+   * @param {T.Reply} [pressed]
+   * @param {boolean} [endsRun]
+   */
+  async function submit(pressed, endsRun = false) {
     if (isSending || isSent || isFrozen || attachments.isBusy()) return;
     let words = text.value.trim() === "" ? "" : text.value;
     let reply = pressed ?? control?.read();
-    if (!words && !reply && attachments.isEmpty()) return void (control?.check() && (error.textContent = t("error.empty"), text.focus()));
+    if (!words && !reply && attachments.isEmpty() && !endsRun) return void (control?.check() && (error.textContent = t("error.empty"), text.focus()));
     if (reply && !pressed && control && !control.check()) return;
     if (target.kind === "message") return run((id) => api.say(id, [agentId], words, purpose?.read() ?? "note"), { words, purpose: purpose?.read() });
     if (words && !reply && isApproval(target.cue)) {
@@ -222,7 +230,7 @@ export function createComposer(target, outcomes) {
       if (confirmed !== undefined) words = "";
     }
     const files = attachments.read().map((file) => ({ upload_id: String(file.upload_id) }));
-    const answer = { ...(words && { text: words }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
+    const answer = { ...(words && { text: words }), ...(reply && { reply }), ...(files.length && { attachments: files }), ...(endsRun && { ends_run: true }) };
     await run((id) => api.answer(target.cue.cue_id, id, answer), answer);
   }
 

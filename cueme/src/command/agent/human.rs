@@ -5,18 +5,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adapter_core::hap::{
-    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, ends_conversation,
+    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
 };
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{Nothing, Receipts, Request, Told};
-use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::message::{History, Receipts, Request, Told};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
 
 use crate::client::{self, Missed, Question, Taken, ask_and_take, attach_and_take};
 use crate::client::{call, expect_reply, list, mint};
+use crate::display::now;
 use crate::error::CliError;
+
+/// How many of the agent's last questions are looked at.
+const QUESTIONS_LOOKED_AT: u32 = 20;
 
 /// The human behind the broker.
 #[derive(Debug, Clone)]
@@ -30,6 +34,8 @@ pub(in crate::command) struct BrokerHuman {
     /// The questions whose answers were given to this conversation. Until its next turn has begun they are undelivered,
     /// and come along with whatever is asked meanwhile.
     pub(in crate::command) passed_on: Arc<Mutex<BTreeSet<CueId>>>,
+    /// Set when an answer ended the run.
+    pub(in crate::command) ended: Arc<AtomicBool>,
 }
 
 impl Human for BrokerHuman {
@@ -42,9 +48,25 @@ impl Human for BrokerHuman {
         let (places, nonce) = (self.places.clone(), nonce.to_owned());
         self.on_thread(move || receipts(&places, &nonce)).await
     }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
 }
 
 impl BrokerHuman {
+    /// Describes the human of a conversation that begins now.
+    pub(in crate::command) fn new(places: Places, agent_id: AgentId) -> Self {
+        Self {
+            places,
+            agent_id,
+            since: now(),
+            interrupted: Arc::default(),
+            passed_on: Arc::default(),
+            ended: Arc::default(),
+        }
+    }
+
     /// Asks and waits.
     pub(super) fn consult(
         &self,
@@ -63,16 +85,29 @@ impl BrokerHuman {
             prompt,
             payload,
         };
-        ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)
+        let taken = ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)?;
+        if matches!(&taken, Taken::Outcome { told, .. } if ends_run(told)) {
+            self.ended.store(true, Ordering::SeqCst);
+        }
+        Ok(taken)
     }
 
-    /// Returns the question that the agent opened in this conversation and nobody has decided.
-    fn left_open(&self) -> Result<Option<CueId>, CliError> {
+    /// Returns the newest question that the agent asked in this conversation and whose outcome it has not heard: nobody
+    /// has decided it, or the answer came when the agent listened no more.
+    fn unheard(&self) -> Result<Option<CueId>, CliError> {
+        let query = Request::History(History {
+            agent: Some(self.agent_id.to_string()),
+            limit: Some(QUESTIONS_LOOKED_AT),
+            ..History::default()
+        });
+        let passed_on = self.passed_on.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
-        list(&self.places, &Request::Inbox(Nothing {}), |reply| {
+        list(&self.places, &query, |reply| {
             let cue = expect_reply!(reply, Cue)?;
-            let is_ours = cue.agent_id == self.agent_id && cue.origin == Origin::Agent;
-            if is_ours && cue.outcome == Outcome::Open && cue.asked_at >= self.since {
+            let is_ours = cue.origin == Origin::Agent && cue.asked_at >= self.since;
+            let is_unheard = cue.delivery != Delivery::Acknowledged
+                && matches!(cue.outcome, Outcome::Open | Outcome::Answered | Outcome::Declined);
+            if found.is_none() && is_ours && is_unheard && !passed_on.contains(&cue.cue_id) {
                 found = Some(cue.cue_id);
             }
             Ok(())
@@ -87,7 +122,7 @@ impl BrokerHuman {
             nonce,
         } = question;
         // An agent that asked and did not wait has its question before the human already; they are not asked twice.
-        let (taken, is_agents) = match self.left_open()? {
+        let (taken, is_agents) = match self.unheard()? {
             Some(cue) if payload.is_none() => (attach_and_take(&self.places, cue, Some(nonce))?, true),
             _ => (
                 self.consult(prompt, payload, Origin::Adapter, Some(nonce))?,
@@ -103,12 +138,23 @@ impl BrokerHuman {
             self.interrupted.store(true, Ordering::SeqCst);
             return Err(CliError::usage("interrupted; the question stays open"));
         };
-        if told.outcome == Outcome::Answered && !ends_conversation(&told.text) {
-            return Ok(self.pass_on(*told, receipt, missed));
+        let ends_run = ends_run(&told);
+        let has_words = told
+            .answer
+            .as_ref()
+            .is_none_or(protocol_spec::answer::Answer::has_words);
+        if told.outcome == Outcome::Answered && has_words {
+            let Heard { word, confirmation } = self.pass_on(*told, receipt, missed);
+            let word = if ends_run {
+                Answer::Done(Some(word))
+            } else {
+                Answer::Text(word)
+            };
+            return Ok(Heard { word, confirmation });
         }
-        // The conversation ends here, and what the agent has missed stays undelivered. So does a word about a question
-        // of its own, which the agent has not heard.
-        let receipt = (!is_agents).then_some(receipt);
+        // The conversation ends here, and what the agent has missed stays undelivered. So does a refusal of a question of
+        // its own, which the agent has not heard. The bare end of a run is a word to us.
+        let receipt = (!is_agents || ends_run).then_some(receipt);
         Ok(Heard {
             word: last_word(*told),
             confirmation: self.confirmation(receipt.into_iter().collect()),
@@ -116,7 +162,7 @@ impl BrokerHuman {
     }
 
     /// Returns the answer for the agent's next turn, with what it has not heard of earlier questions above it.
-    fn pass_on(&self, told: Told, receipt: client::Receipt, missed: Missed) -> Heard<Answer> {
+    fn pass_on(&self, told: Told, receipt: client::Receipt, missed: Missed) -> Heard<String> {
         let Missed {
             mut earlier,
             mut receipts,
@@ -127,7 +173,7 @@ impl BrokerHuman {
         passed_on.insert(told.cue_id);
         receipts.push(receipt);
         Heard {
-            word: Answer::Text(with_earlier(&earlier, &told.text)),
+            word: with_earlier(&earlier, &told.text),
             confirmation: self.confirmation(receipts),
         }
     }
@@ -170,6 +216,7 @@ fn receipts(places: &Places, nonce: &str) -> Result<Vec<Receipt>, CliError> {
         outcome: outcome_of(receipt.outcome),
         // The broker lists what was acknowledged and nothing else.
         acknowledged: true,
+        ends_run: receipt.ends_run,
     };
     Ok(list.receipts.into_iter().map(receipt).collect())
 }
@@ -183,10 +230,15 @@ fn outcome_of(outcome: Outcome) -> ReceiptOutcome {
     }
 }
 
+/// Says whether the human ended the run with this answer.
+fn ends_run(told: &Told) -> bool {
+    told.answer.as_ref().is_some_and(|answer| answer.ends_run)
+}
+
 /// Returns the word that ends a conversation.
 fn last_word(told: Told) -> Answer {
     match told.outcome {
-        Outcome::Answered => Answer::Text(told.text),
+        Outcome::Answered => Answer::Done(None),
         Outcome::Declined => Answer::Declined(told.text),
         Outcome::Cancelled | Outcome::Open | Outcome::Superseded => Answer::Cancelled,
     }
@@ -226,8 +278,8 @@ mod tests {
 
     #[test]
     fn the_last_word_is_taken_over_as_it_was_written() {
-        let stopped = last_word(told(Outcome::Answered, "stop"));
-        assert_eq!(stopped, Answer::Text("stop".into()));
+        let stopped = last_word(told(Outcome::Answered, "[the human ends the run]"));
+        assert_eq!(stopped, Answer::Done(None));
         let declined = last_word(told(Outcome::Declined, "not now"));
         assert_eq!(declined, Answer::Declined("not now".into()));
         assert_eq!(last_word(told(Outcome::Cancelled, "")), Answer::Cancelled);
@@ -236,32 +288,25 @@ mod tests {
     #[test]
     fn an_answer_that_was_passed_on_is_not_said_again_while_it_waits_for_its_turn() {
         let root = std::path::PathBuf::from("/nowhere");
-        let human = BrokerHuman {
-            places: Places {
-                data_dir: root.clone(),
-                socket_dir: root.clone(),
-                config: root.clone(),
-                log_dir: root,
-            },
-            agent_id: "bako-nefi".parse().unwrap(),
-            since: Timestamp::from_millis(0),
-            interrupted: Arc::default(),
-            passed_on: Arc::default(),
+        let places = Places {
+            data_dir: root.clone(),
+            socket_dir: root.clone(),
+            config: root.clone(),
+            log_dir: root,
         };
+        let human = BrokerHuman::new(places, "bako-nefi".parse().unwrap());
         let answered = |number, text: &str| Told {
             cue_id: CueId::from_random(number),
             ..told(Outcome::Answered, text)
         };
         let receipt = || client::Receipt::of(Vec::new());
         let first = human.pass_on(answered(1, "A"), receipt(), Missed::default());
-        assert_eq!(first.word, Answer::Text("A".into()));
+        assert_eq!(first.word, "A");
         let missed = Missed {
             earlier: vec![answered(1, "A"), answered(2, "SQLite")],
             receipts: vec![receipt()],
         };
-        let Answer::Text(second) = human.pass_on(answered(3, "B"), receipt(), missed).word else {
-            panic!("not a text")
-        };
+        let second = human.pass_on(answered(3, "B"), receipt(), missed).word;
         assert!(second.contains("SQLite") && second.ends_with("\n\nB"), "{second}");
         assert!(!second.contains("\nA\n"), "{second}");
     }

@@ -30,7 +30,6 @@ use super::view::View;
 use crate::cli::{AgentRunArgs, Permission, Sandbox};
 use crate::client::{call, expect_reply};
 use crate::command::{chats, terminal};
-use crate::display::now;
 use crate::error::CliError;
 use crate::input::text_of;
 use crate::{output, surroundings};
@@ -70,13 +69,8 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     let human = if args.no_hap {
         None
     } else {
-        Some(BrokerHuman {
-            agent_id: join(&places, &cwd, resume.clone())?,
-            places: places.clone(),
-            since: now(),
-            interrupted: Arc::default(),
-            passed_on: Arc::default(),
-        })
+        let agent_id = join(&places, &cwd, resume.clone())?;
+        Some(BrokerHuman::new(places.clone(), agent_id))
     };
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
     // The broker is told of tools also where stdout is not.
@@ -95,6 +89,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         prompt,
         cwd,
         model: args.model.clone(),
+        once: args.once,
         places,
     };
     runtime()?.block_on(async {
@@ -125,6 +120,7 @@ struct Talk {
     prompt: String,
     cwd: PathBuf,
     model: Option<String>,
+    once: bool,
     places: Places,
 }
 
@@ -150,6 +146,7 @@ impl Talk {
     async fn converse(self, mut human: BrokerHuman, mut view: View) -> bool {
         let options = HapOptions {
             resume: self.resume.clone(),
+            once: self.once,
             ..HapOptions::new(human.agent_id.to_string())
         };
         let steps = view.clone();

@@ -148,6 +148,7 @@ fn words_of(event: &HapEvent<'_>) -> Option<String> {
         }
         HapEvent::Asking(_) => "waiting for you: answer with `cueme answer`, or on the page".to_owned(),
         HapEvent::Answered(Answer::Text(_)) => "you answered; the agent goes on".to_owned(),
+        HapEvent::Answered(Answer::Done(_)) => "you ended the run".to_owned(),
         HapEvent::Answered(Answer::Declined(_)) => "you declined; the conversation ends".to_owned(),
         HapEvent::Answered(Answer::Cancelled) => "the question was closed; the conversation ends".to_owned(),
         HapEvent::Forgotten => {

@@ -19,7 +19,6 @@ use super::told::{Teller, turn_start};
 use crate::cli::CloudDriving;
 use crate::client::{call, expect_reply};
 use crate::command::agent::{BrokerHuman, runtime};
-use crate::display::now;
 use crate::error::CliError;
 use crate::output;
 use crate::runs::{Reporter, follow, run_id, title};
@@ -57,15 +56,10 @@ impl Drive {
         let callbacks = agent_id.as_ref().and_then(|agent| self.callbacks(agent, run_id));
         let turn = turn_start();
         let gate = agent_id.map(|agent_id| BrokerGate {
-            human: BrokerHuman {
-                places: self.places.clone(),
-                agent_id,
-                since: now(),
-                interrupted: Arc::default(),
-                passed_on: Arc::default(),
-            },
+            human: BrokerHuman::new(self.places.clone(), agent_id),
             run_id,
             turn: Arc::clone(&turn),
+            once: driving.once,
         });
         let reporter = Reporter::begin(self.places.clone(), run);
         let signals = RunSignals::default();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adapter_core::cursor::cloud::{
     Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
 };
-use adapter_core::hap::{Answer, Heard, Human, HumanQuestion, ends_conversation};
+use adapter_core::hap::{Answer, Heard, Human, HumanQuestion};
 use protocol_spec::endpoint::Places;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, RunId};
@@ -61,19 +61,21 @@ impl CallbackIssuer for BrokerCallbacks {
     }
 }
 
-/// Sees to it that a run ends with a human's word.
+/// Sees to it that a human ends the run.
 #[derive(Debug)]
 pub(super) struct BrokerGate {
     pub(super) human: BrokerHuman,
     pub(super) run_id: RunId,
     pub(super) turn: TurnStart,
+    /// Whether the first answer to the agent's last question ends the run.
+    pub(super) once: bool,
 }
 
 impl HumanGate for BrokerGate {
-    fn was_cued<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
-        let (human, since) = (self.human.clone(), start_of(&self.turn));
+    fn is_over<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
+        let (human, since, once) = (self.human.clone(), start_of(&self.turn), self.once);
         Box::pin(async move {
-            let looked = tokio::task::spawn_blocking(move || has_asked(&human, since)).await;
+            let looked = tokio::task::spawn_blocking(move || has_ended(&human, since, once)).await;
             // What cannot be seen has not happened: the human is rather asked once too often.
             matches!(looked, Ok(Ok(true)))
         })
@@ -91,9 +93,9 @@ impl HumanGate for BrokerGate {
             let Heard { word, confirmation } =
                 heard.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
             let word = match word {
-                Answer::Text(text) if ends_conversation(&text) => HumanWord::Done,
                 Answer::Text(text) => HumanWord::Continue(text),
-                Answer::Declined(_) | Answer::Cancelled => HumanWord::Done,
+                Answer::Done(words) => HumanWord::Done(words),
+                Answer::Declined(_) | Answer::Cancelled => HumanWord::Done(None),
             };
             Ok(Heard { word, confirmation })
         })
@@ -105,26 +107,29 @@ fn start_of(turn: &TurnStart) -> Timestamp {
     *turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says whether the agent's newest question of this turn was decided by a human and handed to it.
-///
-/// A question that is still open was not; the human finds it again as the one at the end of the run.
-fn has_asked(human: &BrokerHuman, since: Timestamp) -> Result<bool, CliError> {
+/// Says whether the human ended the run in this turn: by any answer that says so, by declining the newest question or,
+/// where once is enough, by answering it.
+fn has_ended(human: &BrokerHuman, since: Timestamp, once: bool) -> Result<bool, CliError> {
     let query = Request::History(History {
         agent: Some(human.agent_id.to_string()),
         limit: Some(QUESTIONS_LOOKED_AT),
         ..History::default()
     });
-    let mut newest: Option<CueView> = None;
+    let mut of_turn: Vec<CueView> = Vec::new();
     list(&human.places, &query, |reply| {
         let cue = expect_reply!(reply, Cue)?;
-        if newest.is_none() && cue.origin == Origin::Agent && cue.asked_at >= since {
-            newest = Some(*cue);
+        if cue.origin == Origin::Agent && cue.asked_at >= since {
+            of_turn.push(*cue);
         }
         Ok(())
     })?;
-    Ok(newest.is_some_and(|cue| {
-        matches!(cue.outcome, Outcome::Answered | Outcome::Declined) && cue.delivery != Delivery::None
-    }))
+    let ends_run = |cue: &CueView| cue.answer.as_ref().is_some_and(|answer| answer.ends_run);
+    let is_last_word = of_turn.first().is_some_and(|newest| match newest.outcome {
+        Outcome::Declined => newest.delivery != Delivery::None,
+        Outcome::Answered => once && newest.delivery != Delivery::None,
+        Outcome::Open | Outcome::Cancelled | Outcome::Superseded => false,
+    });
+    Ok(is_last_word || of_turn.iter().any(ends_run))
 }
 
 fn question(last_word: &str) -> String {
@@ -133,8 +138,7 @@ fn question(last_word: &str) -> String {
         end -= 1;
     }
     format!(
-        "{}\n\n---\nThe agent in the cloud ended its turn without asking. Say what it should do next, or decline to \
-         end the run here.",
+        "{}\n\n---\nThe agent in the cloud ended its turn. Say what it should do next, or end the run.",
         &last_word[..end]
     )
 }

@@ -198,6 +198,7 @@ fn end(
             text,
             reply,
             attachments,
+            ends_run: false,
         }),
         reason: None,
         at,

@@ -247,6 +247,7 @@ impl Form {
             text,
             reply,
             attachments: Vec::new(),
+            ends_run: false,
         }
     }
 }

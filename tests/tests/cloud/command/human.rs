@@ -65,10 +65,10 @@ fn an_answer_that_the_cloud_refused_is_not_delivered() {
 }
 
 #[test]
-fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue() {
+fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue_where_once_is_enough() {
     let script = Script::timeline(&[(0, "RUNNING"), (9_000, "FINISHED")]);
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "fix it"]);
+    let mut client = cloud.begin(&["launch", "--once", "fix it"]);
     let callback = cloud.callback(1);
     let (status, exchanged) = cloud.exchange(&callback);
     assert_eq!(status, StatusCode::OK, "{exchanged}");
@@ -103,6 +103,41 @@ fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue() {
         StatusCode::UNAUTHORIZED,
         "the token is worth nothing after the run"
     );
+}
+
+#[test]
+fn an_answer_keeps_a_cloud_run_going_and_done_ends_it() {
+    for (words, is_over) in [(&["done"][..], false), (&["--done", "ship it"][..], true)] {
+        let script = Script::timeline(&[(0, "RUNNING"), (4_000, "FINISHED")]);
+        let cloud = Cloud::start(script, 1);
+        let mut client = cloud.begin(&["launch", "fix it"]);
+        let callback = cloud.callback(1);
+        let (_, exchanged) = cloud.exchange(&callback);
+        let (token, run) = (exchanged["token"].as_str().unwrap(), callback.run_id.as_str());
+        let ask =
+            json!({"id": Uuid::now_v7(), "agent_id": callback.agent_id, "prompt": "Done?", "wait_ms": 1});
+        cloud.send_as(token, run, Method::POST, "/api/v1/hap/cue", Some(&ask));
+        let cue = cloud.question("Done?");
+        cloud.home.ok(&[&["answer", &cue], words].concat());
+        let path = format!("/api/v1/hap/cues/{cue}?wait_ms=5000");
+        let (_, heard) = cloud.send_as(token, run, Method::GET, &path, None);
+        let text = heard["told"]["text"].as_str().unwrap();
+        assert_eq!(text.contains("the human ends the run"), is_over, "{heard}");
+        cloud.send_as(
+            token,
+            run,
+            Method::POST,
+            "/api/v1/hap/ack",
+            Some(&json!({"cue_ids": [cue]})),
+        );
+        if !is_over {
+            let next = cloud.question("The agent in the cloud ended its turn.");
+            cloud.home.ok(&["answer", &next, "--done"]);
+        }
+        client.finish().expect(0);
+        assert!(cloud.home.open_cues().is_empty());
+        assert_eq!(cloud.fake.count("POST", "/followup"), 0);
+    }
 }
 
 #[test]
