@@ -84,6 +84,13 @@ pub(crate) fn note(places: &Places, input: &HookInput, folder: &Path, agent: &Ag
     let _ = record::write(places, &record);
 }
 
+/// Forgets a session that has ended: a later call of the same process belongs to another.
+pub(crate) fn forget(places: &Places, input: &HookInput) {
+    if let Some(session) = &input.session {
+        record::remove(places, input.host.tag(), session);
+    }
+}
+
 /// Tells whether a hook has spoken for this agent whose host can hold a turn until the human has answered.
 pub(crate) fn holds_turn(places: &Places, agent: &AgentId) -> bool {
     record::all(places)

@@ -12,4 +12,4 @@ mod choose;
 
 mod find;
 
-pub(crate) use find::{Evidence, SESSION_VARIABLE, find, holds_turn, note};
+pub(crate) use find::{Evidence, SESSION_VARIABLE, find, forget, holds_turn, note};
