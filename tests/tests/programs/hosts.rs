@@ -23,8 +23,8 @@ pub(crate) struct Host {
     model: fn(&mut Command, &str),
     /// Adds the prompt of a run without a window.
     headless: fn(&mut Command, &str),
-    /// Whether the suite can sit at its window: the settings are those of a person who has seen its first questions.
-    pub(crate) has_window: bool,
+    /// What its window shows once one can type, where the suite sits at it.
+    pub(crate) ready: Option<&'static str>,
     /// Adds what a run with a window needs.
     window: fn(&mut Command),
     /// What sends the typed text while a hook runs, beyond Enter.
@@ -50,7 +50,7 @@ impl Host {
         if self.refuses_here_documents {
             format!("cueme cue {AGENT} --prompt '{prompt}'")
         } else {
-            format!("cueme cue {AGENT} - <<'EOF'\n{}EOF", envelope(prompt, None))
+            here_document(prompt, None)
         }
     }
 
@@ -67,6 +67,11 @@ impl Host {
         (self.headless)(&mut command, prompt);
         command
     }
+}
+
+/// Writes a question as the rule teaches it.
+pub(crate) fn here_document(prompt: &str, payload: Option<&str>) -> String {
+    format!("cueme cue {AGENT} - <<'EOF'\n{}EOF", envelope(prompt, payload))
 }
 
 /// Every host of the suite.
@@ -95,7 +100,7 @@ const CLAUDE_CODE: Host = Host {
     headless: |command, prompt| {
         command.args(["-p", prompt]);
     },
-    has_window: true,
+    ready: Some("❯"),
     window: |_| {},
     send_key: None,
     question_tool: Some("AskUserQuestion"),
@@ -131,7 +136,7 @@ const CODEX: Host = Host {
     headless: |command, prompt| {
         command.args(["exec", "--skip-git-repo-check", prompt]);
     },
-    has_window: true,
+    ready: Some("›"),
     window: |command| {
         command.args(["-a", "on-request", "-s", "workspace-write", "--no-alt-screen"]);
     },
@@ -164,7 +169,7 @@ const OPENCODE: Host = Host {
     headless: |command, prompt| {
         command.args(["run", "--model", "scripted/scripted", prompt]);
     },
-    has_window: false,
+    ready: None,
     window: |_| {},
     send_key: None,
     question_tool: None,
@@ -187,7 +192,7 @@ const GEMINI_CLI: Host = Host {
     headless: |command, prompt| {
         command.args(["-p", prompt]);
     },
-    has_window: false,
+    ready: None,
     window: |_| {},
     send_key: None,
     question_tool: None,
@@ -223,7 +228,7 @@ const COPILOT_CLI: Host = Host {
             prompt,
         ]);
     },
-    has_window: false,
+    ready: None,
     window: |_| {},
     send_key: None,
     question_tool: None,
@@ -246,7 +251,7 @@ const QWEN_CODE: Host = Host {
     headless: |command, prompt| {
         command.arg(prompt);
     },
-    has_window: false,
+    ready: Some("Type your message"),
     window: |_| {},
     send_key: None,
     question_tool: None,

@@ -183,9 +183,7 @@ impl Scene {
         let mut command = self.host.window(self.programs, &self.model.url());
         self.furnish(&mut command);
         let terminal = Terminal::running(&command);
-        // Both draw the line to type into once they are ready.
-        let ready = if self.host.tag == "codex" { "›" } else { "❯" };
-        terminal.sees(ready);
+        terminal.sees(self.host.ready.unwrap_or_default());
         terminal
     }
 

@@ -418,6 +418,35 @@ fn our_own_calls_pass_claude_code_and_nothing_else_is_touched() {
     assert_eq!(inbox_length(&home), 0, "nobody is asked");
 }
 
+#[test]
+fn our_own_calls_pass_qwen_code_where_it_would_ask() {
+    let home = Home::new();
+    let said = |command: &str| {
+        let mut call = recorded(&home, "qwen_code", "prompt_submit");
+        call["hook_event_name"] = json!("PermissionRequest");
+        call["tool_name"] = json!("run_shell_command");
+        call["tool_input"] = json!({ "command": command, "is_background": false });
+        finish(home.start_hook("qwen_code", "own_call", &call))
+            .expect(0)
+            .stdout
+    };
+    let reply: Value = serde_json::from_str(&said(
+        "cueme cue a-b - <<'EOF'\n<cueme_prompt>\nRun `x` for $5?\n</cueme_prompt>\nEOF",
+    ))
+    .unwrap();
+    assert_eq!(
+        reply,
+        json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" } } })
+    );
+    for command in [
+        "cargo test",
+        "cueme cue a-b - <<'EOF'\nx\nEOF\nrm -rf x",
+        "cueme token",
+    ] {
+        assert_eq!(said(command), "", "{command}");
+    }
+}
+
 fn open_ids(home: &Home) -> Vec<String> {
     let inbox = home.run(&["inbox", "--json"]).expect(0).json();
     inbox.as_array().unwrap().iter().map(id_of).collect()

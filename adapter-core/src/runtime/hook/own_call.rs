@@ -55,7 +55,7 @@ fn has_only_harmless_members(tool: &ShellTool, members: &Map<String, Value>) -> 
     members.iter().all(|(name, value)| {
         name == tool.command
             || tool.harmless.contains(&name.as_str())
-            // A switch that is off, whatever it would do.
+            // A switch that is off changes nothing.
             || *value == Value::Bool(false)
     })
 }
@@ -78,7 +78,7 @@ fn is_own_command(command: &Value, programs: &[String]) -> bool {
 
 fn is_own_mcp_tool(host: Runtime, name: &str, programs: &[String]) -> bool {
     let prefix = match host {
-        Runtime::ClaudeCode | Runtime::Codex => "mcp__cueme__",
+        Runtime::ClaudeCode | Runtime::Codex | Runtime::QwenCode => "mcp__cueme__",
         Runtime::GeminiCli | Runtime::Vscode => "mcp_cueme_",
         Runtime::CopilotCli => "cueme-",
         Runtime::Opencode => "cueme_",
@@ -134,6 +134,11 @@ fn shell_tool(host: Runtime) -> Option<ShellTool> {
             &["run_shell_command"],
             "command",
             &["description", "dir_path", "directory", "is_background"],
+        ),
+        Runtime::QwenCode => (
+            &["run_shell_command"],
+            "command",
+            &["description", "directory", "is_background", "timeout"],
         ),
         Runtime::Opencode => (&["bash"], "command", &["description", "timeout", "workdir"]),
         Runtime::Kiro => (&["execute_bash"], "command", &["summary"]),

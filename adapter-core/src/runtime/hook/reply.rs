@@ -65,6 +65,8 @@ pub fn encode(input: &HookInput, reply: &HookReply) -> HookOutput {
     }
     match input.host {
         Runtime::Cursor => cursor(input, &reply),
+        // Qwen Code calls the hook where it would ask the human, and wants the answer to that.
+        Runtime::QwenCode if input.event == Event::OwnCall => claude(Event::Permission, &reply),
         Runtime::ClaudeCode | Runtime::QwenCode | Runtime::Droid => claude(input.event, &reply),
         Runtime::Codex => codex(input.event, &reply),
         Runtime::GeminiCli => gemini(input.event, &reply),

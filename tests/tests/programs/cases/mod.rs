@@ -38,16 +38,26 @@ pub(crate) const ALL: &[Scenario] = &[
     of("host_killed", host_killed::play),
     Scenario {
         name: "window",
-        runs_on: |host| host.has_window,
+        runs_on: takes_approvals,
         play: window::typed,
     },
     Scenario {
+        name: "window_cue",
+        runs_on: |host| host.ready.is_some() && host.tag != "codex",
+        play: window::here_document_asked,
+    },
+    Scenario {
         name: "approvals",
-        runs_on: |host| host.has_window,
+        runs_on: takes_approvals,
         play: window::approved,
     },
     of("remove", remove::play),
 ];
+
+/// The hosts with a hook for approvals that the suite can start; both have windows.
+fn takes_approvals(host: &Host) -> bool {
+    matches!(host.tag, "claude_code" | "codex")
+}
 
 const fn of(name: &'static str, play: fn(&'static Programs, &'static Host) -> Vec<Row>) -> Scenario {
     Scenario {

@@ -1,9 +1,8 @@
 //! The verbs in the host's shell tool, as the rule teaches them: join, every kind of question, a pause, and an end.
 
-use cueme_tests::envelope;
 use cueme_tests::model_server::{AGENT, Step};
 
-use crate::hosts::Host;
+use crate::hosts::{Host, here_document};
 use crate::programs::Programs;
 use crate::scene::{Rule, Scene};
 use crate::verdict::{Row, Rows};
@@ -18,7 +17,7 @@ struct Cue {
     reads: &'static str,
 }
 
-const NASTY: &str = "Keep `rm -rf \"$HOME/x\"`? 它说:\"好\" — it's $5 & {\"a\":[1,'b']} !history \\n\n```sh\necho $(date) | tee 'a b'\n```";
+pub(super) const NASTY: &str = "Keep `rm -rf \"$HOME/x\"`? 它说:\"好\" — it's $5 & {\"a\":[1,'b']} !history \\n\n```sh\necho $(date) | tee 'a b'\n```";
 
 const CUES: &[Cue] = &[
     Cue {
@@ -65,10 +64,10 @@ const CUES: &[Cue] = &[
 pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host);
     let mut steps = vec![Step::shell(format!("cueme join {}", host.tag))];
-    steps.extend(CUES.iter().map(|cue| {
-        let envelope = envelope(cue.prompt, cue.payload);
-        Step::shell(format!("cueme cue {AGENT} - <<'EOF'\n{envelope}EOF"))
-    }));
+    steps.extend(
+        CUES.iter()
+            .map(|cue| Step::shell(here_document(cue.prompt, cue.payload))),
+    );
     steps.push(Step::shell(format!("cueme pause {AGENT} \"Ready to deploy?\"")));
     steps.push(Step::say("I have done what you said."));
     let mut rules: Vec<Rule<'_>> = CUES

@@ -1,9 +1,8 @@
 //! The end of a turn: the human is asked unless the agent's last action was a question that was answered.
 
-use cueme_tests::envelope;
-use cueme_tests::model_server::{AGENT, Step};
+use cueme_tests::model_server::Step;
 
-use crate::hosts::Host;
+use crate::hosts::{Host, here_document};
 use crate::programs::Programs;
 use crate::scene::{Ran, Rule, Scene};
 use crate::verdict::{Row, Rows};
@@ -34,10 +33,10 @@ pub(super) fn silent(programs: &'static Programs, host: &'static Host) -> Vec<Ro
 /// The agent asks wrongly, so that nobody is asked, and ends.
 pub(super) fn after_a_failure(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host);
-    let wrong = envelope("Which one?", Some(r#"{"type":"no such payload"}"#));
+    let wrong = here_document("Which one?", Some(r#"{"type":"no such payload"}"#));
     let steps = vec![
         Step::shell(format!("cueme join {}", host.tag)),
-        Step::shell(format!("cueme cue {AGENT} - <<'EOF'\n{wrong}EOF")),
+        Step::shell(wrong),
     ];
     let ran = ended(&scene, "scenario-failure", steps);
     let mut rows = Rows::of(host.tag);

@@ -4,7 +4,8 @@ use cueme_tests::model_server::Step;
 use cueme_tests::{Terminal, eventually};
 use serde_json::json;
 
-use crate::hosts::Host;
+use super::shell::NASTY;
+use crate::hosts::{Host, here_document};
 use crate::programs::Programs;
 use crate::scene::{Human, Rule, Scene};
 use crate::verdict::{Row, Rows};
@@ -57,6 +58,37 @@ pub(super) fn typed(programs: &'static Programs, host: &'static Host) -> Vec<Row
     rows.done()
 }
 
+/// A question as the rule teaches it, asked in the window: no dialog stands before it.
+pub(super) fn here_document_asked(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
+    let scene = Scene::connected(programs, host);
+    let play = scene.model.play(
+        "scenario-document",
+        vec![
+            Step::shell(format!("cueme join {}", host.tag)),
+            Step::shell(here_document(
+                NASTY,
+                Some(r#"{"type":"choice","options":["it's `ok`","$no"]}"#),
+            )),
+            Step::say("It is kept."),
+        ],
+    );
+    let terminal = scene.window();
+    terminal.types("scenario-document: do as the script says.");
+    enter(&terminal);
+    let rules = [Rule {
+        about: NASTY,
+        answer: &["--select", "$no"],
+    }];
+    let mut human = Human::new(&scene, &rules);
+    looks_until(&mut human, |_| play.is_over());
+    let is_told = play.told().get(2).is_some_and(|told| told.contains("$no"));
+    let mut rows = Rows::of(host.tag);
+    rows.check("cue in a here-document in the window: no dialog", is_told, || {
+        format!("told: {:#?}\n{}", play.told(), terminal.screen())
+    });
+    rows.done()
+}
+
 /// `--approvals --questions`: a tool that needs permission, and the host's own question, are answered in the inbox.
 pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::empty(programs, host);
@@ -98,14 +130,10 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
     terminal.types("scenario-approvals: do as the script says.");
     enter(&terminal);
     let mut human = Human::new(&scene, &rules);
-    let deadline = std::time::Instant::now() + cueme_tests::PATIENCE * 2;
     // The end is asked too, which comes last.
-    while !human.asked.iter().any(|cue| cue.prompt.contains("It is done."))
-        && std::time::Instant::now() < deadline
-    {
-        human.look();
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    looks_until(&mut human, |human| {
+        human.asked.iter().any(|cue| cue.prompt.contains("It is done."))
+    });
     let made = |name: &str| scene.project().join(name).exists();
     let mut rows = Rows::of(host.tag);
     let story = || {
@@ -141,6 +169,15 @@ fn needs_permission(host: &Host, command: &str) -> Step {
         }
     } else {
         Step::shell(command)
+    }
+}
+
+/// Lets the human look until this is so, or for as long as a slow machine may need.
+fn looks_until(human: &mut Human<'_>, is_so: impl Fn(&Human<'_>) -> bool) {
+    let deadline = std::time::Instant::now() + cueme_tests::PATIENCE * 2;
+    while !is_so(human) && std::time::Instant::now() < deadline {
+        human.look();
+        std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
 

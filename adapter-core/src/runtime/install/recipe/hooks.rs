@@ -191,12 +191,20 @@ fn hooks(shape: HookShape, request: &Request<'_>) -> Vec<Hook> {
 }
 
 /// The hook that lets our own calls through, where no rule of the host can say which those are.
+///
+/// Qwen Code reads each line of a here-document as a command of its own, and calls its hook before a tool only once the
+/// tool is permitted.
 fn own_call(request: &Request<'_>) -> Option<Hook> {
-    (request.runtime == Runtime::ClaudeCode).then_some(Hook {
-        host_event: "PreToolUse",
+    let (host_event, tool) = match request.runtime {
+        Runtime::ClaudeCode => ("PreToolUse", "Bash"),
+        Runtime::QwenCode => ("PermissionRequest", "run_shell_command"),
+        _ => return None,
+    };
+    Some(Hook {
+        host_event,
         event: "own_call",
         seconds: QUICK_SECONDS,
-        matcher: Some("Bash"),
+        matcher: Some(tool),
     })
 }
 

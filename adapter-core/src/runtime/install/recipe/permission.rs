@@ -1,8 +1,8 @@
 //! Permission to run our four agent verbs without being asked, in each host's own terms.
 //!
 //! A host whose rule is only a prefix still reads the rest of the line itself: Codex and opencode judge each command of
-//! a line, VS Code each part of it, Cursor the words of each command. Claude Code refuses our payloads whatever its
-//! rules say, so there a hook decides by our own reading and no rule is written.
+//! a line, VS Code each part of it, Cursor the words of each command. Claude Code refuses our payloads in
+//! spite of its rules, so there a hook decides by our own reading and no rule is written.
 
 use serde_json::json;
 
