@@ -82,6 +82,7 @@ fn every_host_with_hooks_has_its_events_covered() {
             | Runtime::Codex
             | Runtime::GeminiCli
             | Runtime::CopilotCli
+            | Runtime::QwenCode
             | Runtime::Opencode => &with_end,
             _ => &usual,
         };

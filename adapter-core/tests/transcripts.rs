@@ -1,7 +1,7 @@
 //! What the transcripts of real programs say about the end of a turn.
 //!
 //! `transcripts/<runtime>.<case>.jsonl` were written by the published programs (Claude Code 2.1.197, Codex 0.169.0,
-//! Copilot CLI 1.0.102, Gemini CLI 0.61.0) while a scripted model ran `cueme pause`; what does not matter here was taken
+//! Copilot CLI 1.0.102, Gemini CLI 0.61.0, Qwen Code 0.24.4) while a scripted model ran `cueme pause`; what does not matter here was taken
 //! out of their lines.
 
 // Helpers of a test fail the test by panicking; the lint only exempts the test functions themselves.
@@ -42,6 +42,9 @@ fn a_call_ended_as_the_host_recorded_it() {
         ("gemini_cli.succeeded", CallResult::Succeeded),
         ("gemini_cli.still_open", exit(75)),
         ("gemini_cli.refused", refused()),
+        ("qwen_code.succeeded", CallResult::Succeeded),
+        ("qwen_code.still_open", exit(75)),
+        ("qwen_code.refused", refused()),
     ];
     for (name, result) in cases {
         let turn = turn(name);
@@ -108,6 +111,46 @@ fn what_a_command_prints_is_not_taken_for_the_hosts_record() {
         codex(r#"{"output":"x","metadata":{"exit_code":3}}"#),
         CallResult::Failed { exit: Some(3) }
     );
+}
+
+#[test]
+fn thoughts_mcp_and_the_background_are_read_in_qwen_code() {
+    let message =
+        |kind: &str, parts: serde_json::Value| json!({ "type": kind, "message": { "parts": parts } });
+    let asked = |tool: &str, result: serde_json::Value| {
+        let call = json!([{ "text": "Let me think.", "thought": true },
+                          { "functionCall": { "id": "c1", "name": tool, "args": { "command": "cueme pause a" } } }]);
+        let mut ended = message(
+            "tool_result",
+            json!([{ "functionResponse": { "id": "c1", "name": tool } }]),
+        );
+        ended["toolCallResult"] = result;
+        let lines = [
+            message("user", json!([{ "text": "fix it" }])),
+            message("assistant", call),
+            ended,
+        ];
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        turn_of(&text).unwrap()
+    };
+    let background = asked(
+        "run_shell_command",
+        json!({ "status": "success", "resultDisplay": "Background shell bg_1 started (pid 7)." }),
+    );
+    assert_eq!(background.last_result, CallResult::Running { handle: None });
+    assert_eq!(background.last_message, None, "a thought is not said");
+    let tool = asked(
+        "mcp__cueme__pause",
+        json!({ "status": "success", "resultDisplay": "Continue" }),
+    );
+    assert!(tool.last_call.as_ref().is_some_and(is_cue_call));
+    assert_eq!(tool.last_result, CallResult::Succeeded);
+    for status in ["error", "cancelled"] {
+        let ended = asked("mcp__cueme__pause", json!({ "status": status }));
+        assert_eq!(ended.last_result, CallResult::Failed { exit: None }, "{status}");
+    }
+    let unknown = asked("mcp__cueme__pause", json!(null));
+    assert_eq!(unknown.last_result, CallResult::Unknown);
 }
 
 #[test]

@@ -11,11 +11,8 @@ pub(crate) struct Limit {
 
 const CODEX_SANDBOX: &str = "Codex runs a command with a here-document in its sandbox, where no socket can be opened; the MCP tool \
      `cue` and `cueme cue <id> --prompt … --payload …` work";
-const QWEN_PERMISSION: &str = "without a window Qwen Code refuses a here-document in spite of the rules that `init` writes; the MCP tool \
-     `cue` and `cueme cue <id> --prompt … --payload …` work";
-const QWEN_RECORDS: &str = "open: we do not read Qwen Code's records of a turn yet, so an agent that has asked may be asked about once more";
-const QWEN_PROMPTS: &str = "open: Qwen Code calls its prompt hook for its own requests too, which we take for a human who types: a question \
-     whose wait ended is closed";
+const QWEN_PERMISSION: &str = "Qwen Code takes each line of a here-document for a command of its own, and without a window it calls no hook that could \
+     permit it; the MCP tool `cue` and `cueme cue <id> --prompt … --payload …` work";
 const GEMINI_SUBSTITUTION: &str = "Gemini CLI takes the text of a here-document for shell words and refuses `$(` and backticks in it; the \
      MCP tool `cue` works";
 const OPENCODE_RUN: &str = "`opencode run` exits as soon as the agent is idle and takes its plugin along: the human is asked, but no answer can \
@@ -34,22 +31,6 @@ const ALL: &[Limit] = &[
     limit("qwen_code", "cue, confirm", QWEN_PERMISSION),
     limit("qwen_code", "cue, form", QWEN_PERMISSION),
     limit("qwen_code", NASTY, QWEN_PERMISSION),
-    limit(
-        "qwen_code",
-        "question answered, then the end: not asked again",
-        QWEN_RECORDS,
-    ),
-    limit(
-        "qwen_code",
-        "MCP question answered, then the end: not asked again",
-        QWEN_RECORDS,
-    ),
-    limit("qwen_code", "two sessions at once", QWEN_RECORDS),
-    limit(
-        "qwen_code",
-        "wait longer than the shell's limit: the same command waits on",
-        QWEN_PROMPTS,
-    ),
     limit("gemini_cli", NASTY, GEMINI_SUBSTITUTION),
     limit("opencode", "end without asking: the human is asked", OPENCODE_RUN),
     limit("opencode", "declined: the turn ends", OPENCODE_RUN),

@@ -136,6 +136,20 @@ const GEMINI_CLI: Host = Host {
     has_sessions: true,
 };
 
+const QWEN_CODE: Host = Host {
+    tag: "qwen_code",
+    events: &["session_start", "prompt_submit", "stop"],
+    passes: |_| "{}\n",
+    at_start: Ear::At("/hookSpecificOutput/additionalContext"),
+    at_prompt: Ear::At("/hookSpecificOutput/additionalContext"),
+    at_stop: Ear::At("/reason"),
+    aborted: None,
+    subagent: ("agent_id", "sub-1"),
+    transcript: Some(qwen_lines),
+    gate: None,
+    has_sessions: true,
+};
+
 const OPENCODE: Host = Host {
     tag: "opencode",
     events: &["session_start", "prompt_submit", "stop"],
@@ -227,6 +241,15 @@ fn gemini_lines(command: &str, message: &str) -> Vec<Value> {
         json!({ "id": "m1", "type": "user", "content": [{ "text": "fix it" }] }),
         json!({ "id": "m2", "type": "gemini", "content": message,
                 "toolCalls": [{ "name": "run_shell_command", "args": { "command": command } }] }),
+    ]
+}
+
+fn qwen_lines(command: &str, message: &str) -> Vec<Value> {
+    vec![
+        json!({ "uuid": "m1", "type": "user", "message": { "parts": [{ "text": "fix it" }] } }),
+        json!({ "uuid": "m2", "type": "assistant", "message": { "parts": [
+            { "functionCall": { "id": "c1", "name": "run_shell_command", "args": { "command": command } } }] } }),
+        json!({ "uuid": "m3", "type": "assistant", "message": { "parts": [{ "text": message }] } }),
     ]
 }
 
@@ -671,6 +694,11 @@ fn copilot_cli() {
 #[test]
 fn gemini_cli() {
     play(&GEMINI_CLI);
+}
+
+#[test]
+fn qwen_code() {
+    play(&QWEN_CODE);
 }
 
 #[test]

@@ -80,6 +80,14 @@ impl Scene {
         ended(self.start(event, input))
     }
 
+    /// How many sessions are noted.
+    fn records(&self) -> usize {
+        fs::read_dir(self.home.path().join("data/sessions"))
+            .into_iter()
+            .flatten()
+            .count()
+    }
+
     fn inbox(&self) -> Vec<Value> {
         let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
         inbox.as_array().unwrap().clone()
@@ -163,6 +171,16 @@ fn turn(host: &str, command: &str, exit: i64) -> Vec<Value> {
                   } } } }] }] }),
             json!({ "id": "m2", "type": "gemini", "content": "Done." }),
         ],
+        "qwen_code" => vec![
+            json!({ "uuid": "m0", "type": "user", "message": { "parts": [{ "text": "fix it" }] } }),
+            json!({ "uuid": "m1", "type": "assistant", "message": { "parts": [
+                { "functionCall": { "id": "c1", "name": "run_shell_command", "args": { "command": command } } }] } }),
+            json!({ "uuid": "m2", "type": "tool_result", "message": { "parts": [
+                { "functionResponse": { "id": "c1", "name": "run_shell_command", "response": { "output": "yes" } } }] },
+                "toolCallResult": { "callId": "c1", "status": if exit == 0 { "success" } else { "error" },
+                                    "resultDisplay": { "type": "shell_result", "exitCode": exit } } }),
+            json!({ "uuid": "m3", "type": "assistant", "message": { "parts": [{ "text": "Done." }] } }),
+        ],
         other => panic!("{other} has no transcript here"),
     }
 }
@@ -179,7 +197,14 @@ fn stop_after(scene: &Scene, command: &str, exit: i64) -> Value {
     input
 }
 
-const HOSTS: [&str; 5] = ["claude_code", "codex", "copilot_cli", "gemini_cli", "opencode"];
+const HOSTS: [&str; 6] = [
+    "claude_code",
+    "codex",
+    "copilot_cli",
+    "gemini_cli",
+    "qwen_code",
+    "opencode",
+];
 
 /// The input of a stop after a cue that ended like this, in a turn in which another cue was answered.
 fn stop_after_second_cue(scene: &Scene, exit: i64) -> Value {
@@ -418,10 +443,12 @@ fn a_session_that_ends_closes_what_it_left() {
         "gemini_cli",
         "copilot_cli",
         "cursor",
+        "qwen_code",
         "opencode",
     ] {
         let scene = Scene::new(host);
         let agent = scene.agent();
+        assert_eq!(scene.records(), 1, "{host}");
         let (listening, _) = scene.home.ask(&agent, "Which path?", None);
         scene.home.ask_for("1ms", &agent, "Which port?", None).expect(75);
         scene.home.ask_for("1ms", &agent, "Which host?", None).expect(75);
@@ -434,6 +461,7 @@ fn a_session_that_ends_closes_what_it_left() {
             "{host}"
         );
         scene.is_closed(&left, "session ended");
+        assert_eq!(scene.records(), 0, "{host}: its session is forgotten");
         let still = scene.inbox();
         assert_eq!(still.len(), 1, "{host}: somebody waits for this one");
         assert_eq!(
@@ -443,4 +471,24 @@ fn a_session_that_ends_closes_what_it_left() {
         );
         drop(listening);
     }
+}
+
+#[test]
+fn a_request_of_qwen_code_itself_is_not_the_humans_prompt() {
+    let scene = Scene::new("qwen_code");
+    let agent = scene.agent();
+    scene.home.ask_for("1ms", &agent, "Which port?", None).expect(75);
+    let mut own = scene.input("prompt_submit");
+    own.as_object_mut().unwrap().remove("submitted_prompt");
+    // A tool's result carries no words, or a remark of the host's.
+    for words in ["", "<system-reminder>mind the tests</system-reminder>"] {
+        own["prompt"] = json!(words);
+        assert_eq!(scene.run("prompt_submit", &own), json!({}));
+        assert_eq!(scene.inbox().len(), 1, "{words:?}");
+    }
+    // It names the next prompt anew, and not every way to type one says that it was submitted.
+    own["prompt"] = json!("use 8080");
+    own["prompt_id"] = json!("sess-6########1");
+    scene.run("prompt_submit", &own);
+    assert!(scene.inbox().is_empty());
 }

@@ -1,4 +1,4 @@
-//! What is known about how hosts record the end of a turn.
+//! What is known about how hosts record and report a turn.
 
 use super::Runtime;
 
@@ -6,9 +6,13 @@ impl Runtime {
     /// Tells whether the agent's last message may reach the transcript after the stop hook was called.
     ///
     /// Copilot CLI 1.0.102 writes it up to a quarter of a second later, followed by a record of the hook itself. Claude
-    /// Code under `claude-code-acp` is as late, and tells the message in the hook's input only in newer versions.
+    /// Code under `claude-code-acp` is as late, and tells the message in the hook's input only in newer versions. Qwen
+    /// Code 0.24.4 hands its records to a queue and calls the hook at once.
     pub fn records_turn_late(self) -> bool {
-        matches!(self, Runtime::CopilotCli | Runtime::Vscode | Runtime::ClaudeCode)
+        matches!(
+            self,
+            Runtime::CopilotCli | Runtime::Vscode | Runtime::ClaudeCode | Runtime::QwenCode
+        )
     }
 
     /// Tells whether the stop hook is told all texts of the turn instead of the last message.
@@ -23,5 +27,12 @@ impl Runtime {
     /// Claude Code 2.1.197 writes `queue-operation` records.
     pub fn records_typing(self) -> bool {
         self == Runtime::ClaudeCode
+    }
+
+    /// Tells whether the prompt hook is called for the host's own requests too.
+    ///
+    /// Qwen Code 0.24.4 calls it with each tool result.
+    pub fn calls_prompt_hook_itself(self) -> bool {
+        self == Runtime::QwenCode
     }
 }

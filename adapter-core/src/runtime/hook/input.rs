@@ -127,6 +127,10 @@ pub struct HookInput {
     pub transcript: Option<PathBuf>,
     /// What the human typed.
     pub prompt: Option<String>,
+    /// The prompt that this event belongs to, as the host names it.
+    pub prompt_id: Option<String>,
+    /// Whether the host says that the prompt is not one of its own requests but a human's.
+    pub is_submitted: bool,
     /// The tool that is about to run.
     pub tool: Option<ToolCall>,
     /// Why the session started: `startup`, `resume`, `compact` and so on.
@@ -242,6 +246,8 @@ pub fn decode(
             .or_else(|| variable("CURSOR_TRANSCRIPT_PATH"))
             .map(PathBuf::from),
         prompt: prompt(&members, &variable),
+        prompt_id: members.text(&["prompt_id"]),
+        is_submitted: members.text(&["submitted_prompt"]).is_some(),
         tool: tool(&value),
         source: members.text(&["source"]),
     })

@@ -20,13 +20,14 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let Some(session) = input.session.as_deref().filter(|_| !input.subagent) else {
         return Ok(Verdict::pass());
     };
-    if continuation::is_it(called.places, session, input.prompt.as_deref()) {
+    if is_of_the_host(called, session) || continuation::is_it(called.places, session, input.prompt.as_deref())
+    {
         return Ok(Verdict::pass());
     }
     let Some(agent) = agent::of_session(called.places, input)? else {
         return Ok(Verdict::pass());
     };
-    turn_start::mark(called.places, session);
+    turn_start::mark(called.places, session, input.prompt_id.as_deref());
     if !listens(called) {
         close::left_behind(called.places, &agent, TYPED_HERE)?;
         return Ok(Verdict::pass());
@@ -49,6 +50,17 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
         HookReply::Context(text)
     };
     Ok(Verdict::delivering(reply, receipts))
+}
+
+/// Tells whether nobody has typed and the host only goes on with the turn: no words, or the prompt that the turn began with.
+fn is_of_the_host(called: &Called<'_>, session: &str) -> bool {
+    let input = called.input;
+    if input.is_submitted || !input.host.calls_prompt_hook_itself() {
+        return false;
+    }
+    let is_same =
+        || input.prompt_id.is_some() && turn_start::prompt_id(called.places, session) == input.prompt_id;
+    input.prompt.is_none() || is_same()
 }
 
 fn words(collected: &Collected) -> String {

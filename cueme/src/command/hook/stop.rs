@@ -67,7 +67,7 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
         Standing::Silent => ask(called, &turn, own, key.as_deref())?,
     };
     if let HookReply::Continue(text) = &verdict.reply {
-        turn_start::mark(called.places, session);
+        turn_start::mark(called.places, session, input.prompt_id.as_deref());
         continuation::note(called.places, session, text);
     }
     Ok(verdict.under(lease))

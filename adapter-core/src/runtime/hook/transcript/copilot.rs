@@ -31,7 +31,7 @@ pub(super) fn hook_start(data: &Value) -> Vec<Said> {
     vec![Said::StopHook { at }]
 }
 
-/// A command that ran counts as a success here, whatever its exit code.
+/// A command that ran counts as a success here, with any exit code.
 fn ended(data: &Value) -> CallResult {
     let shell = data.get("shellExecution").unwrap_or(&Value::Null);
     if let Some(code) = shell.get("exitCode").and_then(Value::as_i64) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CallResult, claude, codex, copilot, gemini};
+use super::{CallResult, claude, codex, copilot, gemini, qwen};
 use crate::runtime::hook::ToolCall;
 
 /// Something that was said, and the id of the line that says it.
@@ -56,6 +56,7 @@ pub(super) fn entries(line: &Value) -> Vec<Entry> {
         Some("hook.start") => copilot::hook_start(inner("data")),
         Some("user.message") => vec![Said::Prompt],
         Some("gemini") => gemini::message(line),
+        _ if qwen::is_message(line) => qwen::message(line),
         _ => claude::message(line),
     };
     // Codex gives its lines no id, but a time.

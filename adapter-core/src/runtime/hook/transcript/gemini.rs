@@ -1,4 +1,4 @@
-//! Records of Gemini CLI, and of Qwen Code where it writes the same ones.
+//! Records of Gemini CLI.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) fn message(line: &Value) -> Vec<Said> {
     calls.chain(words).collect()
 }
 
-/// A command that ran counts as a success here, whatever its exit code.
+/// A command that ran counts as a success here, with any exit code.
 fn ended(made: &Value) -> Option<CallResult> {
     match text(made, "status")? {
         "success" => Some(match exit_code(made) {

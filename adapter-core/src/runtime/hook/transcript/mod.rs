@@ -9,6 +9,7 @@ mod copilot;
 mod entry;
 mod follow;
 mod gemini;
+mod qwen;
 mod result;
 mod tail;
 
