@@ -92,6 +92,7 @@ impl Fake {
             resume: None,
             cwd: Some(self.home.path().to_owned()),
             env: self.env.clone(),
+            human_time: None,
         }
     }
 

@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use protocol_spec::time::Timestamp;
+use serde_json::{Value, json};
 
-use crate::stage::{Stage, events, text};
+use crate::stage::{QUESTION, Stage, events, text};
 use crate::support::eventually;
 
 #[test]
@@ -19,6 +20,56 @@ fn a_slow_trickle_of_bytes_is_one_healthy_turn() {
         (text(&ended).as_str(), events(&ended, "done").len()),
         ("Hello there.", 1)
     );
+    stage.nothing_is_left();
+}
+
+/// A stage whose turns may take this long.
+fn stage_with_limit(scenario: &'static str, timeout_ms: i64) -> Stage {
+    let stage = Stage::new(scenario);
+    let mut model = Stage::cursor_model(&[]);
+    model["timeoutMs"] = json!(timeout_ms);
+    stage.configure(&json!({"models": {"m": model}}));
+    stage
+}
+
+/// Waits until a question has been open for longer than this; returns it.
+fn open_for_longer_than(stage: &Stage, limit_ms: i64) -> String {
+    let id = stage.home.waited_for(QUESTION);
+    eventually(|| {
+        let asked_at = stage.home.open(QUESTION)?["asked_at"]
+            .as_str()?
+            .parse::<Timestamp>()
+            .ok()?;
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        (i64::try_from(now.as_millis()).ok()? - asked_at.as_millis() > limit_ms).then_some(())
+    });
+    id
+}
+
+#[test]
+fn the_deadline_of_a_turn_does_not_run_while_its_question_is_open() {
+    let stage = stage_with_limit("hap_ok", 2500);
+    let running = stage.start(&["agent", "run", "do it"]);
+    let id = open_for_longer_than(&stage, 2 * 2500);
+    stage.home.run(&["answer", &id, "--done"]).expect(0);
+    let ended = running.finish().expect(0);
+    assert_eq!(events(&ended, "error"), Vec::<Value>::new());
+    assert_eq!(stage.delivery(&id), "acknowledged");
+    stage.nothing_is_left();
+}
+
+#[test]
+fn the_deadline_of_a_turn_goes_on_once_its_question_is_answered() {
+    let stage = stage_with_limit("hap_ok", 2500);
+    let file = stage.home.path().join("cue.sh");
+    let asks = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{asks}\nexec sleep 3600")).unwrap();
+    let running = stage.start(&["agent", "run", "do it"]);
+    let id = open_for_longer_than(&stage, 2500);
+    stage.home.run(&["answer", &id, "go on"]).expect(0);
+    let ended = running.finish().expect(1);
+    assert_eq!(events(&ended, "error")[0]["data"]["code"], "TIMEOUT");
+    assert_eq!(stage.delivery(&id), "acknowledged");
     stage.nothing_is_left();
 }
 

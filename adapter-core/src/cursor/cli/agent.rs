@@ -9,6 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::cancel::Cancelled;
+use super::deadline::HumanTime;
 use super::evidence::Evidence;
 use super::invocation::{CliSpec, TurnRequest};
 use super::normalise::{Ending, Item, Note, Sink};
@@ -50,6 +51,8 @@ pub struct CliAgent {
     pub graces: Graces,
     /// Stops the running turn.
     pub cancelled: Cancelled,
+    /// Knows how long the human takes, which is no time of the turn.
+    pub human_time: Option<Arc<dyn HumanTime>>,
     /// The conversation so far, which a custom CLI is sent in full.
     messages: Vec<Message>,
 }
@@ -70,6 +73,7 @@ impl CliAgent {
             chats: None,
             graces: Graces::default(),
             cancelled: Cancelled::never(),
+            human_time: None,
             messages: Vec::new(),
         }
     }
@@ -177,6 +181,7 @@ impl CliAgent {
                 resume: resume.map(str::to_owned),
                 cwd: self.cwd.clone(),
                 env: env.clone(),
+                human_time: self.human_time.clone(),
             };
             let mut round = Round {
                 sink,

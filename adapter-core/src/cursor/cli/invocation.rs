@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::deadline::HumanTime;
 use super::normalise::NormaliserOptions;
 use crate::contract::{OutputFormat, Turn};
 
@@ -24,6 +26,8 @@ pub struct TurnRequest {
     pub cwd: Option<PathBuf>,
     /// Added to the environment of this process, which is passed on in full.
     pub env: BTreeMap<String, String>,
+    /// Knows how long the human takes; without it, all time is the agent's.
+    pub human_time: Option<Arc<dyn HumanTime>>,
 }
 
 impl TurnRequest {
@@ -155,6 +159,7 @@ mod tests {
             resume: None,
             cwd: None,
             env: BTreeMap::new(),
+            human_time: None,
         }
     }
 

@@ -4,13 +4,14 @@
 //! new in it, and the [`normalise`] machine makes events of them, [`activity`] for watchers and [`evidence`] for the
 //! HAP gate.
 //! [`replay`] does that for a recorded stream; [`run`] for a live one, called by an [`invocation`], with [`recover`]
-//! deciding what follows a failure, [`resume`] proving that a chat was continued, and an [`agent`] putting it all
+//! deciding what follows a failure, [`deadline`] whose time it is, [`resume`] proving that a chat was continued, and an [`agent`] putting it all
 //! together.
 //! [`probe`] asks the CLI about itself, and the [`doctor`] explains the answers. [`process`] holds what depends on the platform.
 
 mod activity;
 mod agent;
 mod cancel;
+mod deadline;
 mod doctor;
 mod evidence;
 mod fault;
@@ -33,6 +34,7 @@ mod tool;
 pub use activity::{Activity, ActivityData, Phase};
 pub use agent::CliAgent;
 pub use cancel::{Cancelled, Canceller, cancellation};
+pub use deadline::HumanTime;
 pub use doctor::{
     Finding, Permissions, State, examine, examine_args, examine_chats, examine_custom, examine_key,
 };

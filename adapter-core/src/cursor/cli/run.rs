@@ -1,11 +1,12 @@
 //! Runs one turn of a CLI and sees to it that nothing of it is left behind.
 //!
 //! A result ends the turn, not the end of the process: the CLI may hang afterwards, and a grandchild may keep its
-//! pipe open. There is a deadline for the whole turn and none between two lines, because healthy turns are silent
-//! for minutes.
+//! pipe open. There is a deadline for the agent's part of the whole turn and none between two lines, because healthy
+//! turns are silent for minutes.
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::cancel::Cancelled;
+use super::deadline::deadline;
 use super::evidence::Evidence;
 use super::fault::Exit;
 use super::invocation::{CliSpec, Invocation, Stdin, TurnRequest};
@@ -95,7 +97,7 @@ pub async fn run_turn(
             return report(normaliser, None, String::new(), sink);
         }
     };
-    let deadline = Instant::now() + spec.deadline;
+    let deadline = deadline(spec.deadline, request.human_time.clone());
     let why = running
         .listen(&mut normaliser, deadline, graces, &mut cancelled, sink)
         .await;
@@ -217,7 +219,7 @@ impl Running {
     async fn listen(
         &mut self,
         normaliser: &mut Normaliser,
-        deadline: Instant,
+        deadline: impl Future<Output = ()>,
         graces: Graces,
         cancelled: &mut Cancelled,
         sink: &mut (dyn Sink + Send),
@@ -226,7 +228,8 @@ impl Running {
             return Why::Closed;
         };
         let mut buffer = vec![0; READ_BYTES];
-        let mut drained_at = deadline;
+        let mut deadline = pin!(deadline);
+        let mut drained_at = Instant::now();
         let why = loop {
             tokio::select! {
                 biased;
@@ -234,7 +237,7 @@ impl Running {
                     normaliser.abort(ErrorData::new(ErrorCode::Cancelled, "the turn was cancelled"), sink);
                     break Why::Stopped;
                 }
-                () = sleep_until(deadline) => {
+                () = &mut deadline => {
                     normaliser.abort(ErrorData::new(ErrorCode::Timeout, "the turn took longer than its deadline"), sink);
                     break Why::Stopped;
                 }
@@ -247,7 +250,7 @@ impl Running {
                 },
                 status = self.child.wait(), if self.exit.is_none() => {
                     self.exit = Some(status.map_or(Exit::Code(-1), exit_of));
-                    drained_at = deadline.min(Instant::now() + graces.drain);
+                    drained_at = Instant::now() + graces.drain;
                 }
                 // The process is gone and somebody else holds its pipe.
                 () = sleep_until(drained_at), if self.exit.is_some() => break Why::Closed,

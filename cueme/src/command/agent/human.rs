@@ -1,15 +1,18 @@
 //! Reaches the human through the broker, for the agent that is driven here.
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
+use adapter_core::cursor::cli::HumanTime;
 use adapter_core::hap::{
     Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
 };
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{History, Receipts, Request, Told};
+use protocol_spec::message::{CueView, History, Receipts, Request, Told};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
@@ -20,7 +23,7 @@ use crate::display::now;
 use crate::error::CliError;
 
 /// How many of the agent's last questions are looked at.
-const QUESTIONS_LOOKED_AT: u32 = 20;
+const QUESTIONS_LOOKED_AT: u32 = 50;
 
 /// The human behind the broker.
 #[derive(Debug, Clone)]
@@ -51,6 +54,19 @@ impl Human for BrokerHuman {
 
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
+    }
+}
+
+impl HumanTime for BrokerHuman {
+    fn waited(&self, since: SystemTime) -> Pin<Box<dyn Future<Output = Duration> + Send + '_>> {
+        let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        let human = self.clone();
+        Box::pin(async move {
+            // A broker that cannot be asked lets the deadline stand.
+            let waited = self.on_thread(move || human.open_time(since)).await;
+            waited.unwrap_or_default()
+        })
     }
 }
 
@@ -92,25 +108,46 @@ impl BrokerHuman {
         Ok(taken)
     }
 
-    /// Returns the newest question that the agent asked in this conversation and whose outcome it has not heard: nobody
-    /// has decided it, or the answer came when the agent listened no more.
-    fn unheard(&self) -> Result<Option<CueId>, CliError> {
+    /// Returns how much of the time since then a question of the agent was open, up to now.
+    fn open_time(&self, since: Timestamp) -> Result<Duration, CliError> {
+        let now = now();
+        let mut spans = Vec::new();
+        self.newest_questions(|cue| {
+            let is_of_turn = cue.asked_at >= since || cue.waiting > 0 || cue.decided_at.is_some();
+            let end = cue.released_at.or(cue.decided_at).unwrap_or(now);
+            if is_of_turn && end > since {
+                spans.push((cue.asked_at.max(since), end.min(now)));
+            }
+        })?;
+        Ok(Duration::from_millis(covered(spans)))
+    }
+
+    /// Shows the newest questions of the agent, newest first.
+    fn newest_questions(&self, mut each: impl FnMut(&CueView)) -> Result<(), CliError> {
         let query = Request::History(History {
             agent: Some(self.agent_id.to_string()),
             limit: Some(QUESTIONS_LOOKED_AT),
             ..History::default()
         });
+        list(&self.places, &query, |reply| {
+            each(&*expect_reply!(reply, Cue)?);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Returns the newest question that the agent asked in this conversation and whose outcome it has not heard: nobody
+    /// has decided it, or the answer came when the agent listened no more.
+    fn unheard(&self) -> Result<Option<CueId>, CliError> {
         let passed_on = self.passed_on.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
-        list(&self.places, &query, |reply| {
-            let cue = expect_reply!(reply, Cue)?;
+        self.newest_questions(|cue| {
             let is_ours = cue.origin == Origin::Agent && cue.asked_at >= self.since;
             let is_unheard = cue.delivery != Delivery::Acknowledged
                 && matches!(cue.outcome, Outcome::Open | Outcome::Answered | Outcome::Declined);
             if found.is_none() && is_ours && is_unheard && !passed_on.contains(&cue.cue_id) {
                 found = Some(cue.cue_id);
             }
-            Ok(())
         })?;
         Ok(found)
     }
@@ -230,6 +267,18 @@ fn outcome_of(outcome: Outcome) -> ReceiptOutcome {
     }
 }
 
+/// Returns how many milliseconds lie in at least one of the spans.
+fn covered(mut spans: Vec<(Timestamp, Timestamp)>) -> u64 {
+    spans.sort();
+    let mut sum = 0;
+    let mut until = Timestamp::from_millis(0);
+    for (from, to) in spans {
+        sum += to.millis_since(from.max(until));
+        until = until.max(to);
+    }
+    sum
+}
+
 /// Says whether the human ended the run with this answer.
 fn ends_run(told: &Told) -> bool {
     told.answer.as_ref().is_some_and(|answer| answer.ends_run)
@@ -309,6 +358,16 @@ mod tests {
         let second = human.pass_on(answered(3, "B"), receipt(), missed).word;
         assert!(second.contains("SQLite") && second.ends_with("\n\nB"), "{second}");
         assert!(!second.contains("\nA\n"), "{second}");
+    }
+
+    #[test]
+    fn time_in_which_several_questions_are_open_counts_once() {
+        let span = |from, to| (Timestamp::from_millis(from), Timestamp::from_millis(to));
+        assert_eq!(
+            covered(vec![span(50, 60), span(10, 30), span(20, 40), span(25, 28)]),
+            40
+        );
+        assert_eq!(covered(Vec::new()), 0);
     }
 
     #[test]

@@ -78,6 +78,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     agent.cancelled = cancelled;
     agent.chats = chats;
     if let Some(human) = &human {
+        agent.human_time = Some(Arc::new(human.clone()));
         let id = human.agent_id.to_string();
         agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
     }
