@@ -3,7 +3,7 @@
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 
 /// Every scenario; beside these, `replay:FILE` plays a recording.
-pub const SCENARIOS: [&str; 68] = [
+pub const SCENARIOS: [&str; 69] = [
     "simple",
     "no_usage",
     "tools",
@@ -60,6 +60,7 @@ pub const SCENARIOS: [&str; 68] = [
     "custom_cancel",
     "hap_ok",
     "hap_mcp",
+    "hap_shell",
     "hap_missing",
     "hap_not_last",
     "hap_failed",

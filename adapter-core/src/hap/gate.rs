@@ -2,15 +2,18 @@
 //!
 //! Pure: it weighs what the stream showed against what the broker recorded. The stream alone proves nothing,
 //! because an agent can write anything; the record alone proves that somebody asked at some time in the turn. Both
-//! together say that the turn's last act was a cue the human answered.
+//! together say that the turn's last act was a cue the human answered. Where the command hides how the cue ended, the
+//! record decides: the human is not asked twice because of a `timeout` or an `echo $?`.
 
 use std::fmt;
 
 use super::human::{Receipt, ReceiptOutcome};
 use crate::cursor::cli::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
 use crate::runtime::hook::mcp_tool;
-use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words};
+use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words, may_wrap_cue};
 
+/// The exit code of a cue whose question is still open.
+const STILL_OPEN: i64 = 75;
 /// What an agent says that cannot run tools.
 const TOOLS_UNAVAILABLE: &str = "TOOLS_UNAVAILABLE";
 
@@ -50,6 +53,13 @@ pub enum Failure {
     StillOpen,
 }
 
+impl Failure {
+    /// Reports whether the question of the turn waits for its answer.
+    pub(super) fn is_still_open(&self) -> bool {
+        matches!(self, Self::Exit(STILL_OPEN) | Self::StillOpen)
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,7 +74,7 @@ impl fmt::Display for Failure {
                 "the command hides the cue's exit code: {}",
                 first_line(command)
             ),
-            Self::Exit(75) => f.write_str("the cue ended with exit 75: it is still open"),
+            Self::Exit(STILL_OPEN) => f.write_str("the cue ended with exit 75: it is still open"),
             Self::Exit(code) => write!(f, "the cue ended with exit {code}"),
             Self::Refused(outcome) => write!(f, "the cue did not run: {outcome}"),
             Self::NoReceipt => f.write_str("the broker has no record of a cue in this turn"),
@@ -91,32 +101,33 @@ fn check(evidence: &Evidence, receipts: &[Receipt]) -> Result<(), Failure> {
     if evidence.open_calls > 0 {
         return Err(Failure::StillRunning(evidence.open_calls));
     }
-    check_call(call).map_err(|failure| match failure {
+    let heard = check_receipts(receipts);
+    check_call(call, heard.is_ok()).map_err(|failure| match failure {
         Failure::NotLast(_) => unavailable(evidence).unwrap_or(failure),
         other => other,
     })?;
-    check_receipts(receipts)
+    heard
 }
 
-fn check_call(call: &CallRecord) -> Result<(), Failure> {
+fn check_call(call: &CallRecord, is_heard: bool) -> Result<(), Failure> {
     match &call.what {
-        CallKind::Shell(shell) => check_shell(shell)?,
+        CallKind::Shell(shell) => check_shell(shell, is_heard)?,
         CallKind::Mcp { tool, server } if is_our_tool(tool, server) => {}
         CallKind::Mcp { .. } | CallKind::Other => return Err(Failure::NotLast(call.key.clone())),
     }
     if call.is_background {
         return Err(Failure::Backgrounded);
     }
-    if let Some(code) = call.exit_code.filter(|code| *code != 0) {
-        return Err(Failure::Exit(code));
+    match call.exit_code {
+        Some(STILL_OPEN) => Err(Failure::Exit(STILL_OPEN)),
+        Some(code) if code != 0 && !is_heard => Err(Failure::Exit(code)),
+        Some(code) if code != 0 => Ok(()),
+        _ if call.outcome != "success" => Err(Failure::Refused(call.outcome.clone())),
+        _ => Ok(()),
     }
-    if call.outcome != "success" {
-        return Err(Failure::Refused(call.outcome.clone()));
-    }
-    Ok(())
 }
 
-fn check_shell(shell: &ShellCommand) -> Result<(), Failure> {
+fn check_shell(shell: &ShellCommand, is_heard: bool) -> Result<(), Failure> {
     // Our own reading knows operators, which the CLI's list of commands does not; the list helps when the line is
     // too clever for us and holds nothing but the cue.
     let only_cue = shell
@@ -126,6 +137,8 @@ fn check_shell(shell: &ShellCommand) -> Result<(), Failure> {
     match find_cue(&shell.command) {
         Cue::Plain => Ok(()),
         Cue::None if shell.command.is_empty() && only_cue => Ok(()),
+        Cue::None | Cue::Masked if is_heard && may_wrap_cue(&shell.command) => Ok(()),
+        Cue::None if may_wrap_cue(&shell.command) => Err(Failure::Masked(shell.command.clone())),
         Cue::None => Err(Failure::NotLast("shellToolCall".to_owned())),
         Cue::Masked => Err(Failure::Masked(shell.command.clone())),
     }
@@ -261,18 +274,30 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_exit_code_does_not_pass() {
+    fn a_hidden_exit_code_passes_only_where_the_broker_holds_an_acknowledged_answer() {
         let answered = receipt(ReceiptOutcome::Answered);
         for command in [
             "cueme cue a - || true",
             "cueme cue a -; true",
             "cueme cue a - | tee log",
+            "timeout 60 cueme cue a -",
+            "OUT=$(cueme cue a -)",
+            "if cueme cue a -; then :; fi",
         ] {
-            assert!(
-                matches!(failure(&shell(command, 0, false), &answered), Failure::Masked(_)),
+            assert_eq!(
+                judge(&shell(command, 0, false), &answered),
+                Verdict::Passed,
                 "{command}"
             );
+            for receipts in [Vec::new(), receipt(ReceiptOutcome::Open)] {
+                let failure = failure(&shell(command, 0, false), &receipts);
+                assert!(matches!(failure, Failure::Masked(_)), "{command}: {failure}");
+            }
         }
+        assert_eq!(
+            judge(&shell("cueme cue a - && git push", 1, false), &answered),
+            Verdict::Passed
+        );
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub fn with_preamble(agent_id: &str, prompt: &str) -> String {
 
 /// Returns what an agent is told that ended its turn without asking.
 pub fn follow_up(agent_id: &str, failure: &Failure) -> String {
+    if failure.is_still_open() {
+        return format!(
+            "Your turn is not complete: {failure}. Run the same `cueme` command again, word for word and in the foreground: \
+it waits for the answer to the same question. Do nothing else before it."
+        );
+    }
     format!(
         "Your turn is not complete: {failure}. Do not repeat your work. Now run `cueme cue {agent_id} -` in the \
 foreground, as its last and only step, with a summary of what you did and what you need, and wait for the answer."
@@ -83,5 +89,8 @@ mod tests {
     #[test]
     fn a_follow_up_says_what_was_missing() {
         assert!(follow_up("a", &Failure::Backgrounded).contains("background"));
+        for open in [Failure::Exit(75), Failure::StillOpen] {
+            assert!(follow_up("a", &open).contains("same `cueme` command again"));
+        }
     }
 }

@@ -11,6 +11,9 @@ pub(crate) const WAITING_VERBS: [&str; 2] = ["cue", "pause"];
 /// Programs that run the command that follows them, with its exit code.
 const WRAPPERS: [&str; 4] = ["command", "exec", "env", "time"];
 
+/// Programs that print their words and run nothing.
+const PRINTERS: [&str; 2] = ["echo", "printf"];
+
 /// A shell line's relation to a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
@@ -42,6 +45,23 @@ pub(crate) fn find_cue(line: &str) -> Cue {
         Some(last) if exit_is_a_cues(last) && !tokens.contains(&Token::Background) => Cue::Plain,
         _ => Cue::Masked,
     }
+}
+
+/// Reports whether a line may run a cue in the foreground inside of something else: `timeout 60 cueme …`, `OUT=$(cueme …)`,
+/// `if cueme …`. Its exit code says nothing; whoever asks has other evidence of the cue.
+pub(crate) fn may_wrap_cue(line: &str) -> bool {
+    let Some(tokens) = tokens(line) else {
+        return line.contains("cueme");
+    };
+    let is_foreground = !tokens.contains(&Token::Background);
+    let mut commands = tokens.split(ends_list).flat_map(pipelines).flat_map(stages);
+    is_foreground && commands.any(|command| names_cue(&words(command)))
+}
+
+/// Reports whether a command that does not only print its words names a cue among them.
+fn names_cue(words: &[&str]) -> bool {
+    let prints = words.first().is_some_and(|first| PRINTERS.contains(first));
+    !prints && (0..words.len()).any(|from| is_cue_words(&words[from..]))
 }
 
 /// Returns the agent that the last cue of a line is asked for, where the line names it; a shell variable is no name.
@@ -158,6 +178,28 @@ mod tests {
         ];
         for line in lines {
             assert_eq!(find_cue(line), Cue::Masked, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_cue_inside_of_something_else_is_found_unless_it_is_only_printed_or_left_behind() {
+        for line in [
+            "timeout 60 cueme cue a -",
+            "OUT=$(cueme cue a -)",
+            "cueme cue a -; echo $?",
+            "cueme cue a - | cat",
+            "if cueme cue a -; then :; fi",
+            "cueme cue a - && false",
+        ] {
+            assert!(may_wrap_cue(line), "{line}");
+        }
+        for line in [
+            "echo cueme cue a -",
+            "cargo test",
+            "cueme cue a - &",
+            "cueme join a",
+        ] {
+            assert!(!may_wrap_cue(line), "{line}");
         }
     }
 

@@ -254,6 +254,46 @@ fn a_cue_that_is_not_the_last_act_or_is_still_open_or_hides_its_exit_never_passe
 }
 
 #[test]
+fn a_cue_that_was_answered_counts_whatever_was_wrapped_around_it() {
+    let cue = "cueme cue \"$CUEME_AGENT_ID\" --prompt 'Done?'";
+    for command in [
+        format!("timeout 60 {cue}"),
+        format!("OUT=$({cue})"),
+        format!("{cue}; echo $?"),
+        format!("{cue} | cat"),
+        format!("if {cue}; then exit 3; fi"),
+        format!("{cue} && false"),
+    ] {
+        let stage = Stage::new("hap_shell").with("FAKE_CURSOR_CUE", &command);
+        let running = stage.start(&["agent", "run", "--once", "do it"]);
+        stage.answer_of("agent", &["answer", "yes"]);
+        let ended = running.finish().expect(0);
+        assert_eq!(
+            (stage.questions().len(), stage.turns().len()),
+            (1, 1),
+            "{command}: {}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn an_agent_whose_question_is_still_open_is_told_to_run_the_same_command_again() {
+    let command = "CUEME_WAIT=300ms cueme cue \"$CUEME_AGENT_ID\" --prompt 'Done?'";
+    let stage = Stage::new("hap_shell").with("FAKE_CURSOR_CUE", command);
+    let running = stage.start(&["agent", "run", "--once", "do it"]);
+    let turns = eventually(|| Some(stage.turns()).filter(|turns| turns.len() == 2));
+    assert!(
+        prompt_of(&turns[1]).contains("Run the same `cueme` command again"),
+        "{}",
+        turns[1]
+    );
+    stage.answer(&["answer", "yes"]);
+    running.finish();
+    assert_eq!(stage.questions()[0]["prompt"], QUESTION);
+}
+
+#[test]
 fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
     let stage = Stage::new("simple");
     let ended = stage

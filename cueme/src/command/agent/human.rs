@@ -48,8 +48,8 @@ impl Human for BrokerHuman {
     }
 
     async fn receipts(&mut self, nonce: &str) -> Result<Vec<Receipt>, HumanError> {
-        let (places, nonce) = (self.places.clone(), nonce.to_owned());
-        self.on_thread(move || receipts(&places, &nonce)).await
+        let (human, nonce) = (self.clone(), nonce.to_owned());
+        self.on_thread(move || human.receipts_blocking(&nonce)).await
     }
 
     fn has_ended(&self) -> bool {
@@ -106,6 +106,29 @@ impl BrokerHuman {
             self.ended.store(true, Ordering::SeqCst);
         }
         Ok(taken)
+    }
+
+    /// Returns what was acknowledged in a turn, and last of all that a question is still unheard, if one is.
+    fn receipts_blocking(&self, nonce: &str) -> Result<Vec<Receipt>, CliError> {
+        let request = Request::Receipts(Receipts {
+            nonce: nonce.to_owned(),
+        });
+        let list = expect_reply!(call(&self.places, &request)?, Receipts)?;
+        let receipt = |outcome, acknowledged, ends_run| Receipt {
+            nonce: nonce.to_owned(),
+            outcome,
+            acknowledged,
+            ends_run,
+        };
+        // The broker lists what was acknowledged and nothing else.
+        let heard = list
+            .receipts
+            .iter()
+            .map(|heard| receipt(outcome_of(heard.outcome), true, heard.ends_run));
+        let unheard = self
+            .unheard()?
+            .map(|_| receipt(ReceiptOutcome::Open, false, false));
+        Ok(heard.chain(unheard).collect())
     }
 
     /// Returns how much of the time since then a question of the agent was open, up to now.
@@ -241,21 +264,6 @@ impl BrokerHuman {
             command: format!("cueme cue {} -", self.agent_id),
         })
     }
-}
-
-fn receipts(places: &Places, nonce: &str) -> Result<Vec<Receipt>, CliError> {
-    let request = Request::Receipts(Receipts {
-        nonce: nonce.to_owned(),
-    });
-    let list = expect_reply!(call(places, &request)?, Receipts)?;
-    let receipt = |receipt: protocol_spec::message::Receipt| Receipt {
-        nonce: nonce.to_owned(),
-        outcome: outcome_of(receipt.outcome),
-        // The broker lists what was acknowledged and nothing else.
-        acknowledged: true,
-        ends_run: receipt.ends_run,
-    };
-    Ok(list.receipts.into_iter().map(receipt).collect())
 }
 
 fn outcome_of(outcome: Outcome) -> ReceiptOutcome {

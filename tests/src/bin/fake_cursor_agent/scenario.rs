@@ -422,6 +422,11 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
     match scenario {
         "hap_ok" => really_cue(out, cue),
         "hap_mcp" => mcp_cue(out),
+        // Shows the command as it is run.
+        "hap_shell" => {
+            let command = std::env::var("FAKE_CURSOR_CUE").unwrap_or_default();
+            really_cue(out, &command);
+        }
         "hap_repair" if earlier > 0 || args.resume.is_some() => really_cue(out, cue),
         "hap_not_last" => {
             really_cue(out, cue);
