@@ -11,7 +11,7 @@ use std::{fs, io::Write, path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use adapter_core::runtime::{
     Runtime,
-    hook::{CallResult, Event, Follower, Turn, decode, is_cue_call, transcript::turn_of},
+    hook::{CallResult, Event, Follower, ToolCall, Turn, decode, is_cue_call, transcript::turn_of},
 };
 use serde_json::json;
 
@@ -200,7 +200,7 @@ fn words_in_the_hosts_queue_are_seen_and_its_own_notifications_are_none() {
         let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(line.as_bytes()).unwrap();
     };
-    let is_queued = || Follower::open(&path).unwrap().is_queued();
+    let is_queued = || Follower::of_typing(&path).unwrap().is_found();
     assert!(!is_queued(), "what was typed before has reached the agent");
     append(&queue("enqueue", "<task-notification>\n<task-id>b1</task-id>"));
     assert!(!is_queued());
@@ -217,7 +217,7 @@ fn words_in_the_hosts_queue_are_seen_and_its_own_notifications_are_none() {
 fn a_follower_wakes_when_the_human_types() {
     let folder = tempfile::tempdir().unwrap();
     let path = transcript(&folder);
-    let follower = Follower::open(&path).unwrap();
+    let follower = Follower::of_typing(&path).unwrap();
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(follower.wait().is_ok()));
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
@@ -239,7 +239,7 @@ fn a_follower_wakes_when_the_human_types() {
 fn a_transcript_that_is_still_to_be_made_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("projects/t.jsonl");
-    let follower = Follower::open(&path).unwrap();
+    let follower = Follower::of_typing(&path).unwrap();
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(follower.wait().is_ok()));
     fs::create_dir(folder.path().join("projects")).unwrap();
@@ -252,4 +252,48 @@ fn a_transcript_that_is_still_to_be_made_is_followed() {
     file.write_all(queue("enqueue", "and also this").as_bytes())
         .unwrap();
     assert!(ended.recv_timeout(Duration::from_secs(20)).unwrap());
+}
+
+#[test]
+fn a_call_that_was_decided_in_the_window_has_ended_when_all_like_it_have() {
+    let made = |id: &str, command: &str| {
+        json!({ "type": "assistant", "message": { "role": "assistant", "content": [
+            { "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } }] } })
+    };
+    let ended = |id: &str| {
+        json!({ "type": "user", "message": { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": id, "content": "ok" }] } })
+    };
+    let call = ToolCall {
+        name: "Bash".to_owned(),
+        input: json!({ "command": "make" }),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.jsonl");
+    let lines = [
+        made("t1", "make"),
+        ended("t1"),
+        made("t2", "make"),
+        made("t3", "ls"),
+    ];
+    fs::write(&path, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let append = |line: serde_json::Value| {
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    };
+    let follower = Follower::of_call_end(&path, &call).unwrap();
+    assert!(
+        !follower.is_found(),
+        "the first one ended before the hook was called"
+    );
+    let (sender, found) = mpsc::channel();
+    thread::spawn(move || sender.send(follower.wait().is_ok()));
+    let is_waiting = || found.recv_timeout(Duration::from_millis(200)).is_err();
+    append(made("t4", "make"));
+    append(ended("t3"));
+    assert!(is_waiting(), "another command has ended");
+    append(ended("t2"));
+    assert!(is_waiting(), "one of two that are alike has ended");
+    append(ended("t4"));
+    assert!(found.recv_timeout(Duration::from_secs(20)).unwrap());
 }

@@ -394,6 +394,29 @@ fn an_approval_is_withdrawn_too_when_its_host_is_gone_or_stops_the_hook() {
 }
 
 #[test]
+fn an_approval_that_was_decided_in_the_hosts_window_closes() {
+    let scene = Scene::new("claude_code");
+    scene.agent();
+    let mut input = scene.input("permission");
+    input["tool_name"] = json!("Bash");
+    input["tool_input"] = json!({ "command": "rm -rf build" });
+    // The host records the call beside calling the hook.
+    let lines = turn("claude_code", "rm -rf build", 0);
+    scene.record(&lines[..1]);
+    let hook = scene.start("permission", &input);
+    let asked = eventually(|| {
+        scene
+            .inbox()
+            .pop()
+            .filter(|cue| cue["waiting"].as_u64() > Some(0))
+    });
+    scene.append(&lines[1..3]);
+    assert_eq!(ended(hook), json!({}));
+    scene.is_closed(&asked, "decided in the agent's own window");
+    assert!(scene.inbox().is_empty());
+}
+
+#[test]
 fn a_hook_whose_host_was_gone_before_it_began_asks_nobody() {
     let scene = Scene::new("opencode");
     let mut input = stop_after(&scene, "make test", 0);

@@ -29,6 +29,13 @@ impl Runtime {
         self == Runtime::ClaudeCode
     }
 
+    /// Tells whether the host's own dialog stays open while its hook for permissions runs, so that the human may decide there.
+    ///
+    /// Claude Code 2.1.326 shows it, and lets the hook run on when it was answered.
+    pub fn asks_beside_its_hook(self) -> bool {
+        self == Runtime::ClaudeCode
+    }
+
     /// Tells whether the prompt hook is called for the host's own requests too.
     ///
     /// Qwen Code 0.24.4 calls it with each tool result.

@@ -11,6 +11,8 @@ use crate::error::CliError;
 
 /// The human's words are in the agent's own window.
 pub(super) const TYPED_HERE: &str = "the human typed in the agent's own window";
+/// The human has answered the host's own dialog.
+pub(super) const DECIDED_HERE: &str = "the human decided in the agent's own window";
 /// The host, and with it the agent, is gone.
 pub(super) const HOST_ENDED: &str = "the agent's program ended";
 /// The host stopped the hook.

@@ -1,4 +1,5 @@
-//! Waits of a hook, which end early when they have lost their point: the host is gone, or the human typed in its window.
+//! Waits of a hook, which end early when they have lost their point: the host is gone, or the human typed or decided
+//! in its window.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -41,11 +42,11 @@ impl Waiting {
             lineage.wait_until_broken();
             Some(close::HOST_ENDED)
         });
-        if let Some(follower) = typing(called) {
-            if follower.is_queued() {
-                stop.now(close::TYPED_HERE);
+        if let Some((follower, cause)) = followed(called) {
+            if follower.is_found() {
+                stop.now(cause);
             } else {
-                stop.when(move || follower.wait().ok().map(|()| close::TYPED_HERE));
+                stop.when(move || follower.wait().ok().map(|()| cause));
             }
         }
         let cause = stop.cause;
@@ -79,13 +80,20 @@ pub(super) fn ask_and_take(called: &Called<'_>, call: Call) -> Result<Taken, Cli
     Ok(taken)
 }
 
-/// Follows what the human types while the hook at the end of a turn waits, where the host records that.
-fn typing(called: &Called<'_>) -> Option<Follower> {
+/// Follows what the human does in the host's own window, where the host records that.
+fn followed(called: &Called<'_>) -> Option<(Follower, &'static str)> {
     let input = called.input;
-    if input.event != Event::Stop || !input.host.records_typing() {
-        return None;
-    }
-    Follower::open(input.transcript.as_deref()?).ok()
+    let transcript = input.transcript.as_deref()?;
+    let (follower, cause) = match (input.event, &input.tool) {
+        (Event::Stop, _) if input.host.records_typing() => {
+            (Follower::of_typing(transcript), close::TYPED_HERE)
+        }
+        (Event::Permission, Some(call)) if input.host.asks_beside_its_hook() => {
+            (Follower::of_call_end(transcript, call), close::DECIDED_HERE)
+        }
+        _ => return None,
+    };
+    Some((follower.ok()?, cause))
 }
 
 /// Stops a wait, once.

@@ -51,6 +51,12 @@ pub(crate) const ALL: &[Scenario] = &[
         runs_on: takes_approvals,
         play: window::approved,
     },
+    Scenario {
+        name: "window_approval",
+        // Codex shows its dialog only when the hook has ended.
+        runs_on: |host| host.tag == "claude_code",
+        play: window::approved_there,
+    },
     of("remove", remove::play),
 ];
 

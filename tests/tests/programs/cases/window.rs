@@ -89,6 +89,51 @@ pub(super) fn here_document_asked(programs: &'static Programs, host: &'static Ho
     rows.done()
 }
 
+/// Tools that need permission, allowed and refused in the host's own window: the questions in the inbox close.
+pub(super) fn approved_there(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
+    let scene = Scene::empty(programs, host);
+    scene.init(&["--yes", "--approvals"]);
+    scene.model.play(
+        "scenario-there",
+        vec![
+            Step::shell("touch allowed-there"),
+            Step::shell("touch refused-there"),
+            Step::say("It is done."),
+        ],
+    );
+    let terminal = scene.window();
+    terminal.types("scenario-there: do as the script says.");
+    enter(&terminal);
+    let mut rows = Rows::of(host.tag);
+    for (case, name, key) in [
+        (
+            "approval given in the host's own window: the inbox question closes",
+            "allowed-there",
+            "Enter",
+        ),
+        (
+            "approval refused in the host's own window: the inbox question closes",
+            "refused-there",
+            "Escape",
+        ),
+    ] {
+        let question = eventually("the question whether the tool may run", || {
+            let cues = scene.home.open_cues();
+            cues.into_iter()
+                .find(|cue| cue.waiting > 0 && cue.prompt.contains(name))
+        });
+        decides(&terminal, name, key);
+        let id = question.cue_id.to_string();
+        let closed = eventually("the end of the question", || {
+            Some(scene.home.show(&id)).filter(|shown| shown["outcome"] != "open")
+        });
+        let was_run = scene.project().join(name).exists();
+        let holds = closed["outcome"] == "cancelled" && was_run == (key == "Enter");
+        rows.check(case, holds, || format!("{closed:#}\n{}", terminal.screen()));
+    }
+    rows.done()
+}
+
 /// `--approvals --questions`: a tool that needs permission, and the host's own question, are answered in the inbox.
 pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::empty(programs, host);
@@ -179,6 +224,20 @@ fn looks_until(human: &mut Human<'_>, is_so: impl Fn(&Human<'_>) -> bool) {
         human.look();
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+}
+
+/// Presses a key in the dialog about a command, until it is gone: the dialog ignores keys right after it appears.
+fn decides(terminal: &Terminal, command: &str, key: &str) {
+    let is_asked = |screen: &str| screen.contains(command) && screen.contains("Do you want to proceed?");
+    eventually("the dialog", || is_asked(&terminal.screen()).then_some(()));
+    eventually("the end of the dialog", || {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        if is_asked(&terminal.screen()) {
+            terminal.press(key);
+            return None;
+        }
+        Some(())
+    });
 }
 
 /// Presses Enter; programs take one that follows the text at once for a part of pasted text.
