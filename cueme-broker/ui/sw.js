@@ -1,14 +1,11 @@
 /**
  * The service worker makes the page installable and lets it open while the broker is down. State always comes from the broker:
  * the API is never cached. The document is asked for first and kept only for when nobody answers; everything else it needs is
- * kept when the worker is installed, under a name that changes with any of it.
+ * kept when the worker is installed, under a name that changes with any of it. The build defines `SHELL`, the name of that cache,
+ * and `FILES`, the paths of the page.
  */
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
-// The build writes both: what the cache is called, and every file of the page.
-const SHELL = "cueme-shell";
-const FILES = ["/"];
-
 worker.addEventListener("install", (event) => {
   event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES)));
   void worker.skipWaiting();

@@ -1,4 +1,4 @@
-//! The page's files, embedded as the build made them (`build/page.rs`).
+//! The page's files, embedded as `ui/build.mjs` built them.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
@@ -11,13 +11,13 @@ struct Asset {
     path: &'static str,
     bytes: &'static [u8],
     etag: &'static str,
-    /// Whether its name changes with it, so that whoever has it never has to ask again.
-    is_named_by_digest: bool,
+    /// Whether its name changes with its content, so that a browser never asks for it again.
+    is_immutable: bool,
 }
 
-// `ASSETS`; `INLINE_SCRIPTS` and `INLINE_STYLES`, by which the content policy knows what is written into the document; and
-// `STATE_AT`, how many bytes of the document come before the state.
-include!(concat!(env!("OUT_DIR"), "/page.rs"));
+// `ASSETS`; `INLINE_SCRIPTS` and `INLINE_STYLES`, the digests of the document's own elements for the content security policy;
+// and `STATE_AT`, how many bytes of the document come before the state.
+include!("../../ui/dist/page.rs");
 
 /// What the content policy allows to run: our files, and the scripts that are written into the document.
 pub(super) fn script_sources() -> String {
@@ -56,7 +56,7 @@ pub(super) async fn asset(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
-    let caching = if file.is_named_by_digest {
+    let caching = if file.is_immutable {
         "private, max-age=31536000, immutable"
     } else {
         "no-cache"

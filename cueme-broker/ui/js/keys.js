@@ -1,7 +1,9 @@
 /** The keyboard: single keys while nobody is typing, and the few that work everywhere. */
 
 import { goToNextWaiting, step } from "./view/inbox.js";
-import { openBroadcast, openSettings, openShortcuts } from "./view/open.js";
+import { openBroadcast } from "./view/broadcast.js";
+import { openSettings } from "./view/settings.js";
+import { openShortcuts } from "./view/shortcuts.js";
 import { undoLast } from "./view/toast.js";
 import { go } from "./route.js";
 

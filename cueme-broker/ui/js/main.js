@@ -10,7 +10,7 @@ import { onRoute, route } from "./route.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
 import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
-import { textButton } from "./view/buttons.js";
+import { createConversation } from "./view/conversation.js";
 import { createInbox, summary } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
 import { toastRegion } from "./view/toast.js";
@@ -19,8 +19,6 @@ import { connectGuide } from "./view/welcome.js";
 const AWAY_MS = 20_000;
 const WORKER_PAUSE_MS = 1_000;
 
-/** What shows one agent; the first look does without. */
-const conversationPart = () => import("./view/conversation.js");
 /** @type {import("./view/conversation.js").Conversation | null} */
 let conversation = null;
 
@@ -41,7 +39,6 @@ async function start() {
   startAttention();
   wakeUp();
   document.documentElement.dataset.ready = "true";
-  void conversationPart().catch(() => {});
   // It fetches everything once more, to keep it.
   setTimeout(() => void navigator.serviceWorker?.register("/sw.js").catch(() => {}), WORKER_PAUSE_MS);
 }
@@ -54,37 +51,23 @@ function build() {
   for (const el of document.body.querySelectorAll("script,noscript")) el.remove();
   document.body.prepend(skip, createBanner(), shell, toastRegion());
 
-  const show = async () => {
+  const show = () => {
     const { agent, cue } = route();
     shell.classList.toggle("has-agent", agent !== null);
     if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.timeline.show(cue));
     conversation?.close();
     conversation = null;
     if (agent === null) return fill(pane, blank());
-    const part = await conversationPart().catch(() => null);
-    // While it was on its way somebody may have gone elsewhere, or here once more.
-    const wanted = route();
-    if (wanted.agent !== agent || conversation) return;
-    if (!part) return fill(pane, missing(show));
-    conversation = part.createConversation(agent);
+    conversation = createConversation(agent);
     fill(pane, conversation.el);
-    void conversation.open(wanted.cue);
+    void conversation.open(cue);
   };
-  onRoute(() => void show());
-  void show();
+  onRoute(show);
+  show();
   on("agents", () => {
     if (!conversation && route().agent === null) refreshBlank(pane);
   });
-  on("connection", () => {
-    if (!conversation && route().agent !== null && state.connection === "live") void show();
-  });
 }
-
-/**
- * What the right side shows when its part could not be had. It is tried again when the broker is back.
- * @param {() => unknown} again
- */
-const missing = (again) => h("main", { class: "blank", id: "main", tabindex: "-1" }, h("p", null, t("part.missing")), textButton(t("banner.retry"), again, "strong"));
 
 const isEmpty = () => state.agents.size === 0;
 

@@ -1,5 +1,6 @@
 //! The page itself: its weight, its types, its looks on each screen, and that it breaks none of its own rules.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,8 +11,6 @@ use crate::support::{Home, Running};
 
 /// What a visit may load, with the inbox, a conversation and every dialog opened; uncompressed.
 const PAGE_BYTES_MAX: u64 = 150_000;
-/// The compiler that checks the types; it is used by this test alone.
-const TYPESCRIPT: &str = "typescript@5.9";
 
 fn ui() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/ui")
@@ -220,26 +219,49 @@ fn every_control_has_a_name_and_texts_have_contrast() {
 }
 
 #[test]
-fn the_types_of_the_page_hold() {
-    for project in ["tsconfig.json", "tsconfig.worker.json"] {
-        let check = Command::new("npx")
-            .args(["--yes", "--package", TYPESCRIPT, "tsc", "--project", project])
-            .current_dir(ui())
-            .output()
-            .expect("npx is installed (tests/run installs it)");
-        let said = String::from_utf8_lossy(&check.stdout);
-        assert!(
-            check.status.success(),
-            "{project}: {said}{}",
-            String::from_utf8_lossy(&check.stderr)
-        );
+fn the_types_of_the_page_hold_and_its_bundle_is_built_from_its_sources() {
+    let copy = tempfile::tempdir().unwrap();
+    for path in sources(&ui()) {
+        let place = copy.path().join(path.strip_prefix(ui()).unwrap());
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::copy(&path, place).unwrap();
     }
+    let npm = |words: &[&str]| {
+        let run = Command::new("npm")
+            .args(words)
+            .current_dir(copy.path())
+            .output()
+            .expect("npm is installed (tests/run installs it)");
+        let (said, failed) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "npm {words:?}: {said}{failed}");
+    };
+    npm(&["ci", "--ignore-scripts", "--no-progress"]);
+    npm(&["run", "check"]);
+    let dist = |ui: &Path| {
+        let files = sources(&ui.join("dist")).into_iter();
+        files
+            .map(|path| {
+                let name = path.file_name().unwrap().to_owned();
+                (name, std::fs::read(path).unwrap())
+            })
+            .collect::<BTreeMap<_, _>>()
+    };
+    let committed = dist(copy.path());
+    npm(&["run", "build"]);
+    let built = dist(copy.path());
+    assert!(built.len() > 3, "{:?}", built.keys());
+    let differs = built.keys().filter(|name| built.get(*name) != committed.get(*name));
+    assert_eq!(
+        (differs.collect::<Vec<_>>(), committed.len()),
+        (vec![], built.len()),
+        "run `npm ci && npm run build` in cueme-broker/ui and commit dist"
+    );
 }
 
 #[test]
 fn markup_enters_the_page_by_one_door() {
     let mut doors = Vec::new();
-    for path in sources(&ui()) {
+    for path in sources(&ui().join("js")) {
         let name = path.strip_prefix(ui()).unwrap().to_str().unwrap().to_owned();
         let Ok(source) = std::fs::read_to_string(&path) else {
             continue;
@@ -255,15 +277,15 @@ fn markup_enters_the_page_by_one_door() {
     assert_eq!(doors, ["js/lib/rendered.js"]);
 }
 
-/// The files of the page, without what only its makers need.
+/// The files of the page and of its build.
 fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && name != "screenshots" {
+        if path.is_dir() && !["screenshots", "node_modules"].contains(&name) {
             found.extend(sources(&path));
-        } else if path.is_file() && !name.starts_with("tsconfig") {
+        } else if path.is_file() {
             found.push(path);
         }
     }

@@ -7,8 +7,8 @@
 
 import { h } from "./dom.js";
 import { highlight, isPatch } from "./highlight.js";
+import { createPatch } from "./patch.js";
 import { copyButton } from "../view/copy.js";
-import { foldsChanged } from "../view/unseen.js";
 
 const FORBIDDEN = "script,style,iframe,object,embed,link,meta,base,form,input,button,textarea,select,svg,math,img,video,audio,template,dialog";
 
@@ -50,7 +50,6 @@ function frameCode(pre) {
   pre.setAttribute("tabindex", "0");
   frame.append(...(info?.className === "info" ? [info] : []), pre, copyButton(() => text));
   if (!code) return;
-  if (!isPatch(code)) return highlight(code);
-  // Until the part is there, and where it cannot be had, the patch is shown as it was written.
-  import("./patch.js").then(({ createPatch }) => (pre.replaceWith(createPatch(text)), foldsChanged())).catch(() => {});
+  if (isPatch(code)) pre.replaceWith(createPatch(text));
+  else highlight(code);
 }

@@ -18,7 +18,7 @@ import { createChoice } from "./choice.js";
 import { createConfirm, createContinue } from "./confirm.js";
 import { askText } from "./dialog.js";
 import { createForm } from "./form.js";
-import { openSettings } from "./open.js";
+import { openSettings } from "./settings.js";
 import { createPurpose } from "./purpose.js";
 
 /** @import * as T from "../types.js" */

@@ -6,10 +6,10 @@ import { runtimeName } from "../lib/runtimes.js";
 import { api, ApiError } from "../api.js";
 import { nameOf, on, readAgent, refresh, state } from "../store.js";
 import { t } from "../i18n/index.js";
-import { iconButton } from "./buttons.js";
+import { openChat } from "../runs/chat.js";
+import { iconButton, textButton } from "./buttons.js";
 import { askText } from "./dialog.js";
 import { createDock } from "./dock.js";
-import { openChat } from "./open.js";
 import { setSince } from "./live-time.js";
 import { createTimeline } from "./timeline.js";
 import { toast } from "./toast.js";
@@ -31,7 +31,8 @@ export function createConversation(agentId) {
     },
   });
   const head = createHead(agentId);
-  const el = h("main", { class: "conversation", id: "main", tabindex: "-1" }, head.el, timeline.el, h("div", { class: "jump-place" }, timeline.jump), dock.el);
+  const missing = h("div", { class: "blank", hidden: true }, h("p", null, t("part.missing")), textButton(t("banner.retry"), () => void load().catch(() => {}), "strong"));
+  const el = h("main", { class: "conversation", id: "main", tabindex: "-1" }, head.el, missing, timeline.el, h("div", { class: "jump-place" }, timeline.jump), dock.el);
 
   const offs = [
     on("detail", (detail) => {
@@ -47,8 +48,14 @@ export function createConversation(agentId) {
   const whenVisible = () => timeline.tellSeen();
   document.addEventListener("visibilitychange", whenVisible);
 
+  let isLoaded = false;
   async function load() {
-    await Promise.all([readAgent(agentId), timeline.loadNewest()]);
+    try {
+      await Promise.all([readAgent(agentId), timeline.loadNewest()]);
+      isLoaded = true;
+    } finally {
+      missing.hidden = isLoaded;
+    }
   }
 
   return {

@@ -9,7 +9,10 @@ import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createAgentRow, updateAgentRow } from "./agent-row.js";
 import { createNudge } from "./nudge.js";
-import { openBroadcast, openRuns, openSettings, openShortcuts } from "./open.js";
+import { openBroadcast } from "./broadcast.js";
+import { openSettings } from "./settings.js";
+import { openShortcuts } from "./shortcuts.js";
+import { openRuns } from "../runs/list.js";
 import { searchResults } from "./search.js";
 import { connectGuide } from "./welcome.js";
 

@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
-import { openSettings } from "./open.js";
+import { openSettings } from "./settings.js";
 
 const STORED = "cueme.nudged";
 

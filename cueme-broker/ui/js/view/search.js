@@ -3,6 +3,7 @@
 import { debounce, fill, h } from "../lib/dom.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
+import { showFound } from "./found.js";
 
 const WORDS_CHARS_MIN = 2;
 
@@ -16,8 +17,7 @@ export function searchResults() {
     running?.abort();
     running = new AbortController();
     try {
-      const [found, { showFound }] = await Promise.all([api.search(words, running.signal), import("./found.js")]);
-      showFound(el, found, words);
+      showFound(el, await api.search(words, running.signal), words);
     } catch (error) {
       if (!(error instanceof DOMException)) fill(el, h("p", { class: "muted pad" }, t("search.failed")));
     }

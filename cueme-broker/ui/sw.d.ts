@@ -1,0 +1,2 @@
+declare const SHELL: string;
+declare const FILES: string[];
