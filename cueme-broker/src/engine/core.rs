@@ -11,26 +11,17 @@ use std::sync::Arc;
 use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, EventView, Failure, Reply};
 
-pub use self::batch::Batch;
-use super::order::Order;
+pub use self::batch::{Batch, Entry};
+use super::write::{DiskReserve, Write};
 use crate::machine::{Machine, Now, Ticket};
 use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
 pub type Random = Box<dyn FnMut() -> u64 + Send>;
 
-/// What space a write may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worth {
-    /// Some of what is free; on a full disk it is refused.
-    Room,
-    /// Some of what is kept for answers, too: nobody could answer without it, and it is little.
-    Ballast,
-}
-
 /// What may be said now that it is on disk.
 #[derive(Debug, Default)]
-pub struct Spoken {
+pub struct CommitOutput {
     /// Replies, in order.
     pub replies: Vec<(Ticket, Box<Reply>)>,
     /// Events, in order.
@@ -154,37 +145,21 @@ impl Core {
         self.is_behind
     }
 
-    /// Writes what the rules do not concern, in a transaction of its own; when it fails nothing was changed.
-    ///
-    /// On a full disk only what is worth the space that is kept for answers is written.
-    pub fn write<T>(
+    /// Writes what the rules do not concern, as a batch of its own; when it fails nothing was changed.
+    pub fn write<T: Send>(
         &mut self,
         now: Now,
-        worth: Worth,
-        write: impl Fn(&Store) -> Result<T, StoreError>,
+        reserve: DiskReserve,
+        write: impl Fn(&Store) -> Result<T, StoreError> + Send,
     ) -> Result<T, StoreError> {
-        self.reopen_if_failing(now)?;
-        if !self.regain_room() && worth == Worth::Room {
-            return Err(self.no_space());
-        }
-        let written = self.write_once(&write);
-        let Err(error) = written else { return written };
-        tracing::error!(%error, "a transaction failed and was undone");
-        let has_made_room = error.is_full() && self.make_room();
-        self.recover(now, &[], &error);
-        if has_made_room && worth == Worth::Ballast {
-            return self
-                .write_once(&write)
-                .inspect_err(|error| self.recover(now, &[], error));
-        }
-        Err(error)
-    }
-
-    fn write_once<T>(&self, write: &impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let store = self.opened()?;
-        store.begin()?;
-        let done = write(store)?;
-        store.commit().map(|()| done)
+        let mut written = Err(self.not_opened());
+        let write = Write::new(reserve, move |store, _| write(store), |result| written = result);
+        let mut batch = Batch::default();
+        self.add_write(now, write, &mut batch);
+        self.commit(now, &mut batch);
+        batch.drain().for_each(Entry::finish);
+        drop(batch);
+        written
     }
 
     /// Empties the store's log when it may hold a secret that was erased; a reader in the way delays it.
@@ -204,10 +179,14 @@ impl Core {
     }
 
     fn opened(&self) -> Result<&Store, StoreError> {
-        self.store.as_ref().ok_or_else(|| StoreError::Damaged {
+        self.store.as_ref().ok_or_else(|| self.not_opened())
+    }
+
+    fn not_opened(&self) -> StoreError {
+        StoreError::Damaged {
             path: self.path.clone(),
             what: "it could not be opened again after a failure".into(),
-        })
+        }
     }
 
     fn reopen_if_failing(&mut self, now: Now) -> Result<(), StoreError> {
@@ -229,12 +208,12 @@ impl Core {
     }
 
     /// Goes back to what is on disk, with everyone who waited before still waiting.
-    fn recover(&mut self, now: Now, orders: &[Order], error: &StoreError) {
+    fn recover(&mut self, now: Now, entries: &[Entry<'_>], error: &StoreError) {
         if self.store.is_some() {
             self.stranded = self.machine.waiters().collect();
         }
         // Whoever came with these orders is told that they failed; whoever left with them waits no more.
-        let concerned: HashSet<Ticket> = orders.iter().map(|order| order.ticket).collect();
+        let concerned: HashSet<Ticket> = entries.iter().filter_map(Entry::ticket).collect();
         self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
         self.is_suspect |= error.is_alarming();
         // After a failed write or sync nothing about the old connection can be trusted.

@@ -1,15 +1,17 @@
-//! One thread that owns the truth: it takes orders, asks the machine, commits, and only then speaks.
+//! One thread that owns the state: it takes orders and writes, asks the machine, commits them in batches, and replies.
 //!
-//! Everything that arrives while a commit is under way, or while others that did are carried out, is committed together in
-//! the next one. No reply and no event leaves before the commit it depends on.
+//! Everything that arrives during a commit, or while the orders of the next one are carried out, shares that next commit. No
+//! reply and no event leaves before the commit it depends on.
 
+mod checkpointer;
 mod core;
-mod folding;
 mod order;
 mod past;
 mod thread;
+mod write;
 
 pub(crate) use self::core::storage_failure;
-pub use self::core::{Batch, Core, Random, Spoken, Worth};
+pub use self::core::{Batch, CommitOutput, Core, Entry, Random};
 pub use order::{Closing, Line, Order, PastQuestion, Work};
 pub use thread::{Engine, EngineError, EngineHandle, Events};
+pub use write::{DiskReserve, Write};

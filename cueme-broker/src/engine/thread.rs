@@ -15,9 +15,10 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc as caller, oneshot};
 use uuid::Uuid;
 
-use super::core::{Batch, Core, Random, Spoken, Worth};
-use super::folding::Folding;
+use super::checkpointer::Checkpointer;
+use super::core::{Batch, CommitOutput, Core, Entry, Random};
 use super::order::{Line, Order, Work};
+use super::write::{DiskReserve, Write};
 use crate::machine::{Now, Ticket};
 use crate::store::{Store, StoreError, Synchronous};
 
@@ -66,10 +67,16 @@ pub type Events = Arc<[EventView]>;
 
 /// Boxed lines: a channel has room for thirty-two from its first moment on, and everybody who waits has a channel.
 type Caller = caller::UnboundedSender<Box<Line>>;
-type Look = Box<dyn FnOnce(&mut Core, Now) + Send>;
+type Look = Box<dyn FnOnce(&mut Core) + Send>;
 
 enum Message {
-    Order { order: Order, caller: Option<Caller> },
+    Order {
+        order: Order,
+        caller: Option<Caller>,
+        /// Runs before it, in the same commit.
+        write: Option<Write<'static>>,
+    },
+    Write(Write<'static>),
     Look(Look),
     Stop(oneshot::Sender<()>),
 }
@@ -88,7 +95,7 @@ impl Engine {
             events: events.clone(),
             trouble: Arc::clone(&trouble),
         };
-        let desk = Desk {
+        let engine = EngineLoop {
             core,
             clock,
             inbox,
@@ -97,11 +104,11 @@ impl Engine {
             trouble,
             retry_at: None,
             gathering: Duration::ZERO,
-            folding: None,
+            checkpointer: None,
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
-            .spawn(move || desk.work())
+            .spawn(move || engine.run())
             .map_err(|source| StoreError::Io {
                 doing: "start the engine",
                 path: PathBuf::new(),
@@ -123,7 +130,7 @@ impl Engine {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Commits what has arrived, folds the log into the database and ends the thread.
+    /// Commits what has arrived, checkpoints the log and ends the thread.
     pub fn stop(mut self) {
         let (done, _) = oneshot::channel();
         // If the inbox is closed the thread is gone already.
@@ -142,12 +149,18 @@ impl EngineHandle {
 
     /// Hands in an order whose replies go to `caller`.
     pub fn order(&self, order: Order, caller: Caller) -> Result<(), EngineError> {
-        self.inbox
-            .send(Message::Order {
-                order,
-                caller: Some(caller),
-            })
-            .map_err(|_| EngineError)
+        self.order_after(None, order, caller)
+    }
+
+    /// Hands in an order and a write that runs before it, in one commit. The order is carried out also when the write fails.
+    pub fn order_after(
+        &self,
+        write: Option<Write<'static>>,
+        order: Order,
+        caller: Caller,
+    ) -> Result<(), EngineError> {
+        let caller = Some(caller);
+        self.send(Message::Order { order, caller, write })
     }
 
     /// Says that a caller is gone.
@@ -178,17 +191,21 @@ impl EngineHandle {
         &self,
         look: impl FnOnce(&mut Core) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        self.visit(move |core, _| look(core)).await
+        let (sender, receiver) = oneshot::channel();
+        // A caller that has left needs no result.
+        let look: Look = Box::new(move |core| drop(sender.send(look(core))));
+        self.send(Message::Look(look))?;
+        receiver.await.map_err(|_| EngineError)
     }
 
-    /// Writes what the rules do not concern, in a transaction of its own, unless the disk is full.
+    /// Writes what the rules do not concern, unless the disk is full; returns once it is committed.
     ///
     /// When it fails nothing was changed.
     pub async fn write<T: Send + 'static>(
         &self,
         write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
-        self.write_worth(Worth::Room, write).await
+        self.write_with(DiskReserve::Keep, write).await
     }
 
     /// The same for the little that it takes to let somebody answer: on a full disk as well.
@@ -196,29 +213,23 @@ impl EngineHandle {
         &self,
         write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
-        self.write_worth(Worth::Ballast, write).await
+        self.write_with(DiskReserve::Use, write).await
     }
 
-    async fn write_worth<T: Send + 'static>(
+    async fn write_with<T: Send + 'static>(
         &self,
-        worth: Worth,
+        reserve: DiskReserve,
         write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
-        self.visit(move |core, now| core.write(now, worth, |store| write(store, now.wall)))
-            .await
+        let (sender, receiver) = oneshot::channel();
+        // A caller that has left needs no result.
+        let write = Write::new(reserve, write, move |result| drop(sender.send(result)));
+        self.send(Message::Write(write))?;
+        receiver.await.map_err(|_| EngineError)
     }
 
-    async fn visit<T: Send + 'static>(
-        &self,
-        visit: impl FnOnce(&mut Core, Now) -> T + Send + 'static,
-    ) -> Result<T, EngineError> {
-        let (sender, receiver) = oneshot::channel();
-        let look: Look = Box::new(move |core, now| {
-            // A caller that has left needs no result.
-            let _ = sender.send(visit(core, now));
-        });
-        self.inbox.send(Message::Look(look)).map_err(|_| EngineError)?;
-        receiver.await.map_err(|_| EngineError)
+    fn send(&self, message: Message) -> Result<(), EngineError> {
+        self.inbox.send(message).map_err(|_| EngineError)
     }
 
     /// Waits until everything written so far can be searched.
@@ -234,12 +245,12 @@ impl EngineHandle {
             work,
         };
         // Nothing depends on being told when the engine has ended.
-        let _ = self.inbox.send(Message::Order { order, caller: None });
+        let _ = self.send(order_of_ours(order));
     }
 }
 
-/// The thread's own belongings.
-struct Desk {
+/// The state of the engine's thread.
+struct EngineLoop {
     core: Core,
     clock: Clock,
     inbox: Receiver<Message>,
@@ -250,12 +261,12 @@ struct Desk {
     retry_at: Option<Instant>,
     /// How long the next commit waits for others to share it.
     gathering: Duration,
-    /// Folds the log in, since that was needed for the first time.
-    folding: Option<Folding>,
+    /// Started when the first checkpoint is due.
+    checkpointer: Option<Checkpointer>,
 }
 
-impl Desk {
-    fn work(mut self) {
+impl EngineLoop {
+    fn run(mut self) {
         let mut batch = Batch::default();
         loop {
             let mut looks = Vec::new();
@@ -273,7 +284,7 @@ impl Desk {
             }
             self.commit(&mut batch, started);
             for look in looks {
-                look(&mut self.core, self.clock.now());
+                look(&mut self.core);
             }
             self.keep_log_short();
             if let Some(done) = stop {
@@ -327,82 +338,91 @@ impl Desk {
     fn take(
         &mut self,
         message: Message,
-        batch: &mut Batch,
+        batch: &mut Batch<'static>,
         looks: &mut Vec<Look>,
         stop: &mut Option<oneshot::Sender<()>>,
     ) {
         match message {
-            Message::Order { order, caller } => {
+            Message::Order { order, caller, write } => {
+                if let Some(write) = write {
+                    self.core.add_write(self.clock.now(), write, batch);
+                }
                 if let Some(caller) = caller {
                     self.callers.insert(order.ticket, (order.request, caller));
                 }
                 self.core.add(self.clock.now(), order, batch);
             }
+            Message::Write(write) => self.core.add_write(self.clock.now(), write, batch),
             Message::Look(look) => looks.push(look),
             Message::Stop(done) => *stop = Some(done),
         }
     }
 
-    fn commit(&mut self, batch: &mut Batch, started: Instant) {
+    fn commit(&mut self, batch: &mut Batch<'static>, started: Instant) {
         if batch.is_empty() {
             return;
         }
-        let spoken = self.core.commit(self.clock.now(), batch);
+        let output = self.core.commit(self.clock.now(), batch);
         self.gathering = gathering_after(batch.len(), started.elapsed());
-        self.note_trouble(&spoken);
-        for (ticket, reply) in spoken.replies {
+        self.note_trouble(&output);
+        for (ticket, reply) in output.replies {
             if let Some((id, caller)) = self.callers.get(&ticket) {
                 // A caller that has left learns of it by its own means.
                 let _ = caller.send(Box::new(Line { id: *id, reply }));
             }
         }
-        if !spoken.events.is_empty() {
+        if !output.events.is_empty() {
             // Nobody needs to watch.
-            let _ = self.events.send(spoken.events.into());
+            let _ = self.events.send(output.events.into());
         }
-        for order in batch.drain() {
-            if !self.core.machine().is_waiting(order.ticket) {
-                self.callers.remove(&order.ticket);
+        for entry in batch.drain() {
+            match entry {
+                Entry::Order(order) => {
+                    if !self.core.machine().is_waiting(order.ticket) {
+                        self.callers.remove(&order.ticket);
+                    }
+                }
+                Entry::Write(write) => write.finish(),
             }
         }
     }
 
-    fn note_trouble(&mut self, spoken: &Spoken) {
+    fn note_trouble(&mut self, output: &CommitOutput) {
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        if spoken.failed.is_some() {
+        if output.failed.is_some() {
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
-        if *trouble != spoken.failed {
-            trouble.clone_from(&spoken.failed);
+        if *trouble != output.failed {
+            trouble.clone_from(&output.failed);
         }
     }
 
     fn keep_log_short(&mut self) {
         let Some(store) = self.core.store() else { return };
-        if self.folding.as_ref().is_some_and(Folding::has_folded)
+        if self.checkpointer.as_ref().is_some_and(Checkpointer::has_run)
             && let Err(error) = store.fold()
         {
-            tracing::debug!(%error, "the rest of the log could not be folded in");
+            tracing::debug!(%error, "the rest of the log could not be checkpointed");
         }
         if !store.is_fold_due() {
             return;
         }
-        if self.folding.is_none() {
-            match Folding::start(store.path()) {
-                Ok(folding) => self.folding = Some(folding),
-                Err(error) => tracing::warn!(%error, "the log is folded in by commits alone"),
+        if self.checkpointer.is_none() {
+            match Checkpointer::start(store.path()) {
+                Ok(checkpointer) => self.checkpointer = Some(checkpointer),
+                Err(error) => tracing::warn!(%error, "commits alone checkpoint the log"),
             }
         }
-        if let Some(folding) = &self.folding {
-            folding.ask();
+        if let Some(checkpointer) = &self.checkpointer {
+            checkpointer.request();
         }
     }
 
     fn close(&mut self) {
-        // Two cannot fold it in at once.
-        self.folding = None;
+        // Two cannot checkpoint at once.
+        self.checkpointer = None;
         if let Some(Err(error)) = self.core.store().map(Store::checkpoint) {
-            tracing::warn!(%error, "the write-ahead log could not be folded in; the next start will");
+            tracing::warn!(%error, "the write-ahead log could not be checkpointed; the next start will");
         }
     }
 }
@@ -427,7 +447,16 @@ fn tick() -> Message {
         request: RequestId(Uuid::nil()),
         work: Work::Tick,
     };
-    Message::Order { order, caller: None }
+    order_of_ours(order)
+}
+
+/// An order whose replies nobody waits for.
+fn order_of_ours(order: Order) -> Message {
+    Message::Order {
+        order,
+        caller: None,
+        write: None,
+    }
 }
 
 /// The two clocks of [`Now`].

@@ -1,5 +1,8 @@
 //! A human decides: answers, declines, closes, and takes it back.
 
+use std::fmt;
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -19,7 +22,7 @@ use super::error::ApiError;
 use super::extract::{At, Input, Sent};
 use super::state::{Shared, Web, unexpected};
 use super::view::{DraftShown, When};
-use crate::engine::{Closing, Work};
+use crate::engine::{Closing, DiskReserve, Work, Write};
 use crate::store::DraftPlace;
 
 /// An answer.
@@ -150,17 +153,19 @@ pub(super) async fn answer(
         attachments,
         ends_run: body.answer.ends_run,
     };
-    // What is only kept for taking the answer back must not stand in its way, on a full disk above all.
-    if let Err(error) = keep_sent(&web, cue, &sent, visitor.name()).await {
-        tracing::warn!(?error, "what was sent could not be kept as a draft");
-    }
+    let draft = sent_draft(&web, cue, &sent, visitor.name())
+        .await
+        .unwrap_or_else(|error| {
+            not_kept(&error);
+            None
+        });
     let work = Work::Answer {
         cue,
         answer,
         by: visitor.name(),
         hold_ms: web.hold_ms(body.hold_ms),
     };
-    decide(&web, body.id, cue, work).await
+    decide(&web, body.id, cue, work, draft).await
 }
 
 /// Declines a question.
@@ -206,7 +211,7 @@ async fn close(
         by: visitor.name(),
         hold_ms: web.hold_ms(body.hold_ms),
     };
-    decide(web, body.id, cue, work).await
+    decide(web, body.id, cue, work, None).await
 }
 
 /// Takes a decision back.
@@ -229,8 +234,14 @@ pub(super) async fn undo(
     }
 }
 
-async fn decide(web: &Web, id: Uuid, cue: CueId, work: Work) -> Result<Json<Decided>, ApiError> {
-    match web.order(RequestId(id), work).await {
+async fn decide(
+    web: &Web,
+    id: Uuid,
+    cue: CueId,
+    work: Work,
+    draft: Option<Write<'static>>,
+) -> Result<Json<Decided>, ApiError> {
+    match web.order_after(draft, RequestId(id), work).await {
         Ok(Reply::Decided(decided)) => Ok(Json(Decided {
             cue_id: decided.cue_id.into(),
             agent_id: decided.agent_id.into(),
@@ -273,8 +284,13 @@ async fn find_upload(web: &Web, upload_id: &str) -> Result<Attachment, ApiError>
     })
 }
 
-/// Keeps what is sent as a draft, so that taking the answer back loses nothing.
-async fn keep_sent(web: &Web, cue: CueId, sent: &AnswerSent, by: Option<String>) -> Result<(), ApiError> {
+/// Returns the write that keeps an answer as a draft, so that taking it back loses nothing.
+async fn sent_draft(
+    web: &Shared,
+    cue: CueId,
+    sent: &AnswerSent,
+    by: Option<String>,
+) -> Result<Option<Write<'static>>, ApiError> {
     let body = serde_json::to_value(sent).unwrap_or_default();
     let body = without_secrets(web, cue, body).await?.to_string();
     let is_answerable = web
@@ -282,13 +298,22 @@ async fn keep_sent(web: &Web, cue: CueId, sent: &AnswerSent, by: Option<String>)
         .await?
         .is_some_and(|row| row.outcome.is_answerable());
     if !is_answerable {
-        return Ok(());
+        return Ok(None);
     }
-    let kept = web
-        .write(move |store, now| store.keep_sent(&DraftPlace::cue(cue), &body, by.as_deref(), now))
-        .await?;
-    web.bell.notice(Notice::draft(None, Some(cue), kept.rev));
-    Ok(())
+    let web = Arc::clone(web);
+    Ok(Some(Write::new(
+        DiskReserve::Keep,
+        move |store, now| store.keep_sent(&DraftPlace::cue(cue), &body, by.as_deref(), now),
+        move |kept| match kept {
+            Ok(kept) => web.bell.notice(Notice::draft(None, Some(cue), kept.rev)),
+            Err(error) => not_kept(&error),
+        },
+    )))
+}
+
+/// A draft that cannot be kept does not stand in the way of the answer, on a full disk above all.
+fn not_kept(error: &dyn fmt::Debug) {
+    tracing::warn!(?error, "the answer could not be kept as a draft");
 }
 
 impl Web {

@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
-use crate::engine::{Order, Work};
+use crate::engine::{Order, Work, Write};
 use crate::store::{Reader, Store, StoreError};
 
 /// The page's side of the broker.
@@ -128,6 +128,16 @@ impl Web {
 
     /// Hands work to the engine and returns its one reply.
     pub(super) async fn order(&self, request: RequestId, work: Work) -> Result<Reply, ApiError> {
+        self.order_after(None, request, work).await
+    }
+
+    /// The same with a write that runs before it, in the same commit.
+    pub(super) async fn order_after(
+        &self,
+        write: Option<Write<'static>>,
+        request: RequestId,
+        work: Work,
+    ) -> Result<Reply, ApiError> {
         let engine = self.broker.engine();
         let (sender, mut replies) = mpsc::unbounded_channel();
         let order = Order {
@@ -135,7 +145,7 @@ impl Web {
             request,
             work,
         };
-        engine.order(order, sender)?;
+        engine.order_after(write, order, sender)?;
         match replies.recv().await.map(|line| *line.reply) {
             Some(Reply::Error(failure)) => Err(failure.into()),
             Some(reply) => Ok(reply),

@@ -12,7 +12,7 @@ mod random;
 
 use std::collections::HashMap;
 
-use cueme_broker::engine::{Core, Order, Spoken, Work};
+use cueme_broker::engine::{CommitOutput, Core, Order, Work};
 use cueme_broker::machine::{Now, Ticket};
 use cueme_broker::store::Synchronous;
 use model::{Call, Expected, Message, Model};
@@ -134,7 +134,7 @@ impl Simulation {
         ))
     }
 
-    fn order(&mut self, request: RequestId, work: Work) -> (Ticket, Spoken) {
+    fn order(&mut self, request: RequestId, work: Work) -> (Ticket, CommitOutput) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let now = self.at();

@@ -1,6 +1,6 @@
 //! What the broker did by itself is known, and counted.
 
-use cueme_broker::engine::{Work, Worth};
+use cueme_broker::engine::{DiskReserve, Work};
 use cueme_broker::store::{Notified, POLICY_PREFIX, Reader};
 use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
@@ -30,7 +30,9 @@ fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_
     assert_eq!(unread(), 1);
     broker
         .core
-        .write(broker.now, Worth::Room, |store| store.mark_read(&agent, i64::MAX))
+        .write(broker.now, DiskReserve::Keep, |store| {
+            store.mark_read(&agent, i64::MAX)
+        })
         .unwrap();
     assert_eq!(unread(), 0);
 }
@@ -44,7 +46,7 @@ fn a_rule_tries_a_question_once_and_its_uses_are_counted() {
     let [first, second] = ["first?", "second?"].map(|prompt| broker.ask_this(&agent, prompt));
     let reader = Reader::new(&database);
     let mut claim = |cue: CueId, at: i64| {
-        let claimed = broker.core.write(broker.now, Worth::Room, |store| {
+        let claimed = broker.core.write(broker.now, DiskReserve::Keep, |store| {
             store.claim_for_policy(cue, "tests", Timestamp::from_millis(at))
         });
         claimed.unwrap()
@@ -99,7 +101,7 @@ fn what_was_sent_is_known_until_it_is_taken_back() {
         sent.reference = reference;
         broker
             .core
-            .write(broker.now, Worth::Room, |store| {
+            .write(broker.now, DiskReserve::Keep, |store| {
                 store.note_sent(&sent, Timestamp::from_millis(1))
             })
             .unwrap();
@@ -107,7 +109,7 @@ fn what_was_sent_is_known_until_it_is_taken_back() {
     }
     broker
         .core
-        .write(broker.now, Worth::Room, |store| store.forget_sent(cue))
+        .write(broker.now, DiskReserve::Keep, |store| store.forget_sent(cue))
         .unwrap();
     assert_eq!(reader.notified().unwrap(), []);
 }

@@ -1,6 +1,6 @@
 //! Drafts, files, settings, devices and tokens are kept as they were given.
 
-use cueme_broker::engine::{Work, Worth};
+use cueme_broker::engine::{DiskReserve, Work};
 use cueme_broker::store::{Device, Draft, DraftPlace, Reader, Store, StoreError, Token, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::CueId;
@@ -9,9 +9,9 @@ use protocol_spec::time::Timestamp;
 
 use crate::{Little, WALL_MS};
 
-fn write<T>(broker: &mut Little, with: impl Fn(&Store) -> Result<T, StoreError>) -> T {
+fn write<T: Send>(broker: &mut Little, with: impl Fn(&Store) -> Result<T, StoreError> + Send) -> T {
     let now = broker.now;
-    broker.core.write(now, Worth::Room, with).unwrap()
+    broker.core.write(now, DiskReserve::Keep, with).unwrap()
 }
 
 const fn at(milliseconds: i64) -> Timestamp {

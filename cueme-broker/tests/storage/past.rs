@@ -1,6 +1,6 @@
 //! Records of another program stand before everything that was asked here.
 
-use cueme_broker::engine::{PastQuestion, Work, Worth};
+use cueme_broker::engine::{DiskReserve, PastQuestion, Work};
 use cueme_broker::store::{HistoryQuery, Reader, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::{AgentId, RequestId};
@@ -168,7 +168,7 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
         cue_ids: Vec::new(),
     };
     let now = broker.now;
-    let noted = broker.core.write(now, Worth::Room, |store| {
+    let noted = broker.core.write(now, DiskReserve::Keep, |store| {
         store.note_uploads(std::slice::from_ref(&upload), Timestamp::from_millis(1))
     });
     noted.unwrap();

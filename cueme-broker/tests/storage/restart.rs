@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cueme_broker::engine::{Order, Work, Worth};
+use cueme_broker::engine::{DiskReserve, Order, Work};
 use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
 use cueme_broker::store::{HistoryQuery, Reader, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
@@ -227,7 +227,7 @@ fn whoever_waited_when_the_storage_failed_is_told_all_the_same() {
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let client = Ticket(broker.tickets);
-    let failed: Result<(), StoreError> = broker.core.write(broker.now, Worth::Room, |_| {
+    let failed: Result<(), StoreError> = broker.core.write(broker.now, DiskReserve::Keep, |_| {
         Err(StoreError::NoSpace {
             path: database.clone(),
         })

@@ -1,7 +1,7 @@
 //! Runs that adapters report are kept as they stand, and what happened in them.
 
 use adapter_core::cursor::cloud::{BootstrapRecord, BootstrapStore};
-use cueme_broker::engine::Worth;
+use cueme_broker::engine::DiskReserve;
 use cueme_broker::store::{Bootstraps, Reader, RunRow, RunsWanted, StoreError};
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
@@ -38,7 +38,7 @@ fn run(number: u128, kind: RunKind, agent: Option<&AgentId>) -> Run {
 
 fn keep(broker: &mut Little, run: &Run, at: i64) {
     let now = broker.now;
-    let kept = broker.core.write(now, Worth::Room, |store| {
+    let kept = broker.core.write(now, DiskReserve::Keep, |store| {
         store.keep_run(run, Timestamp::from_millis(at))
     });
     kept.unwrap();
@@ -129,8 +129,11 @@ fn runs_are_listed_newest_first_by_place_name_and_agent() {
     // An agent that has not joined is left out of its run.
     assert_eq!(listed(&its(&stranger)), []);
     let now = broker.now;
-    let mut asked = |ask: &dyn Fn(&cueme_broker::store::Store) -> Result<bool, StoreError>| {
-        broker.core.write(now, Worth::Room, |store| ask(store)).unwrap()
+    let mut asked = |ask: &(dyn Fn(&cueme_broker::store::Store) -> Result<bool, StoreError> + Sync)| {
+        broker
+            .core
+            .write(now, DiskReserve::Keep, |store| ask(store))
+            .unwrap()
     };
     assert!(asked(&|store| store.has_agent(&agent)));
     assert!(!asked(&|store| store.has_agent(&stranger)));
@@ -149,9 +152,9 @@ fn the_runs_of_a_conversation_are_found_until_they_end() {
     }
     let open = |broker: &mut Little| {
         let now = broker.now;
-        let found = broker
-            .core
-            .write(now, Worth::Room, |store| store.open_runs_of_session("chat-1"));
+        let found = broker.core.write(now, DiskReserve::Keep, |store| {
+            store.open_runs_of_session("chat-1")
+        });
         found.unwrap()
     };
     assert_eq!(open(&mut broker), [first.run_id, second.run_id]);
@@ -169,7 +172,7 @@ fn of_a_known_run_the_last_events_are_kept() {
     keep(&mut broker, &known, 10);
     let unknown = RunId(Uuid::from_u128(2));
     let now = broker.now;
-    let noted = broker.core.write(now, Worth::Room, |store| {
+    let noted = broker.core.write(now, DiskReserve::Keep, |store| {
         for number in 0..502 {
             let event = RunEvent {
                 at: Timestamp::from_millis(number),
@@ -196,7 +199,7 @@ fn a_notice_is_acted_on_once_for_as_long_as_its_sender_may_repeat_it() {
     let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
     let mut is_new = |delivery: &str, at: i64| {
         let now = broker.now;
-        let kept = broker.core.write(now, Worth::Room, |store| {
+        let kept = broker.core.write(now, DiskReserve::Keep, |store| {
             store.keep_delivery(delivery, "chat-1", "FINISHED", Timestamp::from_millis(at))
         });
         kept.unwrap()
@@ -218,16 +221,17 @@ fn a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired() {
         run_id: "a-run".into(),
         expires_at_ms,
     };
-    let mut at = |now_ms, with: &dyn Fn(Bootstraps<'_>) -> Result<Option<BootstrapRecord>, StoreError>| {
-        let now = broker.now;
-        let done = broker.core.write(now, Worth::Room, |store| {
-            with(Bootstraps {
-                store,
-                now: Timestamp::from_millis(now_ms),
-            })
-        });
-        done.unwrap()
-    };
+    let mut at =
+        |now_ms, with: &(dyn Fn(Bootstraps<'_>) -> Result<Option<BootstrapRecord>, StoreError> + Sync)| {
+            let now = broker.now;
+            let done = broker.core.write(now, DiskReserve::Keep, |store| {
+                with(Bootstraps {
+                    store,
+                    now: Timestamp::from_millis(now_ms),
+                })
+            });
+            done.unwrap()
+        };
     at(1, &|tokens| tokens.insert(&record(1, 10)).map(|()| None));
     at(1, &|tokens| tokens.insert(&record(2, 11)).map(|()| None));
     assert_eq!(at(1, &|tokens| tokens.take(&[3; 32])), None);

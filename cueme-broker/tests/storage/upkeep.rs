@@ -1,6 +1,6 @@
 //! The database is checked, copied, and rid of what is old.
 
-use cueme_broker::engine::Worth;
+use cueme_broker::engine::DiskReserve;
 use cueme_broker::store::{CheckReport, Reader, StoreError, void_access};
 use protocol_spec::id::CueId;
 use protocol_spec::outcome::Outcome;
@@ -33,7 +33,7 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
     let before = Timestamp::from_millis(WALL_MS + 1000);
     let events_before = reader.events_after(0, 10_000).unwrap().len();
     let mut purge = || {
-        let purged = broker.core.write(broker.now, Worth::Room, |store| {
+        let purged = broker.core.write(broker.now, DiskReserve::Keep, |store| {
             let count = store.count_purgeable(before)?;
             store.purge_some(before).map(|purged| (count, purged))
         });
@@ -67,14 +67,14 @@ fn mostly_empty(broker: &mut Little) -> CueId {
     let later = Timestamp::from_millis(WALL_MS + 1);
     let purged = broker
         .core
-        .write(broker.now, Worth::Room, |store| store.purge_some(later));
+        .write(broker.now, DiskReserve::Keep, |store| store.purge_some(later));
     assert_eq!(purged.unwrap(), (3, false));
     kept
 }
 
 fn shrink(broker: &mut Little, empty_percent_max: u8) -> usize {
     let mut some = || {
-        let shrunk = broker.core.write(broker.now, Worth::Room, |store| {
+        let shrunk = broker.core.write(broker.now, DiskReserve::Keep, |store| {
             store.shrink_some(empty_percent_max)
         });
         shrunk.unwrap()

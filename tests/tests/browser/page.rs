@@ -232,7 +232,10 @@ fn the_types_of_the_page_hold_and_its_bundle_is_built_from_its_sources() {
             .current_dir(copy.path())
             .output()
             .expect("npm is installed (tests/run installs it)");
-        let (said, failed) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        let (said, failed) = (
+            String::from_utf8_lossy(&run.stdout),
+            String::from_utf8_lossy(&run.stderr),
+        );
         assert!(run.status.success(), "npm {words:?}: {said}{failed}");
     };
     npm(&["ci", "--ignore-scripts", "--no-progress"]);
@@ -250,7 +253,9 @@ fn the_types_of_the_page_hold_and_its_bundle_is_built_from_its_sources() {
     npm(&["run", "build"]);
     let built = dist(copy.path());
     assert!(built.len() > 3, "{:?}", built.keys());
-    let differs = built.keys().filter(|name| built.get(*name) != committed.get(*name));
+    let differs = built
+        .keys()
+        .filter(|name| built.get(*name) != committed.get(*name));
     assert_eq!(
         (differs.collect::<Vec<_>>(), committed.len()),
         (vec![], built.len()),

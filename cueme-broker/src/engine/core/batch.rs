@@ -1,54 +1,94 @@
-//! Orders that share a commit: each is carried out when it comes, and nothing is said before all of them are on disk.
+//! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
 use protocol_spec::message::{EventKind, EventView, Reply};
 
-use super::{Core, Spoken, storage_failure};
+use super::{CommitOutput, Core, storage_failure};
 use crate::engine::order::Order;
-use crate::machine::{Change, Effect, Now};
-use crate::store::StoreError;
+use crate::engine::write::{DiskReserve, Write};
+use crate::machine::{Change, Effect, Now, Ticket};
+use crate::store::{Store, StoreError};
 
-/// Orders that were carried out and wait for their commit.
+/// Orders and writes that were carried out and wait for their commit.
 #[derive(Debug, Default)]
-pub struct Batch {
-    orders: Vec<Order>,
+pub struct Batch<'a> {
+    entries: Vec<Entry<'a>>,
     /// The transaction they share, unless one of them failed; there is none before the first.
     transaction: Option<Result<Transaction, StoreError>>,
 }
 
-/// What is not committed yet.
+/// One of a batch.
+#[derive(Debug)]
+pub enum Entry<'a> {
+    /// Work for the machine.
+    Order(Order),
+    /// A write that the rules do not concern.
+    Write(Write<'a>),
+}
+
+/// A transaction that is not committed yet.
 #[derive(Debug, Default)]
 struct Transaction {
-    /// What may be said when it is.
-    spoken: Spoken,
+    /// What may be said once it is.
+    output: CommitOutput,
     /// Whether anything was written.
     has_begun: bool,
 }
 
-impl Batch {
-    /// Returns how many orders there are.
+impl Batch<'_> {
+    /// Returns how many entries there are.
     pub fn len(&self) -> usize {
-        self.orders.len()
+        self.entries.len()
     }
 
     /// Says whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.orders.is_empty()
+        self.entries.is_empty()
     }
 
-    /// Says whether an order failed, so that there is no sense in adding more.
+    /// Says whether an entry failed, so that there is no sense in adding more.
     pub fn has_failed(&self) -> bool {
         matches!(self.transaction, Some(Err(_)))
     }
+}
 
-    /// Takes out the orders, once they were committed.
-    pub fn drain(&mut self) -> impl Iterator<Item = Order> {
-        self.orders.drain(..)
+impl<'a> Batch<'a> {
+    /// Takes out the entries, once they were committed.
+    pub fn drain(&mut self) -> impl Iterator<Item = Entry<'a>> {
+        self.entries.drain(..)
+    }
+}
+
+impl Entry<'_> {
+    /// Returns who gave the order.
+    pub(super) fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Self::Order(order) => Some(order.ticket),
+            Self::Write(_) => None,
+        }
+    }
+
+    /// Reports the result of a write, after the commit.
+    pub(super) fn finish(self) {
+        if let Self::Write(write) = self {
+            write.finish();
+        }
+    }
+
+    /// Tells whom it concerns that nothing was changed.
+    fn fail(&mut self, error: StoreError, output: &mut CommitOutput) {
+        match self {
+            Self::Order(order) => {
+                let failed = Reply::Error(storage_failure(&error));
+                output.replies.push((order.ticket, Box::new(failed)));
+            }
+            Self::Write(write) => write.fail(error),
+        }
     }
 }
 
 impl Core {
     /// Carries out orders in one transaction, and returns what may be said.
-    pub fn carry_out(&mut self, now: Now, orders: impl IntoIterator<Item = Order>) -> Spoken {
+    pub fn carry_out(&mut self, now: Now, orders: impl IntoIterator<Item = Order>) -> CommitOutput {
         let mut batch = Batch::default();
         for order in orders {
             self.add(now, order, &mut batch);
@@ -57,74 +97,78 @@ impl Core {
     }
 
     /// Carries out an order that shares its commit with the others of a batch.
-    pub fn add(&mut self, now: Now, order: Order, batch: &mut Batch) {
+    pub fn add(&mut self, now: Now, order: Order, batch: &mut Batch<'_>) {
+        self.add_entry(now, Entry::Order(order), batch);
+    }
+
+    /// Runs a write that shares its commit with the others of a batch.
+    pub fn add_write<'a>(&mut self, now: Now, write: Write<'a>, batch: &mut Batch<'a>) {
+        self.add_entry(now, Entry::Write(write), batch);
+    }
+
+    fn add_entry<'a>(&mut self, now: Now, mut entry: Entry<'a>, batch: &mut Batch<'a>) {
         let transaction = batch
             .transaction
             .take()
             .unwrap_or_else(|| self.open_transaction(now));
         batch.transaction = Some(transaction.and_then(|mut transaction| {
-            self.carry_out_one(now, &order, &mut transaction)?;
+            self.carry_out_one(now, &mut entry, &mut transaction)?;
             Ok(transaction)
         }));
-        batch.orders.push(order);
+        batch.entries.push(entry);
     }
 
     /// Commits a batch, and returns what may be said.
     ///
-    /// When that fails, each order is tried alone, so that one that cannot be written does not take others with it.
-    pub fn commit(&mut self, now: Now, batch: &mut Batch) -> Spoken {
+    /// When that fails, each entry is tried alone, so that one that cannot be written does not take others with it.
+    pub fn commit(&mut self, now: Now, batch: &mut Batch<'_>) -> CommitOutput {
         let Some(transaction) = batch.transaction.take() else {
-            return Spoken::default();
+            return CommitOutput::default();
         };
         match transaction.and_then(|transaction| self.commit_transaction(transaction)) {
-            Ok(spoken) => spoken,
-            Err(error) => self.try_again(now, &batch.orders, &error),
+            Ok(output) => output,
+            Err(error) => self.try_again(now, &mut batch.entries, error),
         }
     }
 
-    fn try_again(&mut self, now: Now, orders: &[Order], error: &StoreError) -> Spoken {
-        tracing::error!(%error, orders = orders.len(), "a transaction failed and was undone");
+    fn try_again(&mut self, now: Now, entries: &mut [Entry<'_>], error: StoreError) -> CommitOutput {
+        tracing::error!(%error, entries = entries.len(), "a transaction failed and was undone");
         let has_made_room = error.is_full() && self.make_room();
-        self.recover(now, orders, error);
+        self.recover(now, entries, &error);
         if has_made_room {
-            match self.attempt(now, orders) {
-                Ok(spoken) => return spoken,
-                Err(error) => self.recover(now, orders, &error),
+            match self.attempt(now, entries) {
+                Ok(output) => return output,
+                Err(error) => self.recover(now, entries, &error),
             }
         }
-        self.one_by_one(now, orders, error)
-    }
-
-    fn one_by_one(&mut self, now: Now, orders: &[Order], error: &StoreError) -> Spoken {
-        let mut spoken = Spoken {
+        let mut output = CommitOutput {
             failed: Some(error.to_string()),
-            ..Spoken::default()
+            ..CommitOutput::default()
         };
-        if let [order] = orders {
-            spoken
-                .replies
-                .push((order.ticket, Box::new(Reply::Error(storage_failure(error)))));
-            return spoken;
+        if let [entry] = entries {
+            entry.fail(error, &mut output);
+            return output;
         }
-        for order in orders {
-            let one = std::slice::from_ref(order);
-            let mut done = match self.attempt(now, one) {
-                Ok(done) => done,
+        for entry in entries {
+            let one = std::slice::from_mut(entry);
+            match self.attempt(now, one) {
+                Ok(mut done) => {
+                    output.replies.append(&mut done.replies);
+                    output.events.append(&mut done.events);
+                }
                 Err(error) => {
                     self.recover(now, one, &error);
-                    self.one_by_one(now, one, &error)
+                    entry.fail(error, &mut output);
                 }
-            };
-            spoken.replies.append(&mut done.replies);
-            spoken.events.append(&mut done.events);
+            }
         }
-        spoken
+        output
     }
 
-    fn attempt(&mut self, now: Now, orders: &[Order]) -> Result<Spoken, StoreError> {
+    fn attempt(&mut self, now: Now, entries: &mut [Entry<'_>]) -> Result<CommitOutput, StoreError> {
         let mut transaction = self.open_transaction(now)?;
-        for order in orders {
-            self.carry_out_one(now, order, &mut transaction)?;
+        for entry in entries {
+            self.carry_out_one(now, entry, &mut transaction)?;
         }
         self.commit_transaction(transaction)
     }
@@ -133,12 +177,32 @@ impl Core {
         self.reopen_if_failing(now)?;
         let mut transaction = Transaction::default();
         if !self.regain_room() {
-            transaction.spoken.failed = Some(self.no_space().to_string());
+            transaction.output.failed = Some(self.no_space().to_string());
         }
         Ok(transaction)
     }
 
     fn carry_out_one(
+        &mut self,
+        now: Now,
+        entry: &mut Entry<'_>,
+        transaction: &mut Transaction,
+    ) -> Result<(), StoreError> {
+        match entry {
+            Entry::Order(order) => self.carry_out_order(now, order, transaction),
+            Entry::Write(write) if self.is_full && write.reserve == DiskReserve::Keep => {
+                write.fail(self.no_space());
+                Ok(())
+            }
+            Entry::Write(write) => {
+                let store = self.opened()?;
+                transaction.begin(store)?;
+                write.run(store, now.wall)
+            }
+        }
+    }
+
+    fn carry_out_order(
         &mut self,
         now: Now,
         order: &Order,
@@ -147,16 +211,16 @@ impl Core {
         if self.is_full && self.takes_space(order) {
             let failure = storage_failure(&self.no_space());
             let refused = (order.ticket, Box::new(Reply::Error(failure)));
-            transaction.spoken.replies.push(refused);
+            transaction.output.replies.push(refused);
             return Ok(());
         }
-        let input = match self.prepare(now, order, &mut transaction.spoken) {
+        let input = match self.prepare(now, order, &mut transaction.output) {
             Ok(Some(input)) => input,
             Ok(None) => return Ok(()),
             // The caller is told; nobody else has anything to do with it.
             Err(error @ StoreError::DamagedQuestion { .. }) => {
                 let refused = (order.ticket, Box::new(Reply::Error(storage_failure(&error))));
-                transaction.spoken.replies.push(refused);
+                transaction.output.replies.push(refused);
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -171,25 +235,17 @@ impl Core {
     /// Performs one effect: writes now, and keeps what is to be said for after the commit.
     fn perform(&self, now: Now, effect: Effect, transaction: &mut Transaction) -> Result<(), StoreError> {
         let store = self.opened()?;
-        let Transaction { spoken, has_begun } = transaction;
-        let mut begin = || -> Result<(), StoreError> {
-            if !*has_begun {
-                store.begin()?;
-                *has_begun = true;
-            }
-            Ok(())
-        };
         match effect {
             // On a full disk nobody is kept from waiting because that cannot be noted.
             Effect::Store(Change::SetDetached { .. }) if self.is_full => {}
             Effect::Store(change) => {
-                begin()?;
+                transaction.begin(store)?;
                 store.apply(now.wall, &change)?;
             }
             Effect::Log { what, agent, cue } => {
-                begin()?;
+                transaction.begin(store)?;
                 let id = store.log(now.wall, what, &agent, cue)?;
-                spoken.events.push(EventView {
+                transaction.output.events.push(EventView {
                     id: Some(id),
                     at: now.wall,
                     what,
@@ -210,33 +266,44 @@ impl Core {
                     agent_id: agent,
                     cue_id: Some(cue),
                 };
-                spoken.events.push(event);
+                transaction.output.events.push(event);
             }
-            Effect::Reply { to, reply } => spoken.replies.push((to, reply)),
+            Effect::Reply { to, reply } => transaction.output.replies.push((to, reply)),
         }
         Ok(())
     }
 
-    fn commit_transaction(&mut self, transaction: Transaction) -> Result<Spoken, StoreError> {
+    fn commit_transaction(&mut self, transaction: Transaction) -> Result<CommitOutput, StoreError> {
         if transaction.has_begun {
             self.opened()?.commit()?;
             self.is_behind = true;
             self.forget_erased();
         }
-        Ok(transaction.spoken)
+        Ok(transaction.output)
+    }
+}
+
+impl Transaction {
+    fn begin(&mut self, store: &Store) -> Result<(), StoreError> {
+        if !self.has_begun {
+            store.begin()?;
+            self.has_begun = true;
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::sync::Mutex;
+
     use protocol_spec::id::RequestId;
     use protocol_spec::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
     use crate::engine::order::Work;
-    use crate::machine::Ticket;
     use crate::store::Synchronous;
 
     const NOW: Now = Now {
@@ -274,11 +341,65 @@ mod tests {
             core.add(NOW, join(number), &mut batch);
         }
         assert_eq!((batch.len(), on_disk()), (3, 0));
-        let spoken = core.commit(NOW, &mut batch);
-        let told: Vec<Ticket> = spoken.replies.iter().map(|(ticket, _)| *ticket).collect();
+        let output = core.commit(NOW, &mut batch);
+        let told: Vec<Ticket> = output.replies.iter().map(|(ticket, _)| *ticket).collect();
         assert_eq!(told, [Ticket(1), Ticket(2), Ticket(3)]);
         assert_eq!(on_disk(), 3);
         assert_eq!(batch.drain().count(), 3);
         assert!(core.commit(NOW, &mut batch).replies.is_empty());
+    }
+
+    #[test]
+    fn a_write_shares_the_commit_of_its_batch_and_is_reported_after_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cueme.db");
+        let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
+        let mut core = Core::open(path.clone(), Synchronous::Full, true, NOW, random).unwrap();
+        let on_disk = || -> (i64, i64) {
+            let count =
+                "SELECT (SELECT count(*) FROM agents), (SELECT count(*) FROM settings WHERE name = 'x')";
+            let other = rusqlite::Connection::open(&path).unwrap();
+            other
+                .query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))
+                .unwrap()
+        };
+        let reported = &Mutex::new(Vec::new());
+        let set = |value: &'static str| {
+            let report =
+                move |result: Result<(), StoreError>| reported.lock().unwrap().push((value, result.is_ok()));
+            Write::new(DiskReserve::Keep, move |store, _| store.set("x", value), report)
+        };
+        let mut batch = Batch::default();
+        core.add(NOW, join(1), &mut batch);
+        core.add_write(NOW, set("1"), &mut batch);
+        core.add(NOW, join(2), &mut batch);
+        assert_eq!(on_disk(), (0, 0));
+        assert_eq!(core.commit(NOW, &mut batch).replies.len(), 2);
+        assert_eq!(on_disk(), (2, 1));
+        assert!(reported.lock().unwrap().is_empty());
+        batch.drain().for_each(Entry::finish);
+        // One that fails takes none of the others with it.
+        let refuse = |_: &Store, _| -> Result<(), StoreError> {
+            Err(StoreError::Meaning {
+                what: "a value",
+                value: "none".into(),
+            })
+        };
+        let report =
+            |result: Result<(), StoreError>| reported.lock().unwrap().push(("refused", result.is_ok()));
+        core.add(NOW, join(3), &mut batch);
+        core.add_write(NOW, Write::new(DiskReserve::Keep, refuse, report), &mut batch);
+        core.add_write(NOW, set("2"), &mut batch);
+        let output = core.commit(NOW, &mut batch);
+        assert!(
+            matches!(&output.replies[..], [(Ticket(3), reply)] if matches!(**reply, Reply::Joined(_))),
+            "{output:?}"
+        );
+        batch.drain().for_each(Entry::finish);
+        assert_eq!(on_disk(), (3, 1));
+        assert_eq!(
+            *reported.lock().unwrap(),
+            [("1", true), ("refused", false), ("2", true)]
+        );
     }
 }

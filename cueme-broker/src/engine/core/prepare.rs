@@ -7,7 +7,7 @@ use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, Joined, Reply};
 use protocol_spec::outcome::Kind;
 
-use super::{Core, Spoken};
+use super::{CommitOutput, Core};
 use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
 use crate::machine::{
@@ -21,7 +21,7 @@ impl Core {
         &mut self,
         now: Now,
         order: &Order,
-        spoken: &mut Spoken,
+        output: &mut CommitOutput,
     ) -> Result<Option<Input>, StoreError> {
         let (ticket, request) = (order.ticket, order.request);
         if let Some(cue) = order.work.cue() {
@@ -41,7 +41,7 @@ impl Core {
                         agent_id,
                         again: true,
                     });
-                    spoken.replies.push((ticket, Box::new(reply)));
+                    output.replies.push((ticket, Box::new(reply)));
                     return Ok(None);
                 }
                 Input::Join(Join {
@@ -98,7 +98,7 @@ impl Core {
                 hold_ms,
             } => {
                 if answer.ends_run && !self.opened()?.is_of_open_run(*cue)? {
-                    return Ok(refuse(spoken, ticket, no_run_to_end(*cue)));
+                    return Ok(refuse(output, ticket, no_run_to_end(*cue)));
                 }
                 let checked = match self.machine.plain_question(*cue) {
                     Some(question) => Some(answer.clone().check(question)),
@@ -107,11 +107,11 @@ impl Core {
                         .with_question(*cue, |question| answer.clone().check(question))?,
                 };
                 let verdict = match checked {
-                    None => return Ok(refuse(spoken, ticket, unknown_cue(*cue))),
+                    None => return Ok(refuse(output, ticket, unknown_cue(*cue))),
                     Some(Err(error)) => {
                         let failure =
                             Failure::new(ErrorCode::InvalidAnswer, error.to_string()).with_hint(error.hint());
-                        return Ok(refuse(spoken, ticket, failure));
+                        return Ok(refuse(output, ticket, failure));
                     }
                     Some(Ok(checked)) => {
                         let rendered = checked.render();
@@ -172,7 +172,7 @@ impl Core {
                 by,
             } => {
                 if let Some(of) = self.opened()?.agent_of_message(request)? {
-                    return Ok(self.said_before(agent, of == *agent, ticket, spoken));
+                    return Ok(self.said_before(agent, of == *agent, ticket, output));
                 }
                 Input::Say(Say {
                     ticket,
@@ -257,7 +257,7 @@ impl Core {
         agent: &AgentId,
         is_same: bool,
         ticket: Ticket,
-        spoken: &mut Spoken,
+        output: &mut CommitOutput,
     ) -> Option<Input> {
         if !is_same {
             let failure = Failure::new(
@@ -265,10 +265,10 @@ impl Core {
                 "this request id belongs to another message",
             )
             .with_hint("mint a new request id (UUIDv7) for each message");
-            return refuse(spoken, ticket, failure);
+            return refuse(output, ticket, failure);
         }
         let said = self.machine.said(agent.clone());
-        spoken.replies.push((ticket, Box::new(Reply::Said(said))));
+        output.replies.push((ticket, Box::new(Reply::Said(said))));
         None
     }
 
@@ -338,7 +338,7 @@ fn no_run_to_end(cue: CueId) -> Failure {
     )
 }
 
-fn refuse(spoken: &mut Spoken, ticket: Ticket, failure: Failure) -> Option<Input> {
-    spoken.replies.push((ticket, Box::new(Reply::Error(failure))));
+fn refuse(output: &mut CommitOutput, ticket: Ticket, failure: Failure) -> Option<Input> {
+    output.replies.push((ticket, Box::new(Reply::Error(failure))));
     None
 }

@@ -83,7 +83,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::engine::Worth;
+    use crate::engine::DiskReserve;
     use crate::machine::{Now, Ticket};
     use crate::store::{Ballast, Store, Synchronous};
 
@@ -97,8 +97,8 @@ mod tests {
             request: RequestId(Uuid::from_u128(request)),
             work,
         };
-        let spoken = core.carry_out(now, [order]);
-        spoken.replies.into_iter().map(|(_, reply)| *reply).collect()
+        let output = core.carry_out(now, [order]);
+        output.replies.into_iter().map(|(_, reply)| *reply).collect()
     }
 
     #[test]
@@ -165,11 +165,11 @@ mod tests {
         assert!(core.is_stumbling() && !core.index_some());
         // What nobody needs for an answer is not worth the space that is left.
         let set = |store: &Store| store.set("settings", "{}");
-        let refused = core.write(now, Worth::Room, set);
+        let refused = core.write(now, DiskReserve::Keep, set);
         assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
-        core.write(now, Worth::Ballast, set).unwrap();
+        core.write(now, DiskReserve::Use, set).unwrap();
         core.ballast = kept;
-        core.write(now, Worth::Room, set).unwrap();
+        core.write(now, DiskReserve::Keep, set).unwrap();
         core.is_full = true;
         let replies = say(&mut core, 7, ask("Another?"));
         assert!(matches!(&replies[..], [Reply::Asked(_)]), "{replies:?}");

@@ -138,7 +138,7 @@ impl Little {
     pub(crate) fn step(&mut self) -> usize {
         self.now_ms += 1 + self.random.below(50);
         if self.random.below(8) == 0 {
-            // Folding the log in and indexing happen between orders.
+            // Checkpointer the log in and indexing happen between orders.
             self.core.index_some();
         }
         if self.random.below(6) == 0
