@@ -16,8 +16,6 @@ mod error;
 mod host_session;
 mod input;
 mod log_file;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod mathematics;
 mod output;
 mod process_tree;
 mod runs;

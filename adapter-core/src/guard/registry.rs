@@ -6,13 +6,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::contract::ToolSpec;
-
-/// The most schema violations named in one error.
-const VIOLATIONS_MAX: usize = 5;
 
 /// What a call of a tool becomes.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send + 'a>>;
@@ -22,11 +21,39 @@ pub trait Tool: Send + Sync {
     /// Returns the name and the aliases it is called by; the first is the name.
     fn names(&self) -> &[&str];
 
-    /// Returns the JSON Schema of its arguments.
+    /// Returns the JSON Schema of its arguments, for the agent.
     fn schema(&self) -> Value;
 
-    /// Runs it; the arguments fit the schema.
+    /// Says what is wrong with the arguments.
+    fn check(&self, args: &Value) -> Result<(), String>;
+
+    /// Runs it; the arguments were checked.
     fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a>;
+}
+
+/// Reads the arguments of a tool, or says what is wrong with them, and where.
+pub fn arguments<T: DeserializeOwned>(args: &Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(args).map_err(|error| {
+        let path = error.path().to_string().replace('.', "/");
+        format!("at /{path}: {}", error.inner())
+    })
+}
+
+/// A text argument that is neither empty nor longer than a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const CHARS_MAX: usize>(pub String);
+
+impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Text<CHARS_MAX> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match text.chars().count() {
+            0 => Err(D::Error::custom("it is empty")),
+            count if count > CHARS_MAX => Err(D::Error::custom(format!(
+                "it has {count} characters, {CHARS_MAX} are allowed"
+            ))),
+            _ => Ok(Self(text)),
+        }
+    }
 }
 
 /// Why a tool was not run, or failed.
@@ -41,19 +68,11 @@ pub enum ToolError {
         known: String,
     },
     /// The arguments do not fit.
-    #[error("invalid arguments for {name}: {violations}")]
+    #[error("invalid arguments for {name}: {reason}")]
     Arguments {
         /// The tool.
         name: String,
-        /// What is wrong, with the path of each.
-        violations: String,
-    },
-    /// The schema of a tool is itself wrong.
-    #[error("the schema of {name} is invalid: {reason}")]
-    Schema {
-        /// The tool.
-        name: String,
-        /// What is wrong.
+        /// What is wrong, and where.
         reason: String,
     },
     /// A guard refused the call.
@@ -67,14 +86,7 @@ pub enum ToolError {
 /// The known tools.
 #[derive(Clone, Default)]
 pub struct Registry {
-    tools: BTreeMap<String, Entry>,
-}
-
-#[derive(Clone)]
-struct Entry {
-    tool: Arc<dyn Tool>,
-    schema: Value,
-    validator: Arc<jsonschema::Validator>,
+    tools: BTreeMap<String, Arc<dyn Tool>>,
 }
 
 impl fmt::Debug for Registry {
@@ -85,23 +97,10 @@ impl fmt::Debug for Registry {
 
 impl Registry {
     /// Adds a tool under its name and aliases.
-    pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), ToolError> {
-        let schema = tool.schema();
-        let name = tool.names().first().copied().unwrap_or_default().to_owned();
-        let validator = jsonschema::validator_for(&schema).map_err(|error| ToolError::Schema {
-            name,
-            reason: error.to_string(),
-        })?;
-        let validator = Arc::new(validator);
+    pub fn register(&mut self, tool: Arc<dyn Tool>) {
         for name in tool.names() {
-            let entry = Entry {
-                tool: Arc::clone(&tool),
-                schema: schema.clone(),
-                validator: Arc::clone(&validator),
-            };
-            self.tools.insert((*name).to_owned(), entry);
+            self.tools.insert((*name).to_owned(), Arc::clone(&tool));
         }
-        Ok(())
     }
 
     /// Returns every name a tool can be called by.
@@ -111,9 +110,9 @@ impl Registry {
 
     /// Returns the list that is sent to a custom CLI.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let spec = |(name, entry): (&String, &Entry)| ToolSpec {
+        let spec = |(name, tool): (&String, &Arc<dyn Tool>)| ToolSpec {
             name: name.clone(),
-            schema: entry.schema.clone(),
+            schema: tool.schema(),
         };
         self.tools.iter().map(spec).collect()
     }
@@ -125,30 +124,24 @@ impl Registry {
 
     /// Checks name and arguments, then runs the tool.
     pub async fn call(&self, name: &str, args: &Value) -> Result<String, ToolError> {
-        self.checked(name, args)?.tool.call(args).await
+        self.checked(name, args)?.call(args).await
     }
 
-    fn checked(&self, name: &str, args: &Value) -> Result<&Entry, ToolError> {
-        let entry = self.tools.get(name).ok_or_else(|| {
+    fn checked(&self, name: &str, args: &Value) -> Result<&dyn Tool, ToolError> {
+        let tool = self.tools.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             ToolError::Unknown {
                 name: name.to_owned(),
                 known: known.join(", "),
             }
         })?;
-        let violations: Vec<String> = entry
-            .validator
-            .iter_errors(args)
-            .take(VIOLATIONS_MAX)
-            .map(|error| format!("at {:?}: {error}", error.instance_path().to_string()))
-            .collect();
-        if violations.is_empty() {
-            return Ok(entry);
+        match tool.check(args) {
+            Ok(()) => Ok(&**tool),
+            Err(reason) => Err(ToolError::Arguments {
+                name: name.to_owned(),
+                reason,
+            }),
         }
-        Err(ToolError::Arguments {
-            name: name.to_owned(),
-            violations: violations.join("; "),
-        })
     }
 }
 
@@ -156,10 +149,18 @@ impl Registry {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::num::NonZeroU64;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[derive(Default)]
     struct Counter(AtomicUsize);
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only its reading counts")]
+    struct Count {
+        by: NonZeroU64,
+    }
 
     impl Tool for Counter {
         fn names(&self) -> &[&str] {
@@ -170,6 +171,10 @@ mod tests {
             json!({"type":"object","properties":{"by":{"type":"integer","minimum":1}},"required":["by"],"additionalProperties":false})
         }
 
+        fn check(&self, args: &Value) -> Result<(), String> {
+            arguments::<Count>(args).map(drop)
+        }
+
         fn call<'a>(&'a self, _: &'a Value) -> ToolFuture<'a> {
             Box::pin(async { Ok(self.0.fetch_add(1, Ordering::Relaxed).to_string()) })
         }
@@ -177,7 +182,7 @@ mod tests {
 
     fn registry() -> (Registry, Arc<Counter>) {
         let (mut registry, tool) = (Registry::default(), Arc::new(Counter::default()));
-        registry.register(tool.clone()).unwrap();
+        registry.register(tool.clone());
         (registry, tool)
     }
 
@@ -212,5 +217,13 @@ mod tests {
                 .contains("/by")
         );
         assert_eq!(tool.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_text_is_neither_empty_nor_too_long() {
+        assert_eq!(arguments::<Text<3>>(&json!("数据库")), Ok(Text("数据库".into())));
+        for wrong in [json!(""), json!("four"), json!(3), json!(["a"])] {
+            arguments::<Text<3>>(&wrong).unwrap_err();
+        }
     }
 }

@@ -7,14 +7,17 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
 use crate::cursor::cli::Exit;
 use crate::cursor::cli::process::{Group, exit_of, lead_group};
-use crate::guard::{Tool, ToolError, ToolFuture, redact};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments, redact};
 
+/// The longest command.
+const COMMAND_CHARS_MAX: usize = 65536;
 /// The most bytes kept of each of stdout and stderr.
 const OUTPUT_BYTES_MAX: usize = 256 * 1024;
 /// How long a command may run.
@@ -94,6 +97,12 @@ impl Exec {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: Text<COMMAND_CHARS_MAX>,
+}
+
 impl Tool for Exec {
     fn names(&self) -> &[&str] {
         &["exec"]
@@ -102,17 +111,23 @@ impl Tool for Exec {
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"command": {"type": "string", "minLength": 1, "maxLength": 65536}},
+            "properties": {"command": {"type": "string", "minLength": 1, "maxLength": COMMAND_CHARS_MAX}},
             "required": ["command"],
             "additionalProperties": false
         })
     }
 
+    fn check(&self, args: &Value) -> Result<(), String> {
+        arguments::<Arguments>(args).map(drop)
+    }
+
     fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a> {
         Box::pin(async move {
-            let command = args["command"].as_str().unwrap_or_default();
-            match self.approver.approve(command).await {
-                Approval::Approved => self.run(command).await,
+            let Arguments {
+                command: Text(command),
+            } = arguments(args).map_err(ToolError::Failed)?;
+            match self.approver.approve(&command).await {
+                Approval::Approved => self.run(&command).await,
                 Approval::Refused(reason) => Err(ToolError::Refused(reason)),
             }
         })

@@ -8,11 +8,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::{Response, Url, redirect};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::guard::{Tool, ToolError, ToolFuture, is_public};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments, is_public};
 use crate::http;
 
+/// The longest url.
+const URL_CHARS_MAX: usize = 8192;
 /// The most bytes of a page.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How long one fetch may take, redirects included.
@@ -26,6 +29,12 @@ pub struct WebFetch {
     pub allowed: Vec<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    url: Text<URL_CHARS_MAX>,
+}
+
 impl Tool for WebFetch {
     fn names(&self) -> &[&str] {
         &["web_fetch", "mcp_web_fetch"]
@@ -34,16 +43,20 @@ impl Tool for WebFetch {
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"url": {"type": "string", "minLength": 1, "maxLength": 8192}},
+            "properties": {"url": {"type": "string", "minLength": 1, "maxLength": URL_CHARS_MAX}},
             "required": ["url"],
             "additionalProperties": false
         })
     }
 
+    fn check(&self, args: &Value) -> Result<(), String> {
+        arguments::<Arguments>(args).map(drop)
+    }
+
     fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a> {
         Box::pin(async move {
-            let url = args["url"].as_str().unwrap_or_default();
-            match tokio::time::timeout(FETCH_TIME_MAX, self.fetch(url)).await {
+            let Arguments { url: Text(url) } = arguments(args).map_err(ToolError::Failed)?;
+            match tokio::time::timeout(FETCH_TIME_MAX, self.fetch(&url)).await {
                 Ok(result) => result,
                 Err(_) => Err(ToolError::Failed(format!(
                     "{url} took longer than {} s",

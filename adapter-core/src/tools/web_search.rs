@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use reqwest::Url;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::web_fetch::{failed, read};
-use crate::guard::{Tool, ToolError, ToolFuture};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments};
 use crate::http;
 
+/// The longest query.
+const QUERY_CHARS_MAX: usize = 2048;
 /// How long one search may take.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(20);
 /// Where the query goes in an endpoint.
@@ -25,6 +28,12 @@ pub struct WebSearch {
     pub token: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: Text<QUERY_CHARS_MAX>,
+}
+
 impl Tool for WebSearch {
     fn names(&self) -> &[&str] {
         &["web_search", "mcp_web_search"]
@@ -33,15 +42,20 @@ impl Tool for WebSearch {
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 2048}},
+            "properties": {"query": {"type": "string", "minLength": 1, "maxLength": QUERY_CHARS_MAX}},
             "required": ["query"],
             "additionalProperties": false
         })
     }
 
+    fn check(&self, args: &Value) -> Result<(), String> {
+        arguments::<Arguments>(args).map(drop)
+    }
+
     fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a> {
         Box::pin(async move {
-            let url = self.url(args["query"].as_str().unwrap_or_default())?;
+            let Arguments { query: Text(query) } = arguments(args).map_err(ToolError::Failed)?;
+            let url = self.url(&query)?;
             let client = http::client().timeout(SEARCH_TIME_MAX).build();
             let client = client.map_err(|error| failed("could not build the client", &error))?;
             let mut request = client.get(url);

@@ -20,6 +20,7 @@ mod table;
 mod throughput;
 mod visitor;
 mod waiters;
+mod writes;
 
 use table::Row;
 
@@ -43,7 +44,7 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, Measure); 13] = [
+    let measures: [(&str, Measure); 14] = [
         ("spawn", spawn::measure),
         ("start", start::measure),
         ("ack", ack::measure),
@@ -52,6 +53,7 @@ fn main() {
         ("throughput", throughput::measure),
         ("synchronous", throughput::measure_synchronous),
         ("slow_disk", throughput::measure_slow_disk),
+        ("writes", writes::measure),
         ("waiters", waiters::measure),
         ("subscribers", subscribers::measure),
         ("envelope", envelope::measure),

@@ -12,7 +12,6 @@ use super::reload::Reloads;
 use super::setup::choose;
 use super::tools::registry;
 use super::view::View;
-use crate::error::CliError;
 
 /// An agent that is driven through the turns of a conversation.
 #[derive(Debug)]
@@ -30,15 +29,11 @@ pub(super) struct Driven {
 impl Driven {
     fn take_over(&mut self) {
         let Some(config) = self.reloads.take() else { return };
-        let prepared = choose(&config, self.model.as_deref()).and_then(|choice| {
-            let tools = registry(&config, Some(&self.human), self.cwd.clone())?;
-            Ok::<_, CliError>((choice, tools))
-        });
-        match prepared {
-            Ok((choice, tools)) => {
+        match choose(&config, self.model.as_deref()) {
+            Ok(choice) => {
                 self.agent.model = choice.model;
                 self.agent.model_flag = choice.flag;
-                self.agent.tools = tools;
+                self.agent.tools = registry(&config, Some(&self.human), self.cwd.clone());
                 self.agent.config = Arc::new(config);
             }
             Err(error) => self.view.remark(&format!(

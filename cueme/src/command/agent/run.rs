@@ -181,7 +181,7 @@ fn agent(
 ) -> Result<CliAgent, CliError> {
     let config = load_config(places)?;
     let choice = choose(&config, args.model.as_deref())?;
-    let tools = registry(&config, human, cwd.to_owned())?;
+    let tools = registry(&config, human, cwd.to_owned());
     let mut agent = CliAgent::new(Arc::new(config), choice.model);
     agent.cwd = Some(cwd.to_owned());
     agent.tools = tools;

@@ -6,10 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use adapter_core::config::Config;
-use adapter_core::guard::{Registry, ToolError};
+use adapter_core::guard::Registry;
 use adapter_core::tools::{Approval, Approver, Exec, WebFetch, WebSearch};
 use protocol_spec::answer::Reply;
-use protocol_spec::exit::Exit;
 use protocol_spec::message::Told;
 use protocol_spec::outcome::{Origin, Outcome};
 
@@ -30,11 +29,7 @@ const APPROVAL_PAYLOAD: &str =
     r#"{"type":"confirm","confirm_label":"Run it","cancel_label":"Do not run it"}"#;
 
 /// Builds the tools; without a human nothing can be approved, and `exec` is left out.
-pub(super) fn registry(
-    config: &Config,
-    human: Option<&BrokerHuman>,
-    cwd: PathBuf,
-) -> Result<Registry, CliError> {
+pub(super) fn registry(config: &Config, human: Option<&BrokerHuman>, cwd: PathBuf) -> Registry {
     let mut tools = Registry::default();
     let token = config.web_search.token_env.as_deref();
     let search = WebSearch {
@@ -44,16 +39,13 @@ pub(super) fn registry(
     let fetch = WebFetch {
         allowed: config.web_fetch_allowed.clone(),
     };
-    let failed = |error: ToolError| CliError::new(Exit::Usage, error.to_string());
-    tools.register(Arc::new(fetch)).map_err(failed)?;
-    tools.register(Arc::new(search)).map_err(failed)?;
+    tools.register(Arc::new(fetch));
+    tools.register(Arc::new(search));
     if let Some(human) = human {
         let approver = Arc::new(Asking(human.clone()));
-        tools
-            .register(Arc::new(Exec::new(approver, Some(cwd))))
-            .map_err(failed)?;
+        tools.register(Arc::new(Exec::new(approver, Some(cwd))));
     }
-    Ok(tools)
+    tools
 }
 
 /// Asks the human about each command.
