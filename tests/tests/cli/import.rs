@@ -492,6 +492,77 @@ fn what_is_no_database_of_the_original_is_refused_with_a_way_on() {
 }
 
 #[test]
+fn a_database_beyond_every_measure_is_refused_and_brings_nothing() {
+    let refused = |original: &Original, home: &Home, why: &str| {
+        let run = original.import(home).expect(2);
+        assert!(run.stderr.contains(why), "{why}: {}", run.stderr);
+        assert_eq!(history(home, &[]).len(), 0, "{why}");
+    };
+    let home = Home::new();
+    let original = Original::new(&home, "3");
+    let file = fs::OpenOptions::new().write(true).open(original.path()).unwrap();
+    let bytes_max = 8 * 1024 * 1024 * 1024;
+    file.set_len(bytes_max + 1).unwrap();
+    refused(&original, &home, &format!("more than {bytes_max} bytes"));
+
+    let home = Home::new();
+    let original = Original::new(&home, "3");
+    original.write(
+        "INSERT INTO cue_requests (agent_id, prompt, status)
+         VALUES ('tavilron', hex(zeroblob(32 * 1024 * 1024 + 1)), 'PENDING')",
+    );
+    refused(&original, &home, "too big");
+
+    let home = Home::new();
+    let original = Original::new(&home, "3");
+    original.write(
+        "WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many LIMIT 1000001)
+         INSERT INTO cue_requests (agent_id, prompt, status) SELECT 'tavilron', 'p', 'PENDING' FROM many",
+    );
+    refused(&original, &home, "more than 1000000 rows");
+}
+
+#[test]
+fn a_file_of_an_answer_that_is_too_large_a_pipe_or_a_link_is_left_out() {
+    let home = Home::new();
+    let original = filled(&home);
+    original.ask(
+        "req_5",
+        "tavilron",
+        "Files?",
+        None,
+        "2025-12-02T11:00:00.000+08:00",
+    );
+    let response = original.answer(
+        "req_5",
+        r#"{"text":"here"}"#,
+        false,
+        "2025-12-02T11:05:00.000+08:00",
+    );
+    let file = |name: &str| original.folder.join(name);
+    let large = fs::File::create(file("files/large.png")).unwrap();
+    large.set_len(256 * 1024 * 1024 + 1).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(file("files/pipe.png"))
+        .status();
+    assert!(made.unwrap().success());
+    std::os::unix::fs::symlink("/etc/passwd", file("files/link.png")).unwrap();
+    for (place, name) in (0..).zip(["files/large.png", "files/pipe.png", "files/link.png"]) {
+        original.attach(response, place, name, None);
+    }
+    let imported = original.import(&home).expect(0);
+    for (name, why) in [
+        ("files/large.png", "it is no file of at most 268435456 bytes"),
+        ("files/pipe.png", "it is no file of at most"),
+        ("files/link.png", "it is a link"),
+    ] {
+        let told = format!("its file {name:?} was left out: {why}");
+        assert!(imported.stderr.contains(&told), "{told}: {}", imported.stderr);
+    }
+    assert_eq!(history(&home, &["--search", "Files"])[0]["text"], "here");
+}
+
+#[test]
 fn only_a_plain_file_with_plain_tables_is_read() {
     let home = Home::new();
     let original = Original::new(&home, "3");

@@ -169,4 +169,25 @@ mod tests {
         }
         assert_eq!((remarks.len(), shelf.copied), (7, 0), "{remarks:?}");
     }
+
+    #[test]
+    fn all_files_together_have_a_limit_too() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("first.png"), "abc").unwrap();
+        std::fs::write(home.path().join("second.png"), "de").unwrap();
+        let mut shelf = Shelf::new(home.path(), home.path().join("ours"));
+        shelf.bytes_left = 4;
+        let files = ["first.png", "second.png"].map(|path| SourceFile {
+            path: path.to_owned(),
+            media_type: None,
+        });
+        let mut remarks = Vec::new();
+        let copied = shelf.copy(RequestId(uuid::Uuid::nil()), &files, &mut remarks);
+        assert_eq!(
+            (copied.len(), remarks.len(), shelf.copied),
+            (1, 1, 1),
+            "{remarks:?}"
+        );
+        assert!(remarks[0].contains("bytes together"), "{remarks:?}");
+    }
 }

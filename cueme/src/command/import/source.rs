@@ -96,8 +96,11 @@ pub(super) struct SourceFile {
 impl Source {
     /// Opens the database so that nothing beside it or in it changes.
     pub(super) fn open(path: &Path) -> Result<Self, CliError> {
+        Self::open_until(path, Instant::now() + READ_WAIT_MAX)
+    }
+
+    fn open_until(path: &Path, deadline: Instant) -> Result<Self, CliError> {
         check_files(path)?;
-        let deadline = Instant::now() + READ_WAIT_MAX;
         let failed = |error: rusqlite::Error| unreadable(path, &error.to_string());
         let mut connection = Connection::open_with_flags(
             address(path)?,
@@ -398,4 +401,36 @@ fn unreadable(path: &Path, why: &str) -> CliError {
         "{} cannot be read as a database of the original cueme: {why}",
         path.display()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database with so many rows that SQLite looks at the clock while it reads them.
+    fn long_database(folder: &Path) -> PathBuf {
+        let path = folder.join("cue.db");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE schema_meta (key TEXT, value TEXT);
+                 INSERT INTO schema_meta VALUES ('schema_version', '3');
+                 CREATE TABLE cue_requests (id INTEGER PRIMARY KEY, agent_id TEXT, created_at TEXT);
+                 WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many LIMIT 20000)
+                     INSERT INTO cue_requests (agent_id, created_at) SELECT 'tavilron', '' FROM many;",
+            )
+            .unwrap();
+        path
+    }
+
+    #[test]
+    fn reading_ends_when_its_time_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = long_database(folder.path());
+        let source = Source::open(&path).unwrap();
+        assert_eq!(source.agents().unwrap().len(), 1);
+        let late = Source::open_until(&path, Instant::now()).unwrap();
+        let error = late.agents().unwrap_err().to_string();
+        assert!(error.contains("took more than 1800 s"), "{error}");
+    }
 }
