@@ -465,7 +465,8 @@ fn check_by(by: Option<&String>) -> Result<(), Failure> {
 
 fn check_session(session: &String) -> Result<(), Failure> {
     if session.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::BadRequest, "the session has no name"));
+        return Err(Failure::new(ErrorCode::BadRequest, "the session has no name")
+            .with_hint("name the host's conversation, or leave the session out (CUEME_SESSION)"));
     }
     check_names(&[session])
 }

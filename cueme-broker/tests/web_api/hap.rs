@@ -1,6 +1,6 @@
 //! Agents over HTTP.
 
-use protocol_spec::message::TokenScope;
+use protocol_spec::message::{NAME_BYTES_MAX, TokenScope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -90,6 +90,21 @@ fn an_agent_far_away_joins_asks_waits_and_acknowledges() {
     );
     let recalled = remote.post("/recall", &json!({ "hints": "merge" })).ok(200);
     assert_eq!(recalled["matches"][0]["agent_id"], json!(agent));
+}
+
+#[test]
+fn a_session_without_a_name_or_with_an_endless_one_is_refused() {
+    let broker = TestBroker::start();
+    let remote = Remote::new(&broker, &broker.token(TokenScope::Join, None));
+    let join = |session: &str| remote.post("/join", &json!({ "runtime": "cloud", "session": session }));
+    let longest = "s".repeat(NAME_BYTES_MAX);
+    for (session, status) in [("", 400), (" \n", 400), (&*format!("{longest}s"), 413)] {
+        join(session).ok(status);
+    }
+    let agents = broker.sign_in().get("/agents").ok(200);
+    assert_eq!(agents["agents"], json!([]), "nobody joined");
+    let first = join(&longest).ok(201);
+    assert_eq!(join(&longest).ok(201)["agent_id"], first["agent_id"]);
 }
 
 #[test]

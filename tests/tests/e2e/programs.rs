@@ -3,8 +3,8 @@
 use cueme_tests::{Client, Home, Wire, envelope, eventually};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{
-    Ack, Ask, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, Nothing, Receipts, Reply, Request,
-    Rest, Show, Undo, Watch, encode_request,
+    Ack, Ask, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, NAME_BYTES_MAX, Nothing, Receipts,
+    Reply, Request, Rest, Show, Undo, Watch, encode_request,
 };
 use protocol_spec::outcome::{Kind, Origin};
 
@@ -162,6 +162,55 @@ fn a_conversation_that_joins_again_is_the_same_agent() {
         panic!("bound to nothing")
     };
     assert_eq!(failure.code, ErrorCode::BadRequest);
+}
+
+#[test]
+fn a_session_without_a_name_or_with_an_endless_one_is_refused_wherever_it_comes_in() {
+    let home = Home::new();
+    let agent = home.join();
+    let too_long = "s".repeat(NAME_BYTES_MAX + 1);
+    for (session, code) in [
+        ("", ErrorCode::BadRequest),
+        (" \t", ErrorCode::BadRequest),
+        (&too_long, ErrorCode::TooLarge),
+    ] {
+        let join = Request::Join(Join {
+            runtime: "cursor".parse().unwrap(),
+            project_dir: "/srv/shop".to_owned(),
+            terminal: "bash".to_owned(),
+            session: Some(session.to_owned()),
+        });
+        let bind = Request::Bind(Bind {
+            agent_id: agent.parse().unwrap(),
+            session: session.to_owned(),
+        });
+        for request in [join, bind] {
+            let Some(Reply::Error(failure)) = home.wire().call(&request) else {
+                panic!("taken: {request:?}")
+            };
+            assert_eq!(failure.code, code, "{failure:?}");
+        }
+    }
+    for (session, why) in [
+        (" ", "the session has no name"),
+        (&too_long, "longer than 4096 bytes"),
+    ] {
+        let mut command = home.command(&["join", "cursor"]);
+        Client::start(command.env("CUEME_SESSION", session), b"")
+            .finish()
+            .refused(2, &[why]);
+    }
+    assert_eq!(home.json(&["agents", "--json"]).as_array().unwrap().len(), 1);
+    // A variable that is set to nothing is not set.
+    let mut command = home.command(&["join", "cursor"]);
+    Client::start(command.env("CUEME_SESSION", ""), b"")
+        .finish()
+        .expect(0);
+    // The longest name is a name.
+    let mut command = home.command(&["join", "cursor"]);
+    command.env("CUEME_SESSION", &too_long[1..]);
+    let first = Client::start(&mut command, b"").finish().expect(0).to_owned();
+    assert_eq!(Client::start(&mut command, b"").finish().expect(0), first);
 }
 
 #[test]
