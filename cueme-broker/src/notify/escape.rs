@@ -2,9 +2,29 @@
 //!
 //! Whatever an agent writes, it cannot ping a channel, hide where a link leads, or format its words as ours.
 
+/// Nobody sees it, and nothing on its two sides belongs together.
+const WORD_JOINER: char = '\u{2060}';
+
 /// Escapes text for Slack, where `<…>` is a link, a mention or a command, and `&` begins an entity.
+///
+/// Mattermost, Rocket.Chat and others take the same messages and always read them as Markdown, in which `[text](address)` is a
+/// link and `@channel` calls everybody. Slack shows both as they are, also with a word joiner in between.
 pub(super) fn for_slack(text: &str) -> String {
-    escape_markup(text)
+    let markup = escape_markup(text);
+    let mut escaped = String::with_capacity(markup.len());
+    let mut letters = markup.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        escaped.push(letter);
+        let next = letters.peek().copied().unwrap_or(' ');
+        let is_link = letter == ']' && matches!(next, '(' | '[' | ':');
+        let is_mention = letter == '@' && !before.is_alphanumeric() && next.is_alphanumeric();
+        if is_link || is_mention {
+            escaped.push(WORD_JOINER);
+        }
+        before = letter;
+    }
+    escaped
 }
 
 /// Escapes the body of a desktop notification.
@@ -23,6 +43,7 @@ fn escape_markup(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use pulldown_cmark::{Event, Tag};
 
     use super::*;
 
@@ -80,7 +101,10 @@ mod tests {
             "&lt;!here&gt;",
         ] {
             let (shown, controls) = shown_by_slack(&for_slack(hostile));
-            assert_eq!((shown.as_str(), controls), (hostile, vec![]));
+            assert_eq!(
+                (shown.replace(WORD_JOINER, ""), controls),
+                (hostile.to_owned(), vec![])
+            );
         }
         assert_eq!(
             for_notify_send("<a href=\"x\">\\n</a>"),
@@ -88,11 +112,42 @@ mod tests {
         );
     }
 
+    /// Finds the links of a text, as a server that reads Markdown does.
+    fn links(text: &str) -> usize {
+        let events = pulldown_cmark::Parser::new(text);
+        events
+            .filter(|event| matches!(event, Event::Start(Tag::Link { .. } | Tag::Image { .. })))
+            .count()
+    }
+
+    #[test]
+    fn servers_that_read_markdown_mask_no_link_and_call_nobody() {
+        for hostile in [
+            "[https://bank.test](https://evil.test)",
+            "![chart](https://evil.test/x.png)",
+            "[bank][1]\n\n[1]: https://evil.test",
+            "[bank]\n\n[bank]: https://evil.test",
+        ] {
+            assert_eq!(links(hostile), 1, "{hostile}");
+            assert_eq!(links(&for_slack(hostile)), 0, "{hostile}");
+        }
+        assert_eq!(
+            for_slack("@channel, (@all) a@b.example @"),
+            "@\u{2060}channel, (@\u{2060}all) a@b.example @"
+        );
+        assert_eq!(for_slack("plain [x] (y) text: 1"), "plain [x] (y) text: 1");
+    }
+
     proptest! {
+        #[test]
+        fn no_markdown_of_an_agent_becomes_a_link(text in "[\\[\\]()!:<>\\\\a/. \n\t-]{0,60}") {
+            prop_assert_eq!(links(&for_slack(&text)), 0, "{:?}", text);
+        }
+
         #[test]
         fn every_medium_shows_an_agents_text_literally(text in "[<>&;!@|#a-z\\\\\n/:. ltgamp-]{0,60}|\\PC{0,40}") {
             let (shown, controls) = shown_by_slack(&for_slack(&text));
-            prop_assert_eq!(&shown, &text);
+            prop_assert_eq!(shown.replace(WORD_JOINER, ""), text.replace(WORD_JOINER, ""));
             prop_assert!(controls.is_empty());
             let body = compressed(&for_notify_send(&text));
             prop_assert!(!body.contains(['<', '>']));

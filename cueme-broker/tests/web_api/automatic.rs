@@ -332,3 +332,28 @@ fn an_agents_words_reach_slack_literally_and_ping_nobody() {
         )
     );
 }
+
+#[test]
+fn servers_that_read_slacks_messages_as_markdown_mask_no_link_and_call_nobody() {
+    let (port, received) = fake_services();
+    let config =
+        format!("[[notify]]\nkind = \"slack\"\nurl = \"http://127.0.0.1:{port}/slack\"\nafter = \"50ms\"\n");
+    let broker = TestBroker::with_config(&config, &[]);
+    let agent = broker.join("cursor");
+    let _waiting = broker.ask(
+        &agent,
+        "@all see [https://bank.test](https://evil.test) ![x](http://t.test)",
+    );
+    let sent = received.recv_timeout(PATIENCE).unwrap();
+    let text = sent.body["text"].as_str().unwrap();
+    assert!(
+        !text.contains("](") && !text.contains("@all") && text.contains("https://evil.test"),
+        "{text}"
+    );
+    // Slack shows nothing of what keeps them apart.
+    let shown = text.replace('\u{2060}', "");
+    assert!(
+        shown.contains("@all see [https://bank.test](https://evil.test) ![x](http://t.test)"),
+        "{shown}"
+    );
+}
