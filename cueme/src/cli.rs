@@ -217,7 +217,7 @@ fn parse_alone(words: impl Iterator<Item = OsString>) -> Option<Verb> {
 ///
 /// A word with blanks is no option. It stays where it is if other words of the text follow, whose order would change.
 fn with_dashed_text(mut words: Vec<OsString>) -> Vec<OsString> {
-    const VERBS: [&str; 3] = ["answer", "decline", "cancel"];
+    const VERBS: [&str; 4] = ["answer", "decline", "cancel", "say"];
     const TAKES_VALUE: [&str; 4] = ["--select", "--other", "--field", "--attach"];
     let text = |word: &OsString| word.to_str().unwrap_or_default().to_owned();
     if !words

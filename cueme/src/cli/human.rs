@@ -140,8 +140,11 @@ pub(crate) struct SayArgs {
     #[arg(value_name = "AGENT_ID")]
     pub(crate) agent_id: String,
     /// The message, or `-` to read it from stdin
-    #[arg(value_name = "TEXT", required = true)]
+    #[arg(value_name = "TEXT", required_unless_present = "rest")]
     pub(crate) text: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "TEXT", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
     /// Answer the agent's next question with this, before you have seen it (never a choice, a form or an approval)
     #[arg(long)]
     pub(crate) next: bool,

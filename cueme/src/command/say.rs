@@ -6,11 +6,12 @@ use protocol_spec::message::{Purpose, Request, Said, Say};
 use crate::cli::SayArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
-use crate::input::text_of;
+use crate::input::{text_of, words_of};
 use crate::{output, surroundings};
 
 pub(super) fn run(args: &SayArgs) -> Result<Exit, CliError> {
-    let text = text_of(&args.text, "the message")?.filter(|text| !text.trim().is_empty());
+    let text =
+        text_of(&words_of(&args.text, &args.rest), "the message")?.filter(|text| !text.trim().is_empty());
     let Some(text) = text else {
         return Err(CliError::usage("the message is empty")
             .with_hint(format!("run `cueme say {} \"your message\"`", args.agent_id)));

@@ -424,6 +424,22 @@ fn an_answer_may_begin_with_a_dash_and_a_mistyped_option_is_no_answer() {
     let (mut client, cue) = home.ask(&agent, "Why not?", None);
     home.ok(&["decline", &cue, "-1 for that"]);
     assert!(client.finish().expect(0).starts_with("declined: -1 for that\n"));
+
+    // Notes and queued answers may begin so too, with their option before or after.
+    home.run(&["say", &agent, "--nxet", "go on"])
+        .refused(2, &["--nxet"]);
+    home.run(&["say", &agent, "-v"]).refused(2, &["-v"]);
+    home.ok(&["say", &agent, "-v levels"]);
+    home.ok(&["say", &agent, "-x is gone", "--next"]);
+    let told = home.start_cue(&agent, "What next?", None).finish();
+    assert!(
+        told.expect(0).contains("]\n-v levels\n") && told.stdout.contains("[queued answer]\n-x is gone\n"),
+        "{}",
+        told.stdout
+    );
+    home.ok(&["say", &agent, "--next", "--", "--force"]);
+    let told = home.start_cue(&agent, "With which option?", None).finish();
+    assert!(told.expect(0).contains("]\n--force\n"), "{}", told.stdout);
 }
 
 #[test]
