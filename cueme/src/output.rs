@@ -54,6 +54,38 @@ pub(crate) fn json_text(json: String) -> String {
     if is_terminal() { escaped_json(&json) } else { json }
 }
 
+/// Writes lines of JSON to stdout, as [`print_json`] does. Each write has whole lines.
+#[derive(Debug)]
+pub(crate) struct JsonLines {
+    stdout: io::Stdout,
+    is_terminal: bool,
+}
+
+impl JsonLines {
+    pub(crate) fn new() -> Self {
+        Self {
+            stdout: io::stdout(),
+            is_terminal: is_terminal(),
+        }
+    }
+}
+
+impl Write for JsonLines {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        if self.is_terminal {
+            let escaped = escaped_json(&String::from_utf8_lossy(lines));
+            self.stdout.write_all(escaped.as_bytes())?;
+        } else {
+            self.stdout.write_all(lines)?;
+        }
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stdout.flush()
+    }
+}
+
 /// Escapes hidden characters of a JSON text. Outside of strings it has none but line breaks and tabs.
 fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());

@@ -102,6 +102,42 @@ fn json_is_written_to_a_terminal_only_when_asked_for() {
 }
 
 #[test]
+fn json_on_a_terminal_spells_out_what_nobody_sees_and_to_a_program_it_is_as_it_was() {
+    let stage = Stage::new("");
+    let file = stage.home.path().join("recording");
+    let line =
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a\u009b31mb\u202ec\u200bd"}]}}"#;
+    fs::write(
+        &file,
+        format!("{line}\n{{\"type\":\"result\",\"result\":\"\"}}\n"),
+    )
+    .unwrap();
+    let stage = stage.with("FAKE_CURSOR_SCENARIO", format!("replay:{}", file.display()));
+    let recording = file.to_str().unwrap();
+    for words in [
+        vec!["agent", "run", "--no-hap", "--json", "do it"],
+        vec!["agent", "replay", recording],
+    ] {
+        let Some(terminal) = open(&stage, &words) else {
+            return;
+        };
+        terminal.sees("exit=0");
+        // The line is longer than the screen is wide.
+        let screen = terminal.screen().replace('\n', "");
+        assert!(
+            screen.contains(r"a\u009b31mb\u202ec\u200bd"),
+            "{words:?}\n{screen}"
+        );
+        let piped = stage.command(&words).output().unwrap();
+        let text = String::from_utf8(piped.stdout).unwrap();
+        assert!(
+            text.contains("a\u{9b}31mb\u{202e}c\u{200b}d"),
+            "{words:?}\n{text}"
+        );
+    }
+}
+
+#[test]
 fn control_characters_of_an_agent_never_reach_the_terminal() {
     let stage = Stage::new("");
     let file = stage.home.path().join("recording");

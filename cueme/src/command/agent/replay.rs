@@ -12,6 +12,7 @@ use super::failed::TURN_FAILED;
 use super::tools::NAMES;
 use crate::cli::{AgentReplayArgs, Recorded};
 use crate::error::CliError;
+use crate::output::JsonLines;
 
 /// The most bytes of a recorded stderr that are looked at.
 const STDERR_BYTES_MAX: u64 = 1024 * 1024;
@@ -36,7 +37,7 @@ pub(super) fn run(args: &AgentReplayArgs) -> Result<Exit, CliError> {
             .transpose()?
             .unwrap_or_default(),
     };
-    let output = io::stdout().lock();
+    let output = JsonLines::new();
     let ending = if args.file == Path::new("-") {
         replay(io::stdin().lock(), output, options)
     } else {

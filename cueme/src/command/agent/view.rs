@@ -1,6 +1,6 @@
 //! What a person or a program sees of a running conversation.
 
-use std::io::{self, Stdout, Write};
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapter_core::contract::{ErrorData, Event, Usage};
@@ -11,6 +11,7 @@ use protocol_spec::endpoint::Places;
 
 use super::reported::ReportedRun;
 use crate::display::{Paint, shorten, visible, visible_line};
+use crate::output::JsonLines;
 use crate::{log_file, output};
 
 /// The log's name in the log directory.
@@ -20,7 +21,7 @@ const LOG_NAME: &str = "agent.log";
 #[derive(Debug)]
 enum Form {
     /// Contract events, one JSON object a line; the rest goes to stderr.
-    Lines(EventWriter<Stdout>),
+    Lines(EventWriter<JsonLines>),
     /// Text as it comes, for a terminal.
     Live(Live),
 }
@@ -41,7 +42,7 @@ pub(super) struct View {
 impl View {
     /// Writes contract events.
     pub(super) fn lines(canceller: Canceller, places: Places) -> Self {
-        Self::new(Form::Lines(EventWriter::new(io::stdout())), canceller, places)
+        Self::new(Form::Lines(EventWriter::new(JsonLines::new())), canceller, places)
     }
 
     /// Writes for a person.
