@@ -454,7 +454,7 @@ fn a_note_closes_no_question_and_stands_above_the_next_answer() {
     let replies = replies_to(client, &effects);
     let text = &told(&replies).text;
     assert!(
-        text.starts_with("[note, written 0 s before this question, ")
+        text.starts_with("[note, written at the same moment as this question, ")
             && text.contains("]\ndo it carefully\n\n[note, ")
             && text.ends_with("]\nand tell me\n\n[answer]\nyes"),
         "{text}"

@@ -1,11 +1,15 @@
 //! The words an agent reads around an answer. Rendered once, when the decision is made.
 
+use std::cmp::Ordering;
+
 use protocol_spec::time::{Timestamp, span};
 
 use super::state::Message;
 
 /// How much of a question is shown to tell it from others, in characters.
 const BEGINNING_CHARS_MAX: usize = 80;
+/// Below it, a length of time is not counted.
+const SECOND_MS: u64 = 1000;
 
 /// Returns the first line of a prompt that says something, shortened.
 pub fn beginning_of(prompt: &str) -> String {
@@ -78,9 +82,33 @@ pub(super) fn worded_notes(notes: &[Message], asked_at: Timestamp) -> String {
 
 /// Says how long before or after a question something was written.
 fn order_of_times(said_at: Timestamp, asked_at: Timestamp) -> String {
-    if said_at > asked_at {
-        format!("{} after", span(said_at.millis_since(asked_at)))
+    let (order, millis) = match said_at.cmp(&asked_at) {
+        Ordering::Less => ("before", asked_at.millis_since(said_at)),
+        Ordering::Equal => return "at the same moment as".to_owned(),
+        Ordering::Greater => ("after", said_at.millis_since(asked_at)),
+    };
+    if millis < SECOND_MS {
+        format!("just {order}")
     } else {
-        format!("{} before", span(asked_at.millis_since(said_at)))
+        format!("{} {order}", span(millis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_times_is_told_in_words_that_hold_within_a_second_too() {
+        let order = |said, asked| order_of_times(Timestamp::from_millis(said), Timestamp::from_millis(asked));
+        assert_eq!(order(5000, 5000), "at the same moment as");
+        assert_eq!(
+            (order(4001, 5000), order(5999, 5000)),
+            ("just before".into(), "just after".into())
+        );
+        assert_eq!(
+            (order(4000, 5000), order(65_000, 5000)),
+            ("1 s before".into(), "1 min after".into())
+        );
     }
 }
