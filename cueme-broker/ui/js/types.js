@@ -29,8 +29,9 @@
  * @typedef {{ type: "form", fields: Field[] }} Form
  * @typedef {Choice | Confirm | Form} Payload
  *
- * @typedef {{ type: "choice", selected: string[], other?: string }} ChoiceReply
- * @typedef {{ label: string, values: string[], other?: string }} FieldReply
+ * What was written beside options and is not picked stays in drafts, as `unpicked`; it is never sent.
+ * @typedef {{ type: "choice", selected: string[], other?: string, unpicked?: string }} ChoiceReply
+ * @typedef {{ label: string, values: string[], other?: string, unpicked?: string }} FieldReply
  * @typedef {{ type: "form", fields: FieldReply[] }} FormReply
  * @typedef {{ type: "confirm", confirmed: boolean }} ConfirmReply
  * @typedef {ChoiceReply | FormReply | ConfirmReply | { type: "continue" }} Reply

@@ -7,8 +7,9 @@ import { t } from "../i18n/index.js";
 /** @import * as T from "../types.js" */
 
 /**
- * @typedef {{ selected: string[], other: string }} Picked
- * @typedef {{ el: HTMLElement, read: () => Picked, write: (picked: Picked) => void, pick: (index: number) => void, focus: () => void }} Options
+ * @typedef {{ selected: string[], other: string, unpicked: string }} Picked
+ * @typedef {{ values?: string[], selected?: string[], other?: string, unpicked?: string }} Kept
+ * @typedef {{ el: HTMLElement, read: () => Picked, write: (kept: Kept | undefined) => void, addUnpicked: (kept: Kept | undefined) => void, pick: (index: number) => void, focus: () => void }} Options
  */
 
 /**
@@ -62,12 +63,16 @@ export function createOptions(offered, { label, compact = false, onchange }) {
     read: () => ({
       selected: offered.options.filter((_, at) => inputs[at]?.checked),
       other: otherInput.checked ? other.value : "",
+      unpicked: otherInput.checked ? "" : other.value,
     }),
-    write: ({ selected, other: text }) => {
+    write: (kept) => {
+      const selected = kept?.selected ?? kept?.values ?? [];
       inputs.forEach((input, at) => (input.checked = selected.includes(offered.options[at] ?? "")));
-      other.value = text;
-      otherInput.checked = text !== "";
+      other.value = kept?.other ?? kept?.unpicked ?? "";
+      otherInput.checked = Boolean(kept?.other);
     },
+    // An answer that is taken back comes without the words that were not part of it.
+    addUnpicked: (kept) => void (other.value ||= kept?.unpicked ?? ""),
     pick: (index) => inputs[index]?.click(),
     focus: () => inputs[0]?.focus(),
   };
@@ -91,11 +96,18 @@ export function createChoice(payload, onchange) {
       if (selected.length === 0 && other.trim() === "") return undefined;
       return { type: "choice", selected, ...(other.trim() && { other }) };
     },
-    /** @param {T.Reply | undefined} reply */
-    write(reply) {
-      if (reply?.type === "choice") options.write({ selected: reply.selected, other: reply.other ?? "" });
-      else options.write({ selected: [], other: "" });
+    /**
+     * What is kept as a draft: also words that are not picked at the moment.
+     * @returns {T.Reply | undefined}
+     */
+    readDraft() {
+      const { selected, unpicked } = options.read();
+      return unpicked.trim() ? { type: "choice", selected, unpicked } : this.read();
     },
+    /** @param {T.Reply | undefined} reply */
+    write: (reply) => options.write(reply?.type === "choice" ? reply : undefined),
+    /** @param {T.Reply | undefined} reply */
+    addUnpicked: (reply) => options.addUnpicked(reply?.type === "choice" ? reply : undefined),
     check: () => true,
   };
 }

@@ -180,7 +180,7 @@ export function createComposer(target, outcomes) {
   function readDraft() {
     const words = joined(underWay, text.value);
     if (isSent) return words ? { text: words } : {};
-    const reply = control && "readDraft" in control ? control.readDraft() : control?.read();
+    const reply = control?.readDraft();
     const files = attachments.read();
     return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
   }
@@ -289,9 +289,9 @@ export function createComposer(target, outcomes) {
     write,
     text,
     hasFocus: () => el.contains(document.activeElement),
-    focus: () => (control && "focus" in control ? control.focus() : direct?.querySelector("button")?.focus() ?? text.focus()),
+    focus: () => (control ? control.focus() : direct?.querySelector("button")?.focus() ?? text.focus()),
     /** @param {number} index */
-    pick: (index) => control && "pick" in control && control.pick(index),
+    pick: (index) => control?.pick(index),
     drawQuick,
     isFrozen: () => isFrozen,
     isSending: () => isSending,
@@ -306,6 +306,14 @@ export function createComposer(target, outcomes) {
      */
     add(words) {
       setWords(joined(text.value, words));
+      changed();
+    },
+    /**
+     * Adds what was written beside options and not sent with an answer that was taken back.
+     * @param {T.Answer} sent
+     */
+    addUnpicked(sent) {
+      control?.addUnpicked(sent.reply);
       changed();
     },
     /** Stops sending: the question was decided elsewhere. What was written stays. */

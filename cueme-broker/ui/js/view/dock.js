@@ -239,7 +239,7 @@ export function createDock(agentId) {
     sentToast(decided, name, (draft) => {
       answered.delete(decided.cue_id);
       if (isGone) return go(agentId, decided.cue_id);
-      void reopen(decided.cue_id, draft?.body ?? sent);
+      void reopen(decided.cue_id, draft?.body ?? sent, sent);
     });
     refresh(agentId);
     void showNext().then(advance);
@@ -255,12 +255,15 @@ export function createDock(agentId) {
   /**
    * @param {string} cueId
    * @param {T.Answer} body
+   * @param {T.Answer} sent
    */
-  async function reopen(cueId, body) {
+  async function reopen(cueId, body, sent) {
     await readAgent(agentId).catch(() => {});
     if (isGone) return;
     await show(cueId);
-    if (composer && currentCue() === cueId && !composer.isDirty()) composer.write(body);
+    if (composer === null || currentCue() !== cueId) return;
+    if (!composer.isDirty()) composer.write(body);
+    composer.addUnpicked(sent);
   }
 
   /** @param {T.Purpose} purpose */

@@ -9,8 +9,8 @@ import { createOptions } from "./choice.js";
 
 /**
  * @typedef {{
- *   el: HTMLElement, read: (secrets: boolean) => T.FieldReply | null, write: (reply: T.FieldReply | undefined) => void,
- *   check: () => boolean, focus: () => void,
+ *   el: HTMLElement, read: () => T.FieldReply | null, readDraft: () => T.FieldReply | null,
+ *   write: (reply: T.FieldReply | undefined) => void, addUnpicked?: (reply: T.FieldReply | undefined) => void, check: () => boolean, focus: () => void,
  * }} FieldControl
  */
 
@@ -38,8 +38,14 @@ function optionField(field, onchange) {
   };
   return {
     el: h("div", { class: "field" }, h("div", { class: "field-label" }, labelOf(field)), options.el, error.el),
-    read: (secrets) => (field.kind === "password" && !secrets ? null : read()),
-    write: (reply) => options.write({ selected: reply?.values ?? [], other: reply?.other ?? "" }),
+    read,
+    readDraft: () => {
+      if (field.kind === "password") return null;
+      const { selected, unpicked } = options.read();
+      return unpicked.trim() ? { label: field.label, values: selected, unpicked } : read();
+    },
+    write: options.write,
+    addUnpicked: options.addUnpicked,
     check: () => !field.required || read() !== null || error.say(t("form.required")),
     focus: options.focus,
   };
@@ -58,9 +64,11 @@ function inputField(field, onchange) {
   const common = { id, class: "input", dir: "auto", "aria-required": String(field.required), "aria-describedby": error.el.id, autocomplete: "off", oninput: () => (error.clear(), onchange()) };
   const input = field.kind === "textarea" ? h("textarea", { ...common, rows: "3" }) : h("input", { ...common, ...typeOf(field.kind) });
   const isBroken = () => input instanceof HTMLInputElement && input.validity.badInput;
+  const read = () => (input.value === "" ? null : { label: field.label, values: [input.value] });
   return {
     el: h("div", { class: "field" }, h("label", { class: "field-label", htmlFor: id }, labelOf(field)), input, error.el),
-    read: (secrets) => (input.value === "" || (field.kind === "password" && !secrets) ? null : { label: field.label, values: [input.value] }),
+    read,
+    readDraft: () => (field.kind === "password" ? null : read()),
     write: (reply) => void (input.value = reply?.values[0] ?? reply?.other ?? ""),
     check: () => {
       if (isBroken()) return error.say(t(field.kind === "number" ? "form.number" : "form.date"));
@@ -83,10 +91,12 @@ function booleanField(field, onchange) {
   const changed = () => (error.clear(), onchange());
   const yes = h("input", { type: "radio", name, class: "option-input", value: "true", onchange: changed });
   const no = h("input", { type: "radio", name, class: "option-input", value: "false", onchange: changed });
+  const read = () => (yes.checked || no.checked ? { label: field.label, values: [String(yes.checked)] } : null);
   const option = (/** @type {HTMLInputElement} */ input, /** @type {string} */ text) => h("label", { class: "option" }, input, h("span", { class: "option-text" }, text));
   return {
     el: h("div", { class: "field" }, h("div", { class: "field-label" }, labelOf(field)), h("div", { class: "options compact", role: "radiogroup", "aria-label": field.label }, option(yes, t("yes")), option(no, t("no"))), error.el),
-    read: () => (yes.checked || no.checked ? { label: field.label, values: [String(yes.checked)] } : null),
+    read,
+    readDraft: read,
     write: (reply) => {
       yes.checked = reply?.values[0] === "true";
       no.checked = reply?.values[0] === "false";

@@ -15,24 +15,34 @@ export function createForm(payload, onchange) {
   const hasRequired = payload.fields.some((field) => field.required);
 
   /**
-   * @param {boolean} secrets
+   * @param {(T.FieldReply | null)[]} read
    * @returns {T.Reply | undefined}
    */
-  const readWith = (secrets) => {
-    const filled = fields.map((field) => field.read(secrets)).filter((field) => field !== null);
+  const replyOf = (read) => {
+    const filled = read.filter((field) => field !== null);
     return filled.length ? { type: "form", fields: filled } : undefined;
+  };
+  /**
+   * Gives each field what is known of it.
+   * @param {T.Reply | undefined} reply
+   * @param {(field: ReturnType<typeof createField>, known: T.FieldReply | undefined) => void} give
+   */
+  const each = (reply, give) => {
+    const known = reply?.type === "form" ? reply.fields : [];
+    fields.forEach((field, at) => give(field, known.find((one) => one.label === payload.fields[at]?.label)));
   };
 
   return {
     el: h("div", { class: "control form" }, hasRequired && h("p", { class: "muted small" }, t("form.hint")), fields.map((field) => field.el)),
-    read: () => readWith(true),
+    read: () => replyOf(fields.map((field) => field.read())),
     /** What may be kept as a draft: everything but secrets. */
-    readDraft: () => readWith(false),
+    readDraft: () => replyOf(fields.map((field) => field.readDraft())),
     /** @param {T.Reply | undefined} reply */
-    write(reply) {
-      const known = reply?.type === "form" ? reply.fields : [];
-      fields.forEach((field, at) => field.write(known.find((one) => one.label === payload.fields[at]?.label)));
-    },
+    write: (reply) => each(reply, (field, known) => field.write(known)),
+    /** @param {T.Reply | undefined} reply */
+    addUnpicked: (reply) => each(reply, (field, known) => field.addUnpicked?.(known)),
+    /** Numbers pick among the options of a choice; a form has none of its own. */
+    pick: (/** @type {number} */ _index) => {},
     focus: () => fields[0]?.focus(),
     /** Says whether it can be sent; if not, the first field in the way has the focus. */
     check() {
