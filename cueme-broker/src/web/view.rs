@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use protocol_spec::answer::{Answer, Reply};
+use protocol_spec::answer::{Answer, NO, Reply, YES};
 use protocol_spec::message::{CueView, Purpose};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::{Payload, Shape};
@@ -225,6 +225,10 @@ enum PayloadShown {
     Form {
         fields: Vec<FieldShown>,
     },
+        /// Plain words that mean the confirming button, in lower case.
+        yes: &'static [&'static str],
+        /// Plain words that mean the other button, in lower case.
+        no: &'static [&'static str],
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -520,6 +524,8 @@ impl From<Shape> for PayloadShown {
                         required: field.required,
                     })
                     .collect(),
+                yes: &YES,
+                no: &NO,
             },
         }
     }

@@ -24,7 +24,7 @@
  * }} Markup
  *
  * @typedef {{ type: "choice", options: string[], allow_multiple: boolean }} Choice
- * @typedef {{ type: "confirm", text: string | null, confirm_label: string, cancel_label: string }} Confirm
+ * @typedef {{ type: "confirm", text: string | null, confirm_label: string, cancel_label: string, yes: string[], no: string[] }} Confirm
  * @typedef {{ label: string, kind: string, options: string[], allow_multiple: boolean, required: boolean }} Field
  * @typedef {{ type: "form", fields: Field[] }} Form
  * @typedef {Choice | Confirm | Form} Payload

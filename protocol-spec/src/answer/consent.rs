@@ -5,14 +5,14 @@
 
 use crate::payload::Confirm;
 
-/// Plain words that confirm, in lower case.
-const YES: [&str; 16] = [
+/// Plain words that confirm, in lower case. The page is sent both lists with each confirm.
+pub const YES: [&str; 16] = [
     "y", "yes", "yep", "ok", "okay", "allow", "approve", "approved", "accept", "confirm", "是", "好", "好的",
     "可以", "同意", "允许",
 ];
 
 /// Plain words that refuse, in lower case.
-const NO: [&str; 15] = [
+pub const NO: [&str; 15] = [
     "n",
     "no",
     "nope",

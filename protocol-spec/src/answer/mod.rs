@@ -27,7 +27,7 @@ mod suggest;
 mod value;
 
 pub use check::{Checked, Question};
-pub use consent::consent;
+pub use consent::{NO, YES, consent};
 pub use error::AnswerError;
 pub use form::check_one_field;
 pub use model::{

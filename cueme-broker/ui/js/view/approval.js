@@ -7,10 +7,6 @@ import { t } from "../i18n/index.js";
 
 /** @import * as T from "../types.js" */
 
-// The same words as in `protocol-spec/src/answer/consent.rs`.
-const YES = "y yes yep ok okay allow approve approved accept confirm 是 好 好的 可以 同意 允许".split(" ");
-const NO = "n no nope deny denied reject refuse cancel 否 不 不行 不可以 不同意 拒绝 禁止".split(" ");
-
 /** @param {string} words */
 const plain = (words) => words.trim().replace(/[.!。！]+$/, "").trimEnd().toLowerCase();
 
@@ -21,15 +17,15 @@ const plain = (words) => words.trim().replace(/[.!。！]+$/, "").trimEnd().toLo
 export const isApproval = (cue) => cue.origin === "approval" && cue.payload?.type === "confirm";
 
 /**
- * Returns which button the words are, if they are one.
+ * Returns which button the words are, if they are one: the rule of `protocol-spec/src/answer/consent.rs`.
  * @param {T.Cue & { payload: T.Confirm }} cue
  * @param {string} words
  */
 export function meantBy({ payload }, words) {
   const word = plain(words);
   if (word === plain(payload.confirm_label)) return true;
-  if (word === plain(payload.cancel_label) || NO.includes(word)) return false;
-  return YES.includes(word) || undefined;
+  if (word === plain(payload.cancel_label) || payload.no.includes(word)) return false;
+  return payload.yes.includes(word) || undefined;
 }
 
 /**
