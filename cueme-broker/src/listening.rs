@@ -50,7 +50,7 @@ impl Listening {
     pub(crate) fn complete(&self, mut cue: CueView) -> CueView {
         let waiting = self.cue(cue.cue_id);
         cue.waiting = waiting.clients;
-        cue.detached_at = waiting.detached_at.filter(|_| cue.outcome.is_answerable());
+        cue.detached_at = waiting.detached_at.filter(|_| cue.is_answerable());
         cue
     }
 }

@@ -52,6 +52,13 @@ impl Outcome {
     }
 }
 
+/// Says whether the program that asked took a question back: nobody closed it, and the agent has nothing to hear of it.
+pub const fn is_withdrawn(origin: Origin, outcome: Outcome, is_by_somebody: bool) -> bool {
+    matches!(origin, Origin::Hook | Origin::Approval)
+        && matches!(outcome, Outcome::Cancelled)
+        && !is_by_somebody
+}
+
 /// How far an outcome has travelled towards the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -31,6 +31,25 @@ pub struct Order {
     pub work: Work,
 }
 
+/// Why a damaged question was closed, unless the human says it.
+const DAMAGED_REASON: &str = "the record of its answer was damaged";
+
+impl Order {
+    /// Returns the question that this order closes without an answer, and the order to close a damaged one.
+    pub(super) fn closing_of_damaged(&self) -> Option<(CueId, Self)> {
+        let mut closing = self.clone();
+        let (cue, reason) = match &mut closing.work {
+            Work::Decline { cue, reason, .. } | Work::Cancel { cue, reason, .. } => (*cue, reason),
+            Work::Close { cue, verdict, .. } => match verdict {
+                Closing::Decline(reason) | Closing::Cancel(reason) => (*cue, reason),
+            },
+            _ => return None,
+        };
+        reason.get_or_insert_with(|| DAMAGED_REASON.to_owned());
+        Some((cue, closing))
+    }
+}
+
 /// What is to be done. Everything in it is parsed and within its limits.
 #[derive(Debug, Clone)]
 pub enum Work {

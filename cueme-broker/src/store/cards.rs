@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::code::Code;
 use super::load::parse;
 use super::read::Reader;
+use super::seal::is_whole;
 use super::{StoreError, search};
 
 /// How much of a text is read to show its beginning, in characters.
@@ -77,6 +78,17 @@ pub struct CueRow {
     pub by: Option<String>,
     /// Whether a queued answer decided it.
     pub from_queue: bool,
+    /// Whether the record of its decision is damaged, while the agent has not acknowledged it.
+    pub damaged: bool,
+}
+
+/// Questions that need a human.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// Those that can be answered, those left behind last.
+    pub answerable: Vec<CueRow>,
+    /// Those that are out of service.
+    pub damaged: Vec<CueRow>,
 }
 
 /// A message that waits for an agent.
@@ -106,7 +118,8 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
 const CUE: &str =
     "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1), q.payload ->> '$.type',
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
-    ifnull(d.from_queue, 0)
+    ifnull(d.from_queue, 0),
+    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl Reader {
@@ -129,13 +142,24 @@ impl Reader {
 
     /// Returns the questions that can be answered, those left behind last.
     pub fn answerable(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
-        self.with(|connection| {
+        Ok(self.pending(agent)?.answerable)
+    }
+
+    /// Returns the questions that need a human.
+    pub fn pending(&self, agent: Option<&AgentId>) -> Result<Pending, StoreError> {
+        let rows = self.with(|connection| {
             cue_rows(
                 connection,
-                "WHERE c.delivery < 2 AND c.outcome IN (0, 4) AND (?2 IS NULL OR c.agent_id = ?2)
+                "WHERE c.delivery < 2 AND (c.outcome IN (0, 4) OR d.seal IS NOT NULL) AND (?2 IS NULL OR c.agent_id = ?2)
                  ORDER BY c.outcome = 4, c.seq",
                 &agent.map(AgentId::as_str),
             )
+        })?;
+        let (damaged, whole): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.damaged);
+        let answerable = whole.into_iter().filter(|row| row.outcome.is_answerable());
+        Ok(Pending {
+            answerable: answerable.collect(),
+            damaged,
         })
     }
 
@@ -223,7 +247,9 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, StoreError> {
         row.get::<_, Option<i64>>(index)
             .map(|at| at.map(Timestamp::from_millis))
     };
+    let by = row.get::<_, Option<String>>(13);
     Ok(CueRow {
+        damaged: by.is_err() || !is_whole(row, 7, 15),
         cue_id: parse(row.get(0)?)?,
         seq: row.get(1)?,
         agent_id: parse(row.get(2)?)?,
@@ -237,7 +263,7 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, StoreError> {
         decided_at: time(10)?,
         released_at: time(11)?,
         acknowledged_at: time(12)?,
-        by: row.get(13)?,
+        by: by.unwrap_or_default(),
         from_queue: row.get(14)?,
     })
 }

@@ -125,10 +125,10 @@ impl StoreError {
             Self::Statement(source) => hint_for(source, None),
             Self::NoSpace { .. } => Some(FULL_HINT.into()),
             Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
-            Self::DamagedQuestion { .. } => Some(
-                "ask again with the same words: that is a new question; `cueme doctor` lists the damage"
-                    .into(),
-            ),
+            Self::DamagedQuestion { cue, .. } => Some(format!(
+                "ask again with the same words: that is a new question; `cueme cancel {cue}` closes this one, and \
+                 `cueme doctor` lists the damage"
+            )),
             Self::Io { .. } | Self::Meaning { .. } => None,
         }
     }

@@ -121,6 +121,16 @@ impl Store {
         found.map(parse).transpose()
     }
 
+    /// Finds the agent that asked a question.
+    pub fn agent_of_cue(&self, cue: CueId) -> Result<Option<AgentId>, StoreError> {
+        let found: Option<String> = self
+            .connection
+            .prepare_cached("SELECT agent_id FROM cues WHERE cue_id = ?1")?
+            .query_row(params![cue.as_str()], |row| row.get(0))
+            .optional()?;
+        found.map(parse).transpose()
+    }
+
     /// Finds the agent a message was left for.
     pub fn agent_of_message(&self, message: RequestId) -> Result<Option<AgentId>, StoreError> {
         let found: Option<String> = self
@@ -160,7 +170,7 @@ impl Store {
     }
 
     /// Returns the messages that went into the decision of a question.
-    fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq",
         )?;

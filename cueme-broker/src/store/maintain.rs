@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use protocol_spec::time::Timestamp;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, params};
 
-use super::load::parse;
 use super::open::{SCHEMA, Synchronous, schema_of};
 use super::read::Reader;
-use super::seal::Sealed;
+use super::seal::is_whole;
 use super::space::compact;
 use super::{Store, StoreError};
 
@@ -192,7 +191,7 @@ fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
 fn damaged_questions(connection: &Connection) -> Result<Vec<String>, StoreError> {
     // An older schema has no seals.
     let Ok(mut statement) = connection.prepare(
-        "SELECT c.cue_id, c.outcome, d.text, d.reminder, d.answer, d.seal
+        "SELECT c.cue_id, c.outcome, d.seal, d.text, d.reminder, d.answer, c.delivery < 2
          FROM decisions d JOIN cues c USING (seq) WHERE d.seal IS NOT NULL",
     ) else {
         return Ok(Vec::new());
@@ -201,26 +200,17 @@ fn damaged_questions(connection: &Connection) -> Result<Vec<String>, StoreError>
     let mut problems = Vec::new();
     while let Some(row) = rows.next()? {
         let cue: String = row.get(0)?;
-        if problems.len() < PROBLEMS_MAX as usize && !is_sealed(row).unwrap_or(false) {
+        if problems.len() < PROBLEMS_MAX as usize && !is_whole(row, 1, 2) {
+            let remedy = match row.get(6)? {
+                true => format!("; `cueme cancel {cue}` closes it"),
+                false => String::new(),
+            };
             problems.push(format!(
-                "question {cue} is out of service: what was decided about it is not what was written"
+                "question {cue} is out of service: what was decided about it is not what was written{remedy}"
             ));
         }
     }
     Ok(problems)
-}
-
-fn is_sealed(row: &Row<'_>) -> Result<bool, StoreError> {
-    let (text, reminder, answer, seal): (String, Option<String>, Option<String>, Vec<u8>) =
-        (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
-    let sealed = Sealed {
-        cue: parse(row.get(0)?)?,
-        outcome: row.get(1)?,
-        text: &text,
-        reminder: reminder.as_deref(),
-        answer: answer.as_deref(),
-    };
-    Ok(sealed.seal() == *seal)
 }
 
 fn create_new(path: &Path) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@ mod error;
 mod log;
 mod log_damage;
 mod open;
+mod repair;
 mod seal;
 
 mod import;
@@ -38,7 +39,7 @@ mod uploads;
 pub use automatic::{Notified, POLICY_PREFIX};
 pub(crate) use ballast::Ballast;
 pub use bootstraps::Bootstraps;
-pub use cards::{AgentRow, CueRow, MessageRow};
+pub use cards::{AgentRow, CueRow, MessageRow, Pending};
 pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{AgentView, CueView, EventKind, EventView, Match, Receipt};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 use super::code::Code;
 use super::load::parse;
 use super::open::open_for_reading;
-use super::seal::Sealed;
+use super::seal::is_whole;
 use super::write::parse_answer;
 use super::{StoreError, recall, search};
 
@@ -45,7 +46,7 @@ pub struct HistoryQuery {
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
-    ifnull(d.from_queue, 0), d.text, d.reminder, d.answer, d.seal,
+    ifnull(d.from_queue, 0), d.seal, d.text, d.reminder, d.answer,
     EXISTS (SELECT 1 FROM runs r WHERE r.agent_id = c.agent_id AND r.ending IS NULL)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
@@ -349,9 +350,30 @@ pub struct Recollection {
     pub is_clear: bool,
 }
 
-/// Returns a question as it is shown. What cannot be read, or is not what was written, is left out and said so.
+/// What was decided about a question, as it is shown.
+#[derive(Debug, Default)]
+struct DecisionView {
+    decided_at: Option<Timestamp>,
+    released_at: Option<Timestamp>,
+    by: Option<String>,
+    from_queue: bool,
+    text: Option<String>,
+    answer: Option<Answer>,
+}
+
+/// Returns a question as it is shown. A decision that cannot be read, or is not what was written, is left out.
 fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
-    let is_decided_whole = is_whole(row);
+    let decision = if is_whole(row, 9, 19) {
+        match decision_view(row) {
+            Ok(decision) => Some(decision),
+            Err(error) if error.is_of_one_value() => None,
+            Err(error) => return Err(error),
+        }
+    } else {
+        None
+    };
+    let damaged = decision.is_none();
+    let decision = decision.unwrap_or_default();
     let payload: Option<String> = row.get(8)?;
     let payload = payload
         .map(RawValue::from_string)
@@ -360,10 +382,6 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
             what: "a payload",
             value: error.to_string(),
         })?;
-    let time = |index| {
-        row.get::<_, Option<i64>>(index)
-            .map(|at| at.map(Timestamp::from_millis))
-    };
     Ok(CueView {
         cue_id: parse(row.get(0)?)?,
         seq: row.get(1)?,
@@ -379,41 +397,33 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         asked_at: Timestamp::from_millis(row.get(11)?),
         waiting: 0,
         detached_at: None,
-        decided_at: time(12)?,
-        released_at: time(13)?,
-        acknowledged_at: time(14)?,
-        by: row.get(15)?,
-        from_queue: row.get(18)?,
-        damaged: !is_decided_whole,
+        decided_at: decision.decided_at,
+        released_at: decision.released_at,
+        acknowledged_at: time(row, 14)?,
+        by: decision.by,
+        from_queue: decision.from_queue,
+        damaged,
         in_run: row.get(23)?,
-        text: if is_decided_whole { row.get(16)? } else { None },
-        answer: match is_decided_whole {
-            true => {
-                parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?.map(|answer| (*answer).clone())
-            }
-            false => None,
-        },
+        text: decision.text,
+        answer: decision.answer,
     })
 }
 
-/// Says whether what was decided is what was written, as far as that can be told.
-fn is_whole(row: &Row<'_>) -> bool {
-    let sealed = || -> Result<bool, StoreError> {
-        let Some(seal) = row.get::<_, Option<Vec<u8>>>(22)? else {
-            return Ok(true);
-        };
-        let (text, reminder, answer): (String, Option<String>, Option<String>) =
-            (row.get(19)?, row.get(20)?, row.get(21)?);
-        let sealed = Sealed {
-            cue: parse(row.get(0)?)?,
-            outcome: row.get(9)?,
-            text: &text,
-            reminder: reminder.as_deref(),
-            answer: answer.as_deref(),
-        };
-        Ok(sealed.seal() == *seal)
-    };
-    sealed().unwrap_or(false)
+fn decision_view(row: &Row<'_>) -> Result<DecisionView, StoreError> {
+    let answer = parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?;
+    Ok(DecisionView {
+        decided_at: time(row, 12)?,
+        released_at: time(row, 13)?,
+        by: row.get(15)?,
+        from_queue: row.get(18)?,
+        text: row.get(16)?,
+        answer: answer.map(|answer| (*answer).clone()),
+    })
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
 }
 
 fn agent_view(row: &Row<'_>) -> Result<AgentView, StoreError> {

@@ -1,7 +1,11 @@
 //! A checksum over a decision, so that a bit that flipped on the disk is never read to an agent.
 
 use protocol_spec::id::CueId;
+use rusqlite::Row;
 use sha2::{Digest, Sha256};
+
+use super::StoreError;
+use super::load::parse;
 
 /// How much of the hash is kept, in bytes: enough against chance, which is all it is for.
 const SEAL_BYTES: usize = 8;
@@ -36,4 +40,27 @@ impl Sealed<'_> {
         seal.copy_from_slice(&whole[..SEAL_BYTES]);
         seal
     }
+}
+
+/// Says whether what was decided is what was written, as far as that can be told.
+///
+/// The row begins with the question's id; `outcome` is the column of the outcome, and from `seal` on it has the seal, text,
+/// reminder and answer of the decision. A value that cannot be read is not what was written.
+pub(super) fn is_whole(row: &Row<'_>, outcome: usize, seal: usize) -> bool {
+    let checked = || -> Result<bool, StoreError> {
+        let Some(written) = row.get::<_, Option<Vec<u8>>>(seal)? else {
+            return Ok(true);
+        };
+        let text: String = row.get(seal + 1)?;
+        let (reminder, answer): (Option<String>, Option<String>) = (row.get(seal + 2)?, row.get(seal + 3)?);
+        let sealed = Sealed {
+            cue: parse(row.get(0)?)?,
+            outcome: row.get(outcome)?,
+            text: &text,
+            reminder: reminder.as_deref(),
+            answer: answer.as_deref(),
+        };
+        Ok(sealed.seal() == *written)
+    };
+    checked().unwrap_or(false)
 }

@@ -91,18 +91,7 @@ impl Store {
             ),
             Change::Reopen { cue, outcome, .. } => {
                 self.set_outcome(*cue, *outcome, false)?;
-                self.run(
-                    "DELETE FROM upload_uses WHERE cue_id = ?1",
-                    params![cue.as_str()],
-                )?;
-                self.run(
-                    "DELETE FROM search WHERE rowid = (SELECT 2 * seq + 1 FROM cues WHERE cue_id = ?1)",
-                    params![cue.as_str()],
-                )?;
-                self.run(
-                    "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
-                    params![cue.as_str()],
-                )
+                self.delete_decision(*cue)
             }
             Change::Hand { cue } => self.run(
                 "UPDATE cues SET delivery = ?2, handed_at = ?3 WHERE cue_id = ?1",
@@ -192,6 +181,18 @@ impl Store {
                 params![cue.as_str(), attachment.path],
             )
         })
+    }
+
+    /// Deletes a decision with all that points to it.
+    pub(super) fn delete_decision(&self, cue: CueId) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM upload_uses WHERE cue_id = ?1",
+            "DELETE FROM search WHERE rowid = (SELECT 2 * seq + 1 FROM cues WHERE cue_id = ?1)",
+            "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+        ] {
+            self.run(sql, params![cue.as_str()])?;
+        }
+        Ok(())
     }
 
     /// Appends to the event log and returns the event's id.

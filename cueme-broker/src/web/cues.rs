@@ -157,7 +157,7 @@ fn show(
     policies: &[Policy],
     bytes_max: usize,
 ) -> Result<Cue, StoreError> {
-    let draft = if cue.outcome.is_answerable() {
+    let draft = if cue.is_answerable() {
         reader.draft(&DraftPlace::cue(cue.cue_id))?
     } else {
         None

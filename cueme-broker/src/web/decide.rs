@@ -296,7 +296,7 @@ async fn sent_draft(
     let is_answerable = web
         .read(move |reader| reader.cue_row(cue))
         .await?
-        .is_some_and(|row| row.outcome.is_answerable());
+        .is_some_and(|row| row.outcome.is_answerable() && !row.damaged);
     if !is_answerable {
         return Ok(None);
     }

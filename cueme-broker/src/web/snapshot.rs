@@ -115,10 +115,8 @@ fn cards(
     listening: &Listening,
     agent: Option<&AgentId>,
 ) -> Result<Vec<AgentCard>, StoreError> {
-    let mut open: HashMap<AgentId, Vec<CueRow>> = HashMap::new();
-    for cue in reader.answerable(agent)? {
-        open.entry(cue.agent_id.clone()).or_default().push(cue);
-    }
+    let pending = reader.pending(agent)?;
+    let (mut open, mut damaged) = (by_agent(pending.answerable), by_agent(pending.damaged));
     let mut last: HashMap<AgentId, CueRow> = reader
         .newest_of_agents(agent)?
         .into_iter()
@@ -130,16 +128,23 @@ fn cards(
     Ok(agents
         .into_iter()
         .map(|row| {
-            let open = open
-                .remove(&row.agent_id)
-                .unwrap_or_default()
-                .into_iter()
-                .map(card)
-                .collect();
+            let cards = |rows: &mut HashMap<AgentId, Vec<CueRow>>| {
+                let rows = rows.remove(&row.agent_id).unwrap_or_default();
+                rows.into_iter().map(card).collect()
+            };
+            let (open, damaged) = (cards(&mut open), cards(&mut damaged));
             let last = last.remove(&row.agent_id).map(card);
-            AgentCard::new(row, open, last, now)
+            AgentCard::new(row, open, damaged, last, now)
         })
         .collect())
+}
+
+fn by_agent(rows: Vec<CueRow>) -> HashMap<AgentId, Vec<CueRow>> {
+    let mut agents: HashMap<AgentId, Vec<CueRow>> = HashMap::new();
+    for row in rows {
+        agents.entry(row.agent_id.clone()).or_default().push(row);
+    }
+    agents
 }
 
 /// Says what is missing for notifications and installation, when the page is served to others without TLS.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use protocol_spec::answer::{Answer, NO, Reply, YES};
 use protocol_spec::message::{CueView, Purpose};
-use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome, is_withdrawn};
 use protocol_spec::payload::{Payload, Shape};
 use protocol_spec::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -77,6 +77,8 @@ pub(super) struct AgentCard {
     unread: u32,
     queued: u32,
     open: Vec<CueCard>,
+    /// Questions that are out of service until somebody closes them.
+    damaged: Vec<CueCard>,
     last: Option<CueCard>,
 }
 
@@ -118,6 +120,10 @@ pub(super) struct CueCard {
     policy: Option<String>,
     /// Whether a queued answer answered it, before a human saw it.
     from_queue: bool,
+    /// Whether the program that asked took it back: nobody closed it, and the agent is told nothing.
+    withdrawn: bool,
+    /// Whether what was decided is damaged on the disk; then the question is out of service.
+    damaged: bool,
 }
 
 /// A question whole.
@@ -127,8 +133,6 @@ pub(super) struct Cue {
     card: CueCard,
     prompt: Markup,
     payload: Option<PayloadShown>,
-    /// Whether what was decided is damaged on the disk; then the question is out of service.
-    damaged: bool,
     /// Whether its agent works in a run that has not ended, which an answer can end.
     in_run: bool,
     text: Option<Markup>,
@@ -221,14 +225,14 @@ enum PayloadShown {
         text: Option<String>,
         confirm_label: String,
         cancel_label: String,
-    },
-    Form {
-        fields: Vec<FieldShown>,
-    },
         /// Plain words that mean the confirming button, in lower case.
         yes: &'static [&'static str],
         /// Plain words that mean the other button, in lower case.
         no: &'static [&'static str],
+    },
+    Form {
+        fields: Vec<FieldShown>,
+    },
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -292,7 +296,13 @@ pub(super) struct MessageShown {
 
 impl AgentCard {
     /// Puts together what is known of an agent.
-    pub(super) fn new(agent: AgentRow, open: Vec<CueCard>, last: Option<CueCard>, now: Timestamp) -> Self {
+    pub(super) fn new(
+        agent: AgentRow,
+        open: Vec<CueCard>,
+        damaged: Vec<CueCard>,
+        last: Option<CueCard>,
+        now: Timestamp,
+    ) -> Self {
         let (state, since) = state_of(&agent, &open, last.as_ref(), now);
         let project = agent
             .project_dir
@@ -317,6 +327,7 @@ impl AgentCard {
             unread: agent.unread,
             queued: agent.queued,
             open,
+            damaged,
             last,
         }
     }
@@ -396,6 +407,8 @@ impl CueCard {
                 .and_then(|by| by.strip_prefix(POLICY_PREFIX))
                 .map(|name| name.trim().to_owned()),
             from_queue: cue.from_queue,
+            withdrawn: is_withdrawn(cue.origin, cue.outcome, cue.by.is_some()) && !cue.damaged,
+            damaged: cue.damaged,
             by: cue.by,
         }
     }
@@ -431,12 +444,12 @@ impl Cue {
             acknowledged_at: cue.acknowledged_at,
             by: cue.by,
             from_queue: cue.from_queue,
+            damaged: cue.damaged,
         };
         Self {
             card: CueCard::new(row, listening),
             prompt: Markup::folded(&cue.prompt, cue.origin.into(), bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
-            damaged: cue.damaged,
             in_run: cue.in_run,
             text: cue
                 .text
@@ -511,6 +524,8 @@ impl From<Shape> for PayloadShown {
                 text: confirm.text,
                 confirm_label: confirm.confirm_label,
                 cancel_label: confirm.cancel_label,
+                yes: &YES,
+                no: &NO,
             },
             Shape::Form(form) => Self::Form {
                 fields: form
@@ -524,8 +539,6 @@ impl From<Shape> for PayloadShown {
                         required: field.required,
                     })
                     .collect(),
-                yes: &YES,
-                no: &NO,
             },
         }
     }

@@ -9,13 +9,15 @@
  *   type: "text" | "choice" | "confirm" | "form" | "pause", beginning: string, outcome: Outcome,
  *   delivery: "none" | "handed" | "acknowledged", asked_at: string, waiting: number, detached_at: string | null,
  *   decided_at: string | null, released_at: string | null, acknowledged_at: string | null,
- *   by: string | null, policy: string | null, from_queue?: boolean, stopped_policy?: { name: string, in_a_row_max: number } | null,
+ *   by: string | null, policy: string | null, from_queue?: boolean, withdrawn?: boolean, damaged?: boolean,
+ *   stopped_policy?: { name: string, in_a_row_max: number } | null,
  * }} CueCard
  *
  * @typedef {{
  *   agent_id: string, name: string | null, runtime: string, project_dir: string, project: string, terminal: string,
  *   joined_at: string, seen_at: string, state: AgentState, since: string, pinned: boolean, archived: boolean,
- *   standing: string | null, unread: number, queued: number, open: CueCard[], last: CueCard | null,
+ *   standing: string | null, unread: number, queued: number, open: CueCard[], damaged: CueCard[],
+ *   last: CueCard | null,
  * }} Agent
  *
  * @typedef {{

@@ -192,6 +192,7 @@ fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answ
         Some(cue) => show::find(places, cue)?,
         None => {
             let mut cues = inbox::open_cues(places)?;
+            cues.retain(CueView::is_answerable);
             match cues.len() {
                 0 => {
                     output::print_line("no agent is waiting for you")?;
@@ -202,6 +203,13 @@ fn ask_person(places: &Places, cue: Option<&str>) -> Result<Option<(String, Answ
             }
         }
     };
+    if cue.damaged {
+        return Err(CliError::new(
+            Exit::NotFound,
+            format!("question {} is out of service: its record is damaged", cue.cue_id),
+        )
+        .with_hint(format!("`cueme cancel {}` closes it", cue.cue_id)));
+    }
     if !cue.outcome.is_answerable() {
         return Err(CliError::new(
             Exit::NotFound,

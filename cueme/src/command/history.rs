@@ -5,7 +5,7 @@ use protocol_spec::message::{CueView, History, Request};
 
 use crate::cli::HistoryArgs;
 use crate::client::{expect_reply, list};
-use crate::display::{Paint, at, full, now, outcome_word, visible};
+use crate::display::{Paint, at, decision_words, full, now, visible};
 use crate::error::CliError;
 use crate::{output, surroundings};
 
@@ -53,7 +53,7 @@ fn markdown(cue: &CueView) -> String {
         cue.agent_runtime
     );
     text.push_str(&quoted(&cue.prompt));
-    let outcome = outcome_word(cue.outcome);
+    let outcome = decision_words(cue);
     let when = cue
         .decided_at
         .map(|time| format!(" {}", at(time)))

@@ -105,6 +105,9 @@ fn delivery_words(cue: &CueView) -> String {
     if cue.origin == Origin::Import {
         return "imported; whether the agent received it is not known".to_owned();
     }
+    if cue.is_withdrawn() {
+        return "nobody closed it; the agent is told nothing".to_owned();
+    }
     match (cue.delivery, cue.acknowledged_at) {
         (Delivery::Acknowledged, Some(time)) => format!("received by the agent, {}", at(time)),
         (Delivery::Acknowledged, None) => "received by the agent".to_owned(),
@@ -158,7 +161,7 @@ fn field_line(field: &Field) -> String {
 }
 
 /// Names an outcome.
-pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
+fn outcome_word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Open => "open",
         Outcome::Answered => "answered",
@@ -168,11 +171,23 @@ pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
     }
 }
 
+/// Says that a question is out of service, and how to close it.
+fn damaged_words(cue: &CueView) -> String {
+    let remedy = match cue.delivery {
+        Delivery::None | Delivery::Handed => format!("; `cueme cancel {}` closes it", cue.cue_id),
+        Delivery::Acknowledged => String::new(),
+    };
+    format!("out of service: the record of what was decided is damaged, and the agent is not told it{remedy}")
+}
+
 /// Says how a question was decided.
-fn decision_words(cue: &CueView) -> String {
+pub(crate) fn decision_words(cue: &CueView) -> String {
     let word = outcome_word(cue.outcome);
     if cue.damaged {
-        return format!("out of service: it was {word}, but the record of that is damaged (`cueme doctor`)");
+        return damaged_words(cue);
+    }
+    if cue.is_withdrawn() {
+        return "withdrawn by the program that asked".to_owned();
     }
     if cue.from_queue {
         format!("{word} from the queue, before anybody saw it")
@@ -183,6 +198,9 @@ fn decision_words(cue: &CueView) -> String {
 
 /// Says what is true about a question right now.
 fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
+    if cue.damaged {
+        return paint.yellow(&decision_words(cue));
+    }
     if !cue.outcome.is_answerable() {
         return decision_words(cue);
     }
@@ -293,6 +311,48 @@ pub(crate) mod tests {
                     && first.contains("stopped listening 2 min ago"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_question_that_a_hook_took_back_is_withdrawn_and_received_by_nobody() {
+        let withdrawn = CueView {
+            origin: Origin::Hook,
+            outcome: Outcome::Cancelled,
+            delivery: Delivery::Acknowledged,
+            text: Some(
+                "cancelled: the question was closed without an answer (the agent's program ended)".into(),
+            ),
+            ..question("Done?", None)
+        };
+        let shown = |cue: &CueView| full(cue, Timestamp::from_millis(0), 80, Paint::off());
+        let text = shown(&withdrawn);
+        assert!(
+            text.contains("withdrawn by the program that asked") && !text.contains("received"),
+            "{text}"
+        );
+        let closed = CueView {
+            by: Some("ada".into()),
+            ..withdrawn
+        };
+        assert!(shown(&closed).contains("cancelled by ada"), "{}", shown(&closed));
+    }
+
+    #[test]
+    fn a_damaged_question_says_how_to_close_it_whatever_its_record_claims() {
+        for outcome in [Outcome::Open, Outcome::Answered] {
+            let cue = CueView {
+                outcome,
+                damaged: true,
+                ..question("Delete?", None)
+            };
+            let text = shown(&cue);
+            let remedy = format!("`cueme cancel {}` closes it", cue.cue_id);
+            assert!(
+                text.contains("out of service: ") && text.contains(&remedy),
+                "{text}"
+            );
+            assert!(!text.contains("waiting"), "{text}");
         }
     }
 

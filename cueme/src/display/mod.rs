@@ -13,7 +13,7 @@ mod cue;
 
 #[cfg(test)]
 pub(crate) use cue::tests::question;
-pub(crate) use cue::{card, full, outcome_word};
+pub(crate) use cue::{card, decision_words, full};
 pub(crate) use paint::Paint;
 pub(crate) use visible::{visible, visible_line};
 pub(crate) use when::{ago, at, now};

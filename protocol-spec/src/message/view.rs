@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::Answer;
 use crate::id::{AgentId, CueId, RuntimeTag};
-use crate::outcome::{Delivery, Kind, Origin, Outcome};
+use crate::outcome::{Delivery, Kind, Origin, Outcome, is_withdrawn};
 use crate::time::Timestamp;
 
 /// An agent.
@@ -93,6 +93,18 @@ pub struct CueView {
     /// The answer as data, secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+}
+
+impl CueView {
+    /// Says whether a human may still answer.
+    pub const fn is_answerable(&self) -> bool {
+        self.outcome.is_answerable() && !self.damaged
+    }
+
+    /// Says whether the program that asked took the question back.
+    pub const fn is_withdrawn(&self) -> bool {
+        is_withdrawn(self.origin, self.outcome, self.by.is_some()) && !self.damaged
+    }
 }
 
 /// Something that happened.

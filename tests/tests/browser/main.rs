@@ -10,6 +10,7 @@ mod support;
 
 mod answering;
 mod attention;
+mod disk;
 mod driver;
 mod hostile;
 mod inbox;

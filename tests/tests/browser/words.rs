@@ -1,5 +1,8 @@
 //! The human's own words: no reload, no slow line, no lost broker and no second tab costs one, and none goes to another agent.
 
+use protocol_spec::answer::{NO, YES, consent};
+use protocol_spec::payload::Confirm;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use thirtyfour::WindowHandle;
 
@@ -526,6 +529,131 @@ fn recorded(home: &Home, event: &str) -> Value {
     let mut input: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     input["transcript_path"] = json!(home.path().join("transcript.jsonl"));
     input
+}
+
+/// Starts a request to approve a command, once the session has begun.
+fn asks_for_approval(home: &Home) -> Running {
+    let start = recorded(home, "session_start");
+    Running::of(home.start_hook("claude_code", "session_start", &start))
+        .finish()
+        .expect(0);
+    let mut tool = recorded(home, "pre_tool");
+    tool["session_id"] = start["session_id"].clone();
+    tool["tool_name"] = json!("Bash");
+    tool["tool_input"] = json!({ "command": "rm -rf build" });
+    Running::of(home.start_hook("claude_code", "pre_tool", &tool))
+}
+
+#[test]
+fn the_page_and_the_broker_take_the_same_words_for_a_button() {
+    let home = Home::new();
+    let _hook = asks_for_approval(&home);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click(".row");
+    browser.sees(".entry[data-outcome=open] .badge", "asks for approval");
+    browser.until("return document.querySelector('.composer').dataset.target === 'cue'");
+    let confirm = Confirm {
+        text: None,
+        confirm_label: "Allow".to_owned(),
+        cancel_label: "Deny".to_owned(),
+    };
+    let plain = YES.iter().chain(&NO).copied().chain(["Allow", "Deny"]);
+    let mut words: Vec<String> = plain
+        .flat_map(|word| {
+            let shouted = word.to_uppercase();
+            [
+                word.to_owned(),
+                format!("  {shouted} !。 "),
+                format!("{word}, but"),
+                format!("not {word}"),
+            ]
+        })
+        .collect();
+    words.extend(["y/n", "好像不行", "?", "allow it later", "yes! ."].map(str::to_owned));
+    let script = format!(
+        "const text = document.querySelector('{TEXT}');
+         return {}.map((words) => {{
+             text.value = words;
+             text.dispatchEvent(new Event('input', {{ bubbles: true }}));
+             return text.closest('form').querySelector('p.muted[role=status]').textContent;
+         }})",
+        json!(words)
+    );
+    let hints = browser.script(&script);
+    for (words, hint) in words.iter().zip(hints.as_array().unwrap()) {
+        let expected = match consent(words, &confirm) {
+            Some(true) => "This means “Allow”.",
+            Some(false) => "This means “Deny”.",
+            None => "This denies the request (“Deny”). The agent gets your text as the reason.",
+        };
+        assert_eq!(hint, expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_question_that_its_hook_took_back_is_withdrawn_and_not_received() {
+    let home = Home::new();
+    let hook = asks_for_approval(&home);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click(".row");
+    browser.sees(".entry[data-outcome=open] .badge", "asks for approval");
+    cueme_tests::send_signal(hook.id(), Signal::TERM);
+    hook.finish().expect(0);
+    browser.sees(".reply .decision", "Withdrawn by the program that asked");
+    browser.sees(".reply .delivery", "Nobody closed it; the agent is told nothing");
+    browser.sees(".reply", "stopped waiting");
+    // Received is only what an agent read.
+    browser.until("return !document.querySelector('.reply').textContent.includes('Received')");
+}
+
+#[test]
+fn words_beside_options_stay_in_the_draft_while_another_option_is_picked() {
+    const OTHER: &str = ".other-text";
+    let home = Home::new();
+    let agent = home.join();
+    let choice = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
+    let (asking, _) = home.ask(&agent, "Which database?", Some(choice));
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.write(OTHER, "DuckDB, for the reports");
+    browser.click_text(".option-text", "SQLite");
+    browser.until(
+        "return fetch('/api/v1/cues').then((answer) => answer.json())
+             .then(({ cues }) => fetch(`/api/v1/cues/${cues[0].cue_id}`)).then((answer) => answer.json())
+             .then((cue) => cue.draft?.body.reply?.selected?.[0] === 'SQLite')",
+    );
+    browser.reload();
+    holds(&browser, OTHER, "DuckDB, for the reports");
+    let picked = "return [...document.querySelectorAll('.option-input')].map((input) => input.checked)";
+    assert_eq!(browser.script(picked), json!([true, false, false]));
+    // It is no part of the answer, and is there again when that is taken back.
+    browser.click(".send");
+    browser.click_text(".toast button", "Undo");
+    holds(&browser, OTHER, "DuckDB, for the reports");
+    assert_eq!(browser.script(picked), json!([true, false, false]));
+    change_settings(&browser, r#"{"undo_ms":0}"#);
+    browser.click(".send");
+    let told = asking.finish().expect(0).stdout;
+    assert!(told.starts_with("SQLite\n") && !told.contains("DuckDB"), "{told}");
+}
+
+#[test]
+fn words_beside_options_of_a_form_stay_in_the_draft_too() {
+    let home = Home::new();
+    let agent = home.join();
+    let form = r#"{"type":"form","fields":[{"label":"Region","options":["eu","us"],"allow_multiple":true},{"label":"Name"}]}"#;
+    let (_asking, _) = home.ask(&agent, "Where?", Some(form));
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.click_text(".option-text", "eu");
+    browser.write(".other-text", "asia");
+    browser.click(".option-other .option-input");
+    browser.write(".field:last-child .input", "shop");
+    browser.reload();
+    holds(&browser, ".field:last-child .input", "shop");
+    holds(&browser, ".other-text", "asia");
+    let picked = "return [...document.querySelectorAll('.option-input')].map((input) => input.checked)";
+    assert_eq!(browser.script(picked), json!([true, false, false]));
 }
 
 #[test]

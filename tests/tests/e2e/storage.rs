@@ -274,6 +274,87 @@ fn a_database_damaged_after_an_orderly_stop_pretends_nothing_either() {
     run.refused(run.code.unwrap(), &["error: ", "hint: "]);
 }
 
+/// Changes what was decided behind the broker's back.
+fn damage(home: &Home, cue: &str) {
+    home.ok(&["broker", "stop"]);
+    let database = rusqlite::Connection::open(home.database()).unwrap();
+    let changed = database.execute(
+        "UPDATE decisions SET text = 'delete everything' WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+        [cue],
+    );
+    assert_eq!(changed.unwrap(), 1);
+}
+
+#[test]
+fn a_damaged_answer_reaches_nobody_and_a_human_closes_its_question() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, cue) = home.ask(&agent, "What shall I delete?", None);
+    drop(client);
+    home.wait_for("What shall I delete?", 0);
+    home.ok(&["say", &agent, "mind the backups"]);
+    home.ok(&["answer", &cue, "delete nothing"]);
+    damage(&home, &cue);
+
+    let inbox = home.ok(&["inbox"]);
+    let remedy = format!("`cueme cancel {cue}` closes it");
+    assert!(
+        inbox.contains("out of service: ") && inbox.contains(&remedy),
+        "{inbox}"
+    );
+    let doctor = home.run(&["doctor", "--quick"]);
+    assert!(doctor.expect(1).contains(&remedy), "{}", doctor.stdout);
+    let answered = home.run(&["answer", &cue, "delete nothing"]);
+    answered.refused(74, &["out of service", &remedy[..20]]);
+    // The agent asks again: that is a new question, and the damaged words are in no answer.
+    let (mut client, again) = home.ask(&agent, "What shall I delete?", None);
+    assert_ne!(again, cue);
+
+    let closed = home.ok(&["cancel", &cue]);
+    assert!(closed.contains(&format!("closed {cue}: ")), "{closed}");
+    assert_eq!(home.show(&cue)["outcome"], "cancelled");
+    home.ok(&["doctor", "--quick"]);
+    home.ok(&["answer", &again, "the cache"]);
+    let told = client.finish();
+    assert!(told.expect(0).contains("[note, written ") && told.stdout.contains("]\nmind the backups\n"));
+    assert!(told.stdout.contains("[answer]\nthe cache\n"), "{}", told.stdout);
+    // It hears of the closing like of every other.
+    let told = home.start_cue(&agent, "And now?", None).finish();
+    let text = told.expect(75);
+    assert!(
+        text.contains("closed without an answer (the record of its answer was damaged)"),
+        "{text}"
+    );
+    assert!(!text.contains("everything"), "{text}");
+    let history = home.ok(&["history", "--json"]);
+    assert!(!history.contains("delete everything"), "{history}");
+}
+
+#[test]
+fn a_damaged_question_can_be_declined_too_and_one_that_was_delivered_stays_as_it_is() {
+    let home = Home::new();
+    let agent = home.join();
+    let (client, cue) = home.ask(&agent, "Ship it?", Some(r#"{"type":"confirm"}"#));
+    drop(client);
+    home.wait_for("Ship it?", 0);
+    home.ok(&["answer", &cue, "--confirm"]);
+    damage(&home, &cue);
+    home.ok(&["decline", &cue, "not today"]);
+    let told = home
+        .start_cue(&agent, "Ship it?", Some(r#"{"type":"confirm"}"#))
+        .finish();
+    assert!(told.expect(0).starts_with("declined: not today\n"), "{told:?}");
+
+    home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
+    let delivered = home.json(&["history", "--json", "--limit", "1"])[0]["cue_id"].clone();
+    let delivered = delivered.as_str().unwrap();
+    damage(&home, delivered);
+    home.run(&["cancel", delivered]).refused(74, &["out of service"]);
+    assert_eq!(home.show(delivered)["outcome"], "answered");
+    assert!(home.show(delivered).get("text").is_none());
+    assert!(home.ok(&["inbox"]).starts_with("no agent is waiting"));
+}
+
 #[test]
 fn a_file_that_is_no_database_is_refused() {
     let home = Home::new();

@@ -112,6 +112,13 @@ impl Scene {
         let shown = eventually(|| Some(self.shown(cue)).filter(|shown| shown["outcome"] != "open"));
         assert_eq!(shown["outcome"], "cancelled", "{shown}");
         assert!(shown["text"].as_str().unwrap().contains(reason), "{shown}");
+        if cue["origin"] != "agent" {
+            let words = self.home.run(&["show", id(cue)]).expect(0).stdout;
+            assert!(
+                words.contains("withdrawn by the program that asked") && !words.contains("received"),
+                "{words}"
+            );
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
+use protocol_spec::id::CueId;
 use protocol_spec::message::{EventKind, EventView, Reply};
 
 use super::{CommitOutput, Core, storage_failure};
@@ -214,7 +215,14 @@ impl Core {
             transaction.output.replies.push(refused);
             return Ok(());
         }
-        let input = match self.prepare(now, order, &mut transaction.output) {
+        let mut prepared = self.prepare(now, order, &mut transaction.output);
+        if let Err(StoreError::DamagedQuestion { .. }) = &prepared
+            && let Some((cue, closing)) = order.closing_of_damaged()
+            && self.reopen_damaged(cue, transaction)?
+        {
+            prepared = self.prepare(now, &closing, &mut transaction.output);
+        }
+        let input = match prepared {
             Ok(Some(input)) => input,
             Ok(None) => return Ok(()),
             // The caller is told; nobody else has anything to do with it.
@@ -230,6 +238,23 @@ impl Core {
             self.perform(now, effect, transaction)?;
         }
         Ok(())
+    }
+
+    /// Opens a question whose decision is damaged, so that it can be closed; says whether it did.
+    fn reopen_damaged(&mut self, cue: CueId, transaction: &mut Transaction) -> Result<bool, StoreError> {
+        let store = self.opened()?;
+        transaction.begin(store)?;
+        let Some(agent) = store.agent_of_cue(cue)? else {
+            return Ok(false);
+        };
+        let Some(notes) = store.remove_damaged_decision(cue)? else {
+            return Ok(false);
+        };
+        self.has_erased = true;
+        for note in notes {
+            self.machine.remember_message(&agent, note);
+        }
+        Ok(true)
     }
 
     /// Performs one effect: writes now, and keeps what is to be said for after the commit.

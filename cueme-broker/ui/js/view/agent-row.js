@@ -73,12 +73,14 @@ export function updateAgentRow(el, agent, isOpen) {
  */
 function updateFlags(el, agent) {
   const open = agent.open.filter((cue) => cue.outcome === "open").length;
-  const key = [agent.pinned, open, agent.queued, Boolean(agent.standing)].join();
+  const damaged = agent.damaged.length;
+  const key = [agent.pinned, open, damaged, agent.queued, Boolean(agent.standing)].join();
   if (el.dataset.flags === key) return;
   el.dataset.flags = key;
   fill(
     el,
     open > 1 && h("span", { class: "pill", title: t("row.open", { n: open }) }, open),
+    damaged > 0 && h("span", { class: "flag damaged", title: t("row.damaged", { n: damaged }) }, icon("help"), t("damaged")),
     agent.queued > 0 && h("span", { class: "flag", title: t("row.queued", { n: agent.queued }) }, icon("send"), agent.queued),
     agent.standing && h("span", { class: "flag", title: t("standing") }, icon("tag")),
     agent.pinned && h("span", { class: "flag", title: t("pinned") }, icon("pin")),

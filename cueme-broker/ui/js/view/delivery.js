@@ -14,6 +14,7 @@ import { t } from "../i18n/index.js";
  */
 export function deliveryWords(cue) {
   if (cue.origin === "import") return { icon: "check", text: t("delivery.imported"), tone: "wait" };
+  if (cue.withdrawn) return { icon: "check", text: t("delivery.withdrawn"), tone: "wait" };
   if (cue.acknowledged_at) return { icon: "checks", text: t("delivery.received", { at: clock(cue.acknowledged_at) }), tone: "good" };
   if (isHeld(cue)) return { icon: "clock", text: t("delivery.held"), tone: "wait" };
   if (cue.delivery === "handed") return { icon: "check", text: t("delivery.handed"), tone: "wait" };
@@ -31,4 +32,4 @@ export const isHeld = (cue) => cue.released_at !== null && toMs(cue.released_at)
  * Says whether a question can be answered.
  * @param {T.CueCard} cue
  */
-export const isAnswerable = (cue) => cue.outcome === "open" || cue.outcome === "superseded";
+export const isAnswerable = (cue) => (cue.outcome === "open" || cue.outcome === "superseded") && !cue.damaged;

@@ -3,6 +3,7 @@
 import { fill, h, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { clock } from "../lib/time.js";
+import { uuid7 } from "../lib/uuid.js";
 import { visible } from "../lib/visible.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
@@ -11,7 +12,7 @@ import { copyButton } from "./copy.js";
 import { deliveryWords, isAnswerable, isHeld } from "./delivery.js";
 import { foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
-import { takeBack } from "./toast.js";
+import { takeBack, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
 
@@ -39,14 +40,14 @@ export function createEntry(cue, actions) {
  */
 export function updateEntry(el, cue, actions) {
   const held = cue.released_at && cue.outcome !== "open" ? cue.released_at : "";
-  const key = [cue.outcome, cue.delivery, cue.waiting > 0, cue.detached_at, held, cue.decided_at, cue.acknowledged_at].join();
+  const key = [cue.outcome, cue.delivery, cue.waiting > 0, cue.detached_at, held, cue.decided_at, cue.acknowledged_at, cue.damaged].join();
   if (el.dataset.drawn === key) return;
   el.dataset.drawn = key;
   el.dataset.outcome = cue.outcome;
   el.classList.toggle("listening", cue.waiting > 0);
   fill(part(el, ".entry-head"), headOf(cue, part(el, ".fold")));
   fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue.payload));
-  fill(part(el, ".entry-answer"), isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
+  fill(part(el, ".entry-answer"), cue.damaged ? damagedFoot(cue) : isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
 }
 
 /**
@@ -60,8 +61,9 @@ const part = (el, selector) => /** @type {HTMLElement} */ (el.querySelector(sele
  * @param {HTMLElement} fold
  */
 function headOf(cue, fold) {
-  const isOpen = cue.outcome === "open";
+  const isOpen = cue.outcome === "open" && !cue.damaged;
   return [
+    cue.damaged && h("span", { class: "badge", data: { state: "damaged" } }, t("damaged")),
     isOpen && h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), t(cue.waiting > 0 ? "entry.waiting" : "entry.detached"), " ", liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at, { precise: true })),
     cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
@@ -120,10 +122,23 @@ function openFoot(cue, actions) {
   ];
 }
 
+/**
+ * Says that a question is out of service, with the way to close it. What was decided is not shown: nobody wrote it.
+ * @param {T.Cue} cue
+ */
+function damagedFoot(cue) {
+  const decision = uuid7();
+  const close = textButton(t("damaged.close"), async () => {
+    await api.close(cue.cue_id, decision).catch(() => toast(t("error.try-again"), "bad"));
+  }, "close-damaged");
+  return [h("p", { class: "delivery", data: { tone: "warn" } }, icon("help"), t("damaged.text")), cue.delivery !== "acknowledged" && close];
+}
+
 /** @param {T.Cue} cue */
 function decisionOf(cue) {
   const words = deliveryWords(cue);
-  const title = cue.outcome === "answered" ? null : h("p", { class: "decision" }, t(`outcome.${/** @type {"declined" | "cancelled"} */ (cue.outcome)}`));
+  const outcome = cue.withdrawn ? "withdrawn" : /** @type {"declined" | "cancelled"} */ (cue.outcome);
+  const title = cue.outcome === "answered" ? null : h("p", { class: "decision" }, t(`outcome.${outcome}`));
   return h(
     "div",
     { class: "reply", data: { outcome: cue.outcome } },

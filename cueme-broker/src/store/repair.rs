@@ -1,0 +1,44 @@
+//! Takes a damaged decision out of the database, so that a human can close its question.
+
+use protocol_spec::id::CueId;
+use protocol_spec::message::Purpose;
+use protocol_spec::outcome::{Delivery, Outcome};
+use rusqlite::{OptionalExtension, params};
+
+use super::code::Code;
+use super::{Store, StoreError};
+use crate::machine::Message;
+
+impl Store {
+    /// Removes the damaged decision of a question and returns the notes in it that reached nobody: they wait again.
+    ///
+    /// The question is open then. Returns `None`, and changes nothing, when the agent has acknowledged the decision. A queued
+    /// answer is used up: it was for this question.
+    pub fn remove_damaged_decision(&self, cue: CueId) -> Result<Option<Vec<Message>>, StoreError> {
+        let delivery: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT delivery FROM cues WHERE cue_id = ?1")?
+            .query_row(params![cue.as_str()], |row| row.get(0))
+            .optional()?;
+        if delivery.is_none_or(|delivery| delivery == Delivery::Acknowledged.number()) {
+            return Ok(None);
+        }
+        let mut notes = Vec::new();
+        if delivery == Some(Delivery::None.number()) {
+            notes = self.messages_in(cue)?;
+            notes.retain(|message| message.purpose == Purpose::Note);
+            for note in &notes {
+                self.run(
+                    "UPDATE messages SET cue_id = NULL WHERE request_id = ?1",
+                    params![note.request.0.as_bytes()],
+                )?;
+            }
+        }
+        self.delete_decision(cue)?;
+        self.run(
+            "UPDATE cues SET outcome = ?2, delivery = ?3, handed_at = NULL, automatic = 0 WHERE cue_id = ?1",
+            params![cue.as_str(), Outcome::Open.number(), Delivery::None.number()],
+        )?;
+        Ok(Some(notes))
+    }
+}
