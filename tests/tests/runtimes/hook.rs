@@ -487,6 +487,40 @@ fn an_approval_shows_the_whole_input_and_equal_ones_are_two_questions() {
 }
 
 #[test]
+fn a_note_waits_past_approvals_for_the_next_answer_that_the_agent_reads() {
+    let home = Home::new();
+    let (hook, cue) = asks_for_approval(&home, json!({ "command": "make" }));
+    let agents = home.run(&["agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap().to_owned();
+    home.run(&["say", &agent, "mind the budget"]).expect(0);
+    home.run(&["answer", &cue, "--confirm"]).expect(0);
+    let allowed = finish(hook).expect(0).stdout;
+    assert!(
+        allowed.contains("allow") && !allowed.contains("budget"),
+        "{allowed}"
+    );
+    let (hook, cue) = asks_for_approval(&home, json!({ "command": "make install" }));
+    home.run(&["answer", &cue, "not on this machine"]).expect(0);
+    let denied = finish(hook).expect(0).stdout;
+    assert!(
+        denied.contains("not on this machine") && !denied.contains("budget"),
+        "{denied}"
+    );
+    // It outlives the broker, and is in the first answer to a question of the agent's own, once.
+    home.run(&["broker", "restart"]).expect(0);
+    let (asking, cue) = home.ask(&agent, "What next?", None);
+    home.run(&["answer", &cue, "go on"]).expect(0);
+    let told = asking.finish().expect(0).stdout;
+    assert!(
+        told.starts_with("[note, written ") && told.contains("]\nmind the budget\n\n[answer]\ngo on\n"),
+        "{told}"
+    );
+    let (asking, cue) = home.ask(&agent, "And then?", None);
+    home.run(&["answer", &cue, "stop"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("stop\n"));
+}
+
+#[test]
 fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
     let home = Home::new();
     for (words, behavior) in [
