@@ -120,7 +120,9 @@ fn requests() -> Vec<Request> {
             close: Some("the human typed in the agent's own window".into()),
         }),
         Request::Inbox(Nothing {}),
+        Request::Unseen(Nothing {}),
         Request::Show(Show { cue: "0123".into() }),
+        Request::Seen(Show { cue: "0123".into() }),
         Request::Answer(GiveAnswer {
             cue: "0123".into(),
             answer: answer(),

@@ -89,7 +89,9 @@ pub(super) async fn dispatch(
         Request::Inbox(_) => return list::inbox(connection, id).await,
         Request::Agents(_) => return list::agents(connection, id).await,
         Request::History(history) => return list::history(connection, id, history).await,
+        Request::Unseen(_) => return list::unseen(connection, id).await,
         Request::Show(show) => return list::show(connection, id, &show.cue).await,
+        Request::Seen(seen) => return list::seen(connection, id, &seen.cue).await,
         Request::Last(last) => return list::last(connection, id, &last.agent).await,
         Request::Watch(watch) => return watch::watch(connection, id, watch).await,
         Request::Answer(give) => {

@@ -26,6 +26,15 @@ pub(super) async fn inbox(connection: &mut Connection, id: RequestId) -> Result<
     .await
 }
 
+/// Lists the questions that a queued answer answered and no human has looked at.
+pub(super) async fn unseen(connection: &mut Connection, id: RequestId) -> Result<(), Ended> {
+    connection.broker.engine().human_seen();
+    cues(connection, id, |reader, visit| {
+        reader.unseen(visit).map(|()| false)
+    })
+    .await
+}
+
 /// Lists past and present questions.
 pub(super) async fn history(
     connection: &mut Connection,
@@ -67,6 +76,19 @@ pub(super) async fn agents(connection: &mut Connection, id: RequestId) -> Result
         },
     )
     .await
+}
+
+/// Shows one question whole, and notes that a human has looked at it.
+pub(super) async fn seen(connection: &mut Connection, id: RequestId, prefix: &str) -> Result<(), Ended> {
+    if let Ok(cue) = find_cue(connection, prefix).await {
+        // A question that could not be marked is merely listed once more.
+        let _ = connection
+            .broker
+            .engine()
+            .write(move |store, _| store.mark_seen(cue))
+            .await;
+    }
+    show(connection, id, prefix).await
 }
 
 /// Shows one question whole.

@@ -80,6 +80,20 @@ impl Reader {
         })
     }
 
+    /// Visits the questions that a queued answer answered and no human has looked at, oldest first.
+    pub fn unseen(&self, mut visit: impl FnMut(CueView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let unseen = sequences(
+                connection,
+                "SELECT c.seq FROM agents a CROSS JOIN cues c INDEXED BY cues_automatic JOIN decisions d USING (seq)
+                 WHERE c.agent_id = a.agent_id AND c.automatic = 1 AND c.seq > a.read_seq AND d.from_queue = 1
+                 ORDER BY c.seq",
+                params![],
+            )?;
+            visit_cues(connection, &unseen, &mut visit)
+        })
+    }
+
     /// Finds the ids of questions that begin with `prefix`: at most two, which is enough to know whether it is unique.
     pub fn cues_with_prefix(&self, prefix: &str) -> Result<Vec<CueId>, StoreError> {
         self.ids_with_prefix(

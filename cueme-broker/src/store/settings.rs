@@ -1,6 +1,6 @@
 //! What humans chose, as JSON values by name; and what they have read.
 
-use protocol_spec::id::AgentId;
+use protocol_spec::id::{AgentId, CueId};
 use rusqlite::{OptionalExtension, params};
 
 use super::read::Reader;
@@ -20,6 +20,14 @@ impl Store {
         self.run(
             "UPDATE agents SET read_seq = max(read_seq, ?2) WHERE agent_id = ?1",
             params![agent.as_str(), seq],
+        )
+    }
+
+    /// Notes that a human has looked at an automatic answer.
+    pub fn mark_seen(&self, cue: CueId) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE cues SET automatic = 0 WHERE cue_id = ?1 AND automatic = 1",
+            params![cue.as_str()],
         )
     }
 }

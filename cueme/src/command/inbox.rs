@@ -22,48 +22,82 @@ pub(super) fn run(args: &InboxArgs) -> Result<Exit, CliError> {
     if args.watch {
         return stay(&places, args.json);
     }
-    output::print(&rendered(&open_cues(&places)?, args.json)?)?;
+    output::print(&Inbox::read(&places)?.rendered(args.json)?)?;
     Ok(Exit::Done)
 }
 
-/// Returns the open questions.
+/// What a human should look at.
+#[derive(Debug, Default)]
+struct Inbox {
+    /// Open questions, and those that are out of service.
+    cues: Vec<CueView>,
+    /// Questions that a queued answer answered, before anybody saw them.
+    unseen: Vec<CueView>,
+}
+
+impl Inbox {
+    fn read(places: &Places) -> Result<Self, CliError> {
+        Ok(Self {
+            cues: open_cues(places)?,
+            unseen: listed(places, &Request::Unseen(Nothing {}))?,
+        })
+    }
+
+    /// Words it; a program is told what is open.
+    fn rendered(&self, is_json: bool) -> Result<String, CliError> {
+        if is_json {
+            return Ok(format!("{}\n", output::json_line(&self.cues)?));
+        }
+        let (paint, columns, now) = (Paint::for_stdout(), output::columns(), now());
+        let card = |cue: &CueView| card(cue, now, columns, paint);
+        let mut parts: Vec<String> = self.cues.iter().map(card).collect();
+        if parts.is_empty() {
+            parts.push("no agent is waiting for you".to_owned());
+        }
+        if let Some(first) = self.cues.iter().find(|cue| cue.is_answerable()) {
+            parts.push(paint.dim(&format!("answer with `cueme answer {}`", first.cue_id)));
+        }
+        parts.extend(self.unseen.iter().map(card));
+        if let Some(first) = self.unseen.first() {
+            let hint = format!(
+                "your queue answered before you saw the question: `cueme show {}` shows what the agent got, and takes it off \
+                 this list",
+                first.cue_id
+            );
+            parts.push(paint.dim(&hint));
+        }
+        Ok(format!("{}\n", parts.join("\n\n")))
+    }
+}
+
+/// Returns the open questions and those that are out of service.
 pub(super) fn open_cues(places: &Places) -> Result<Vec<CueView>, CliError> {
+    listed(places, &Request::Inbox(Nothing {}))
+}
+
+fn listed(places: &Places, request: &Request) -> Result<Vec<CueView>, CliError> {
     let mut cues = Vec::new();
-    list(places, &Request::Inbox(Nothing {}), |reply| {
+    list(places, request, |reply| {
         cues.push(*expect_reply!(reply, Cue)?);
         Ok(())
     })?;
     Ok(cues)
 }
 
-fn rendered(cues: &[CueView], is_json: bool) -> Result<String, CliError> {
-    if is_json {
-        return Ok(format!("{}\n", output::json_line(&cues)?));
-    }
-    let paint = Paint::for_stdout();
-    let Some(first) = cues.first() else {
-        return Ok("no agent is waiting for you\n".to_owned());
-    };
-    let (columns, now) = (output::columns(), now());
-    let cards: Vec<String> = cues.iter().map(|cue| card(cue, now, columns, paint)).collect();
-    let hint = paint.dim(&format!("answer with `cueme answer {}`", first.cue_id));
-    Ok(format!("{}\n\n{hint}\n", cards.join("\n\n")))
-}
-
 /// Prints the inbox anew whenever it changes, for as long as the person stays.
 fn stay(places: &Places, is_json: bool) -> Result<Exit, CliError> {
     let mut shown: Option<String> = None;
-    let mut cues = Vec::new();
+    let mut inbox = Inbox::default();
     // Times pass only on a screen; a program reads them as data.
     let tick = (output::is_terminal() && !is_json).then_some(TICK);
     loop {
         watch(places, tick, |watched| {
             match watched {
                 Watched::Event(event) if event.what == EventKind::Joined => return Ok(()),
-                Watched::Event(_) | Watched::Missed => cues = open_cues(places)?,
+                Watched::Event(_) | Watched::Missed => inbox = Inbox::read(places)?,
                 Watched::Tick => {}
             }
-            let text = rendered(&cues, is_json)?;
+            let text = inbox.rendered(is_json)?;
             if shown.as_ref() != Some(&text) {
                 output::print(&screen(&text, is_json))?;
                 shown = Some(text);

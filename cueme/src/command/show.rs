@@ -11,7 +11,10 @@ use crate::error::CliError;
 use crate::{output, surroundings};
 
 pub(super) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
-    let cue = find(&surroundings::places()?, &args.cue_id)?;
+    let request = Request::Seen(Show {
+        cue: args.cue_id.clone(),
+    });
+    let cue = expect_reply!(call(&surroundings::places()?, &request)?, Cue)?;
     let text = if args.json {
         output::json_line(&cue)?
     } else {

@@ -35,8 +35,12 @@ operations! {
         Collect(Collect) = "collect",
         /// Lists the open questions.
         Inbox(Nothing) = "inbox",
+        /// Lists the questions that a queued answer answered and no human has looked at.
+        Unseen(Nothing) = "unseen",
         /// Shows one question whole.
         Show(Show) = "show",
+        /// Shows one question whole to a human: it is unseen no more.
+        Seen(Show) = "seen",
         /// Answers a question.
         Answer(GiveAnswer) = "answer",
         /// Refuses to answer a question.

@@ -149,6 +149,41 @@ fn a_queued_answer_answers_the_next_plain_question_unseen_and_never_an_approval(
 }
 
 #[test]
+fn the_inbox_lists_what_the_queue_answered_until_a_human_has_seen_it() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ok(&["say", &agent, "--next", "go on"]);
+    home.start_cue(&agent, "Step two?", None).finish().expect(0);
+    let cue = home.json(&["history", "--json", "--limit", "1"])[0]["cue_id"].clone();
+    let cue = cue.as_str().unwrap();
+    for _ in 0..2 {
+        let inbox = home.ok(&["inbox"]);
+        assert!(
+            inbox.contains("no agent is waiting for you") && inbox.contains("Step two?"),
+            "{inbox}"
+        );
+        assert!(
+            inbox.contains("answered from the queue, before anybody saw it")
+                && inbox.contains(&format!("`cueme show {cue}` shows what the agent got")),
+            "{inbox}"
+        );
+        // A restart forgets nothing of it.
+        home.ok(&["broker", "restart"]);
+    }
+    assert_eq!(
+        home.json(&["inbox", "--json"]),
+        serde_json::json!([]),
+        "nothing is open"
+    );
+    let shown = home.ok(&["show", cue]);
+    assert!(shown.contains("go on"), "{shown}");
+    assert_eq!(home.ok(&["inbox"]), "no agent is waiting for you\n");
+    // An answer that a human gave to a question is not listed.
+    home.ask_and_answer(&agent, "Step three?", None, &["yes"]);
+    assert_eq!(home.ok(&["inbox"]), "no agent is waiting for you\n");
+}
+
+#[test]
 fn a_message_does_not_choose_an_option_but_stands_above_the_choice() {
     let home = Home::new();
     let agent = home.join();
