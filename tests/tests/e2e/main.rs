@@ -13,6 +13,7 @@ mod mailbox;
 mod programs;
 mod waiting;
 
+mod copies;
 mod crash;
 mod lifecycle;
 mod storage;

@@ -2,7 +2,7 @@
 
 use cueme_tests::{Client, Home, Signal, eventually};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
-use protocol_spec::message::{GiveAnswer, Reply, Request, Undo};
+use protocol_spec::message::{Attach, GiveAnswer, Reply, Request, Undo};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL","none, really"]}"#;
 const SEVERAL: &str = r#"{"type":"choice","options":["unit","e2e","bench"],"allow_multiple":true}"#;
@@ -275,6 +275,51 @@ fn a_password_is_erased_once_it_was_delivered() {
     );
     home.ok(&["broker", "stop"]);
     assert!(files_with(home.path(), SECRET.as_bytes()).is_empty());
+}
+
+#[test]
+fn who_comes_late_hears_of_a_password_and_not_what_it_was() {
+    const SECRET: &str = "correct-horse-battery-staple";
+    let home = Home::new();
+    let agent = home.join();
+    let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
+    let (mut client, cue) = home.ask(&agent, "Credentials?", Some(payload));
+    let attach = Request::Attach(Attach {
+        cue_id: cue.parse().unwrap(),
+        nonce: None,
+    });
+    // A second client waits all the time and reads nothing until the first has acknowledged the answer.
+    let mut second = home.wire();
+    second.send(&attach);
+    home.wait_for("Credentials?", 2);
+    let field = format!("Key={SECRET}");
+    home.ok(&["answer", &cue, "--field", "User=ana", "--field", &field]);
+    assert!(client.finish().expect(0).contains(SECRET));
+    assert_eq!(home.delivery(&cue), "acknowledged");
+    for _ in 0..2 {
+        let mut wire = home.wire();
+        wire.send(&attach);
+        let late = loop {
+            match wire.hear() {
+                Some(Reply::Outcome(late)) => break late,
+                Some(Reply::Asked(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        let told = format!("{late:?}");
+        assert!(
+            !told.contains(SECRET) && late.text.contains("Key: [redacted]") && late.text.contains("ana"),
+            "{told}"
+        );
+        home.kill_broker();
+        home.ok(&["agents"]);
+    }
+    drop(second);
+    eventually("no file holds it", || {
+        files_with(home.path(), SECRET.as_bytes())
+            .is_empty()
+            .then_some(())
+    });
 }
 
 /// A secret that was sent by mistake and taken back in time is nowhere.

@@ -267,6 +267,28 @@ fn recall_finds_an_agent_by_english_and_by_two_chinese_characters() {
 }
 
 #[test]
+fn recall_names_nobody_where_several_fit_and_none_for_common_words() {
+    let home = Home::new();
+    let agents = [home.join_as("cursor"), home.join_as("codex")];
+    for agent in &agents {
+        home.ask_and_answer(agent, "Shall I refactor the payments now?", None, &["yes, go on"]);
+    }
+    let run = home.run(&["recall", "the", "payments", "refactoring"]);
+    run.expect(1);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(!run.stdout.starts_with("agent_id="), "{said}");
+    for agent in &agents {
+        assert!(said.contains(agent.as_str()), "{said}");
+    }
+    for hints in [vec!["shall", "I", "go", "on"], vec!["yes"]] {
+        let words: Vec<&str> = ["recall"].into_iter().chain(hints).collect();
+        let run = home.run(&words);
+        run.expect(1);
+        assert!(!run.stdout.starts_with("agent_id="), "{words:?}: {}", run.stdout);
+    }
+}
+
+#[test]
 fn recall_invents_nobody() {
     let home = Home::new();
     home.run(&["recall", "anything"])
