@@ -61,6 +61,26 @@ impl Host {
         command
     }
 
+    /// Prepares a server that others speak to, where the host has one.
+    pub(crate) fn server(&self, programs: &Programs, model: &str) -> Command {
+        let mut command = self.pointed(programs, model);
+        command.args(["serve", "--port", "0"]);
+        command
+    }
+
+    /// Prepares the adapter by which editors speak to Claude Code, with the pinned program instead of its own copy.
+    pub(crate) fn acp_adapter(&self, programs: &Programs, model: &str) -> Command {
+        let program = self.pointed(programs, model);
+        let mut command = script(programs, "@agentclientprotocol/claude-agent-acp/dist/index.js");
+        for (name, value) in program.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        command
+            .env("CLAUDE_CODE_EXECUTABLE", program.get_program())
+            .env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
+        command
+    }
+
     /// Prepares a run without a window.
     pub(crate) fn headless(&self, programs: &Programs, model: &str, prompt: &str) -> Command {
         let mut command = self.pointed(programs, model);

@@ -13,6 +13,7 @@ use protocol_spec::message::CueView;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
+use crate::acp::Acp;
 use crate::hosts::Host;
 use crate::programs::Programs;
 
@@ -309,7 +310,23 @@ impl Scene {
     /// Starts the host without a window, in a process group of its own that ends with the returned value.
     pub(crate) fn start(&self, marker: &str) -> Running {
         let prompt = format!("{marker}: do as the script says.");
-        let mut command = self.host.headless(self.programs, &self.model.url(), &prompt);
+        let command = self.host.headless(self.programs, &self.model.url(), &prompt);
+        self.start_as(command)
+    }
+
+    /// Starts the host's server as [`start`](Self::start) does.
+    pub(crate) fn serve(&self) -> Running {
+        self.start_as(self.host.server(self.programs, &self.model.url()))
+    }
+
+    /// Starts the adapter by which editors speak to the host.
+    pub(crate) fn acp(&self) -> Acp {
+        let mut command = self.host.acp_adapter(self.programs, &self.model.url());
+        self.furnish(&mut command);
+        Acp::start(&mut command)
+    }
+
+    fn start_as(&self, mut command: Command) -> Running {
         self.furnish(&mut command);
         command.process_group(0);
         Running {
@@ -356,6 +373,15 @@ impl<'a> Human<'a> {
             seen: Vec::new(),
             used: Vec::new(),
             asked: Vec::new(),
+        }
+    }
+
+    /// Looks until this is so, or for as long as a slow machine may need.
+    pub(crate) fn looks_until(&mut self, is_so: impl Fn(&Self) -> bool) {
+        let deadline = Instant::now() + cueme_tests::PATIENCE * 2;
+        while !is_so(self) && Instant::now() < deadline {
+            self.look();
+            std::thread::sleep(LOOK);
         }
     }
 

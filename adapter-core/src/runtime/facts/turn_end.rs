@@ -6,7 +6,8 @@ impl Runtime {
     /// Tells whether the agent's last message may reach the transcript after the stop hook was called.
     ///
     /// Copilot CLI 1.0.102 writes it up to a quarter of a second later, followed by a record of the hook itself. Claude
-    /// Code under `claude-code-acp` is as late, and tells the message in the hook's input only in newer versions. Qwen
+    /// Code under `claude-agent-acp` (once `claude-code-acp`) is as late, and tells the message in the hook's input only in
+    /// newer versions. Qwen
     /// Code 0.24.4 hands its records to a queue and calls the hook at once.
     pub fn records_turn_late(self) -> bool {
         matches!(

@@ -7,7 +7,7 @@ use cueme_tests::{Signal, eventually};
 
 use crate::hosts::Host;
 use crate::programs::Programs;
-use crate::scene::Scene;
+use crate::scene::{Running, Scene};
 use crate::verdict::{Row, Rows};
 
 /// A hook whose host is gone has ended by then.
@@ -43,6 +43,11 @@ fn no_orphan(programs: &'static Programs, host: &'static Host, signal: Signal) -
     };
     eventually("a hook that waits, or the end of the host", is_waiting);
     running.client.signal(signal);
+    left_nothing(&scene, &running)
+}
+
+/// Waits until the host has ended and nothing of its home runs on.
+pub(super) fn left_nothing(scene: &Scene, running: &Running) -> Result<(), String> {
     let deadline = Instant::now() + ORPHAN_MAX;
     loop {
         let left = scene.left_behind();

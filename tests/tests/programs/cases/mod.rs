@@ -2,10 +2,12 @@
 
 mod arguments;
 mod broker_killed;
+mod editor;
 mod host_killed;
 mod long_wait;
 mod mcp;
 mod remove;
+mod serve;
 mod shell;
 mod turn_end;
 mod two_sessions;
@@ -36,6 +38,16 @@ pub(crate) const ALL: &[Scenario] = &[
     of("two_sessions", two_sessions::play),
     of("broker_killed", broker_killed::play),
     of("host_killed", host_killed::play),
+    Scenario {
+        name: "serve",
+        runs_on: |host| host.tag == "opencode",
+        play: serve::play,
+    },
+    Scenario {
+        name: "editor",
+        runs_on: |host| host.tag == "claude_code",
+        play: editor::play,
+    },
     Scenario {
         name: "window",
         runs_on: takes_approvals,

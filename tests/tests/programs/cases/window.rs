@@ -80,7 +80,7 @@ pub(super) fn here_document_asked(programs: &'static Programs, host: &'static Ho
         answer: &["--select", "$no"],
     }];
     let mut human = Human::new(&scene, &rules);
-    looks_until(&mut human, |_| play.is_over());
+    human.looks_until(|_| play.is_over());
     let is_told = play.told().get(2).is_some_and(|told| told.contains("$no"));
     let mut rows = Rows::of(host.tag);
     rows.check("cue in a here-document in the window: no dialog", is_told, || {
@@ -176,9 +176,7 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
     enter(&terminal);
     let mut human = Human::new(&scene, &rules);
     // The end is asked too, which comes last.
-    looks_until(&mut human, |human| {
-        human.asked.iter().any(|cue| cue.prompt.contains("It is done."))
-    });
+    human.looks_until(|human| human.asked.iter().any(|cue| cue.prompt.contains("It is done.")));
     let made = |name: &str| scene.project().join(name).exists();
     let mut rows = Rows::of(host.tag);
     let story = || {
@@ -214,15 +212,6 @@ fn needs_permission(host: &Host, command: &str) -> Step {
         }
     } else {
         Step::shell(command)
-    }
-}
-
-/// Lets the human look until this is so, or for as long as a slow machine may need.
-fn looks_until(human: &mut Human<'_>, is_so: impl Fn(&Human<'_>) -> bool) {
-    let deadline = std::time::Instant::now() + cueme_tests::PATIENCE * 2;
-    while !is_so(human) && std::time::Instant::now() < deadline {
-        human.look();
-        std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
 
