@@ -6,8 +6,11 @@
 
 use std::{fmt, time::Duration};
 
+mod limits;
 mod table;
 mod turn_end;
+
+pub use limits::Limit;
 
 /// A program that runs an agent and that cueme knows by name.
 ///

@@ -82,12 +82,12 @@ fn table(programs: &Programs, rows: &[Row]) -> String {
     for case in cases {
         let _ = write!(out, "| {case} |");
         for host in hosts::ALL {
-            let cell = match (results.get(&(case, host.tag)), limits::of(host.tag, case)) {
+            let cell = match (results.get(&(case, host.tag)), limits::reason(host.tag, case)) {
                 (Some(true), _) => "yes".to_owned(),
-                (_, Some(limit)) => {
-                    let known = reasons.iter().position(|reason| *reason == limit.reason);
+                (_, Some(reason)) => {
+                    let known = reasons.iter().position(|known| *known == reason);
                     let number = known.unwrap_or_else(|| {
-                        reasons.push(limit.reason);
+                        reasons.push(reason);
                         reasons.len() - 1
                     });
                     format!("no [{}]", number + 1)

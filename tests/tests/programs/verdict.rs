@@ -23,12 +23,11 @@ impl Row {
         let Self {
             host, case, result, ..
         } = self;
-        match (result, limits::of(host, case)) {
+        match (result, limits::reason(host, case)) {
             (Ok(()), None) | (Err(_), Some(_)) => None,
             (Err(why), None) => Some(format!("{host}: {case}: {why}")),
-            (Ok(()), Some(limit)) => Some(format!(
-                "{host}: {case}: it works, so limits.rs is out of date: {}",
-                limit.reason
+            (Ok(()), Some(reason)) => Some(format!(
+                "{host}: {case}: it works, so its limit is out of date: {reason}"
             )),
         }
     }

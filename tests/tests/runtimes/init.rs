@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use adapter_core::runtime::Runtime;
 use cueme_tests::{Terminal, not_run_without};
 
 use crate::support::{Ended, Home, collect};
@@ -497,4 +498,25 @@ fn a_person_is_shown_what_would_change_and_asked() {
     removing.sees("Gemini CLI: disconnected");
     removing.sees("exit=0");
     assert_eq!(files(), 0);
+}
+
+#[test]
+fn the_limits_of_a_host_are_told_when_it_is_connected() {
+    let person = Person::new();
+    for runtime in Runtime::ALL {
+        let told = person.run(&["init", runtime.tag(), "--yes"]).stderr;
+        let lines: Vec<&str> = told
+            .lines()
+            .filter_map(|line| line.strip_prefix("limit: "))
+            .collect();
+        let known: Vec<&str> = runtime.limits().iter().map(|limit| limit.reason).collect();
+        assert_eq!(lines, known, "{runtime}");
+        let removed = person.run(&["init", runtime.tag(), "--remove", "--yes"]);
+        assert!(
+            !removed.stderr.contains("limit: "),
+            "{runtime}: {}",
+            removed.stderr
+        );
+    }
+    assert!(!Runtime::QwenCode.limits().is_empty());
 }

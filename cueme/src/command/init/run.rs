@@ -184,6 +184,11 @@ fn tell_notes(request: &Request<'_>, plan: &Plan) {
     for note in &plan.notes {
         output::tell(&format!("note: {note}"));
     }
+    if request.wish == Wish::Install {
+        for limit in request.runtime.limits() {
+            output::tell(&format!("limit: {}", limit.reason));
+        }
+    }
     if request.scope == Scope::Project && request.wish == Wish::Install && plan.shell_ceiling.is_some() {
         let tag = request.runtime.tag();
         output::tell(&format!(

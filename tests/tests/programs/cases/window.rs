@@ -1,6 +1,8 @@
 //! A person at the host's own window, in a real terminal.
 
-use cueme_tests::model_server::Step;
+use std::time::{Duration, Instant};
+
+use cueme_tests::model_server::{Play, Step};
 use cueme_tests::{Terminal, eventually};
 use serde_json::json;
 
@@ -22,8 +24,7 @@ pub(super) fn typed(programs: &'static Programs, host: &'static Host) -> Vec<Row
         ],
     );
     let terminal = scene.window();
-    terminal.types("scenario-window: do as the script says.");
-    enter(&terminal);
+    submit(&terminal, &play, "scenario-window: do as the script says.");
     let question = eventually("the question of the stop hook", || {
         let cues = scene.home.open_cues();
         cues.into_iter().find(|cue| cue.waiting > 0)
@@ -35,9 +36,9 @@ pub(super) fn typed(programs: &'static Programs, host: &'static Host) -> Vec<Row
         terminal.press(key);
     }
     let is_typed = {
-        let deadline = std::time::Instant::now() + cueme_tests::PATIENCE;
-        while !play.is_over() && std::time::Instant::now() < deadline {
-            std::thread::sleep(std::time::Duration::from_millis(50));
+        let deadline = Instant::now() + cueme_tests::PATIENCE;
+        while !play.is_over() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(50));
         }
         play.is_over() && play.failures().is_empty()
     };
@@ -73,8 +74,7 @@ pub(super) fn here_document_asked(programs: &'static Programs, host: &'static Ho
         ],
     );
     let terminal = scene.window();
-    terminal.types("scenario-document: do as the script says.");
-    enter(&terminal);
+    submit(&terminal, &play, "scenario-document: do as the script says.");
     let rules = [Rule {
         about: NASTY,
         answer: &["--select", "$no"],
@@ -93,7 +93,7 @@ pub(super) fn here_document_asked(programs: &'static Programs, host: &'static Ho
 pub(super) fn approved_there(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::empty(programs, host);
     scene.init(&["--yes", "--approvals"]);
-    scene.model.play(
+    let play = scene.model.play(
         "scenario-there",
         vec![
             Step::shell("touch allowed-there"),
@@ -102,8 +102,7 @@ pub(super) fn approved_there(programs: &'static Programs, host: &'static Host) -
         ],
     );
     let terminal = scene.window();
-    terminal.types("scenario-there: do as the script says.");
-    enter(&terminal);
+    submit(&terminal, &play, "scenario-there: do as the script says.");
     let mut rows = Rows::of(host.tag);
     for (case, name, key) in [
         (
@@ -172,8 +171,7 @@ pub(super) fn approved(programs: &'static Programs, host: &'static Host) -> Vec<
     ];
     let play = scene.model.play("scenario-approvals", steps);
     let terminal = scene.window();
-    terminal.types("scenario-approvals: do as the script says.");
-    enter(&terminal);
+    submit(&terminal, &play, "scenario-approvals: do as the script says.");
     let mut human = Human::new(&scene, &rules);
     // The end is asked too, which comes last.
     human.looks_until(|human| human.asked.iter().any(|cue| cue.prompt.contains("It is done.")));
@@ -220,7 +218,7 @@ fn decides(terminal: &Terminal, command: &str, key: &str) {
     let is_asked = |screen: &str| screen.contains(command) && screen.contains("Do you want to proceed?");
     eventually("the dialog", || is_asked(&terminal.screen()).then_some(()));
     eventually("the end of the dialog", || {
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(500));
         if is_asked(&terminal.screen()) {
             terminal.press(key);
             return None;
@@ -229,8 +227,23 @@ fn decides(terminal: &Terminal, command: &str, key: &str) {
     });
 }
 
+/// Types a prompt and sends it. A busy program takes an Enter that comes soon for a part of pasted text, so it may need another.
+fn submit(terminal: &Terminal, play: &Play, prompt: &str) {
+    terminal.types(prompt);
+    terminal.sees(prompt);
+    let is_sent = || (!play.told().is_empty()).then_some(());
+    eventually("the request of the program", || {
+        enter(terminal);
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while is_sent().is_none() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        is_sent()
+    });
+}
+
 /// Presses Enter; programs take one that follows the text at once for a part of pasted text.
 fn enter(terminal: &Terminal) {
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     terminal.press("Enter");
 }
