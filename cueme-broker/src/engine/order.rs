@@ -32,7 +32,7 @@ pub struct Order {
 }
 
 /// Why a damaged question was closed, unless the human says it.
-const DAMAGED_REASON: &str = "the record of its answer was damaged";
+const DAMAGED_REASON: &str = "its record was damaged";
 
 impl Order {
     /// Returns the question that this order closes without an answer, and the order to close a damaged one.

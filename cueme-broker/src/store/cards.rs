@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::code::Code;
 use super::load::parse;
-use super::read::Reader;
+use super::read::{Reader, readable};
 use super::seal::is_whole;
 use super::{StoreError, search};
 
@@ -78,7 +78,7 @@ pub struct CueRow {
     pub by: Option<String>,
     /// Whether a queued answer decided it.
     pub from_queue: bool,
-    /// Whether the record of its decision is damaged, while the agent has not acknowledged it.
+    /// Whether its record is damaged, while the agent has not acknowledged an outcome.
     pub damaged: bool,
 }
 
@@ -115,11 +115,11 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
          WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.automatic = 1)
     FROM agents a";
 
-const CUE: &str =
-    "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1), q.payload ->> '$.type',
+const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1),
+    CASE WHEN json_valid(q.payload) THEN q.payload ->> '$.type' END,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.from_queue, 0),
-    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer
+    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, ifnull(json_valid(q.payload), 1)
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl Reader {
@@ -248,16 +248,19 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, StoreError> {
             .map(|at| at.map(Timestamp::from_millis))
     };
     let by = row.get::<_, Option<String>>(13);
+    let (prompt, is_prompt_whole) = readable(row, 5)?;
+    let is_question_whole = is_prompt_whole && row.get(19)?;
+    let outcome = Outcome::from_number(row.get(7)?)?;
     Ok(CueRow {
-        damaged: by.is_err() || !is_whole(row, 7, 15),
+        damaged: (outcome.is_answerable() && !is_question_whole) || by.is_err() || !is_whole(row, 7, 15),
         cue_id: parse(row.get(0)?)?,
         seq: row.get(1)?,
         agent_id: parse(row.get(2)?)?,
         kind: Kind::from_number(row.get(3)?)?,
         origin: Origin::from_number(row.get(4)?)?,
-        beginning: crate::machine::beginning_of(&row.get::<_, String>(5)?),
-        payload_type: row.get(6)?,
-        outcome: Outcome::from_number(row.get(7)?)?,
+        beginning: crate::machine::beginning_of(&prompt),
+        payload_type: row.get(6).unwrap_or_default(),
+        outcome,
         delivery: Delivery::from_number(row.get(8)?)?,
         asked_at: Timestamp::from_millis(row.get(9)?),
         decided_at: time(10)?,

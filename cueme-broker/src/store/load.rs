@@ -97,9 +97,9 @@ impl Store {
             .as_deref()
             .map(Payload::parse)
             .transpose()
-            .map_err(|error| StoreError::Meaning {
-                what: "a payload",
-                value: error.to_string(),
+            .map_err(|error| StoreError::DamagedQuestion {
+                cue: cue.to_string(),
+                what: error.to_string(),
             })?;
         Ok(Some(with(Question::new(
             Kind::from_number(kind)?,

@@ -1,5 +1,6 @@
 //! Reads for humans, on connections that cannot write.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -376,6 +377,8 @@ struct DecisionView {
 }
 
 /// Returns a question as it is shown. A decision that cannot be read, or is not what was written, is left out.
+///
+/// One question that cannot be read keeps nobody from the others: it is shown as far as it can be, and called damaged.
 fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
     let decision = if is_whole(row, 9, 19) {
         match decision_view(row) {
@@ -386,16 +389,13 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
     } else {
         None
     };
-    let damaged = decision.is_none();
+    let (prompt, is_prompt_whole) = readable(row, 7)?;
+    let payload: Option<Option<String>> = row.get(8).ok();
+    let payload = payload.and_then(|payload| payload.map(RawValue::from_string).transpose().ok());
+    let outcome = Outcome::from_number(row.get(9)?)?;
+    let is_question_whole = is_prompt_whole && payload.is_some();
+    let damaged = decision.is_none() || (outcome.is_answerable() && !is_question_whole);
     let decision = decision.unwrap_or_default();
-    let payload: Option<String> = row.get(8)?;
-    let payload = payload
-        .map(RawValue::from_string)
-        .transpose()
-        .map_err(|error| StoreError::Meaning {
-            what: "a payload",
-            value: error.to_string(),
-        })?;
     Ok(CueView {
         cue_id: parse(row.get(0)?)?,
         seq: row.get(1)?,
@@ -404,9 +404,9 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         project_dir: row.get(4)?,
         kind: Kind::from_number(row.get(5)?)?,
         origin: Origin::from_number(row.get(6)?)?,
-        prompt: row.get(7)?,
-        payload,
-        outcome: Outcome::from_number(row.get(9)?)?,
+        prompt,
+        payload: payload.flatten(),
+        outcome,
         delivery: Delivery::from_number(row.get(10)?)?,
         asked_at: Timestamp::from_millis(row.get(11)?),
         waiting: 0,
@@ -421,6 +421,13 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, StoreError> {
         text: decision.text,
         answer: decision.answer,
     })
+}
+
+/// Reads a text as far as it can be read, and says whether that is all of it.
+pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<(String, bool)> {
+    let text = String::from_utf8_lossy(row.get_ref(column)?.as_bytes().unwrap_or_default());
+    let is_whole = matches!(text, Cow::Borrowed(_));
+    Ok((text.into_owned(), is_whole))
 }
 
 fn decision_view(row: &Row<'_>) -> Result<DecisionView, StoreError> {

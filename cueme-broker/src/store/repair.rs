@@ -1,4 +1,6 @@
-//! Takes a damaged decision out of the database, so that a human can close its question.
+//! Takes damage out of the database as far as it keeps a human from closing a question.
+
+use std::borrow::Cow;
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::Purpose;
@@ -35,10 +37,27 @@ impl Store {
             }
         }
         self.delete_decision(cue)?;
+        self.make_prompt_readable(cue)?;
         self.run(
             "UPDATE cues SET outcome = ?2, delivery = ?3, handed_at = NULL, automatic = 0 WHERE cue_id = ?1",
             params![cue.as_str(), Outcome::Open.number(), Delivery::None.number()],
         )?;
         Ok(Some(notes))
+    }
+
+    fn make_prompt_readable(&self, cue: CueId) -> Result<(), StoreError> {
+        let (seq, prompt): (i64, Vec<u8>) = self
+            .connection
+            .prepare_cached(
+                "SELECT q.seq, CAST(q.prompt AS BLOB) FROM questions q JOIN cues c USING (seq) WHERE c.cue_id = ?1",
+            )?
+            .query_row(params![cue.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        match String::from_utf8_lossy(&prompt) {
+            Cow::Borrowed(_) => Ok(()),
+            Cow::Owned(readable) => self.run(
+                "UPDATE questions SET prompt = ?2 WHERE seq = ?1",
+                params![seq, readable],
+            ),
+        }
     }
 }

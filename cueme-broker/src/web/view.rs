@@ -122,7 +122,7 @@ pub(super) struct CueCard {
     from_queue: bool,
     /// Whether the program that asked took it back: nobody closed it, and the agent is told nothing.
     withdrawn: bool,
-    /// Whether what was decided is damaged on the disk; then the question is out of service.
+    /// Whether its record is damaged on the disk; then it is out of service.
     damaged: bool,
 }
 

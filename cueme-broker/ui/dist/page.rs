@@ -1,14 +1,14 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-TQlxx+TW6CQW7DG1vpL+iE2DQtOzsclhsRQUKd5r8cY='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-SYt12052ykdJDUPOS+SIQQvmNIrouh5NQo6NKOWPgVA='";
 const INLINE_STYLES: &str = "'sha256-kYgAJCkUnHYwkK/bXGSXmRyad40rJiEJov4jLL6gFpM=' 'sha256-Ts4fue3XVi3wSWYKsoLqerUXs9FdA6KmOJrtyISmaC0='";
 const STATE_AT: usize = 14204;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"f18e277de9c78ca5575e\"", is_immutable: false },
-    Asset { path: "/zh-O7SFPJXL.js", bytes: include_bytes!("zh-O7SFPJXL.js"), etag: "\"1da9a307d3d2c7f8c944\"", is_immutable: true },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"4b8e2f8d8e3b3a52da58\"", is_immutable: false },
+    Asset { path: "/zh-IIOBMNCW.js", bytes: include_bytes!("zh-IIOBMNCW.js"), etag: "\"6d1b9f0a95bbbffd25f5\"", is_immutable: true },
     Asset { path: "/icons/icon-192.png", bytes: include_bytes!("../icons/icon-192.png"), etag: "\"677f59afbbbb889df529\"", is_immutable: false },
     Asset { path: "/icons/icon-512.png", bytes: include_bytes!("../icons/icon-512.png"), etag: "\"1f2fe8cd92d5a946c7d5\"", is_immutable: false },
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"6c6e196b63cf3fcda2fe\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"c4da2cbf074d974b3e71\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"7cb223b5503daf40414b\"", is_immutable: false },
 ];

@@ -177,7 +177,7 @@ fn damaged_words(cue: &CueView) -> String {
         Delivery::None | Delivery::Handed => format!("; `cueme cancel {}` closes it", cue.cue_id),
         Delivery::Acknowledged => String::new(),
     };
-    format!("out of service: the record of what was decided is damaged, and the agent is not told it{remedy}")
+    format!("out of service: its record is damaged, and the agent is told nothing of it{remedy}")
 }
 
 /// Says how a question was decided.

@@ -81,7 +81,7 @@ pub struct CueView {
     /// Whether a queued answer answered it, before any human saw it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_queue: bool,
-    /// Whether what was decided is damaged on the disk: the question is out of service, its text and answer are left out.
+    /// Whether its record is damaged on the disk: the question is out of service, and what was decided is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
     /// Whether its agent works in a run that has not ended, which an answer can end.

@@ -25,7 +25,7 @@ fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
     browser.sees(".row .flag", "Out of service");
     browser.click_text(".row-name", &agent);
     browser.sees(".entry .badge", "Out of service");
-    browser.sees(".entry", "The record of what was decided here is damaged");
+    browser.sees(".entry", "The record of this question is damaged");
     let page = browser.text("body");
     assert!(
         !page.contains("everything") && !page.contains("delete nothing"),
@@ -35,7 +35,7 @@ fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
     assert_eq!(browser.count(".composer[data-target=cue]"), 0);
     browser.click(".close-damaged");
     browser.sees(".reply .decision", "Closed without an answer");
-    browser.sees(".reply", "the record of its answer was damaged");
+    browser.sees(".reply", "its record was damaged");
     browser.misses(".row .flag.damaged");
     let told = home
         .ask_for("5s", &agent, "What shall I delete?", None)

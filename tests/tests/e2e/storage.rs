@@ -322,7 +322,7 @@ fn a_damaged_answer_reaches_nobody_and_a_human_closes_its_question() {
     let told = home.start_cue(&agent, "And now?", None).finish();
     let text = told.expect(75);
     assert!(
-        text.contains("closed without an answer (the record of its answer was damaged)"),
+        text.contains("closed without an answer (its record was damaged)"),
         "{text}"
     );
     assert!(!text.contains("everything"), "{text}");
@@ -353,6 +353,59 @@ fn a_damaged_question_can_be_declined_too_and_one_that_was_delivered_stays_as_it
     assert_eq!(home.show(delivered)["outcome"], "answered");
     assert!(home.show(delivered).get("text").is_none());
     assert!(home.ok(&["inbox"]).starts_with("no agent is waiting"));
+}
+
+#[test]
+fn one_question_that_cannot_be_read_keeps_nobody_from_the_others() {
+    let home = Home::new();
+    let agent = home.join();
+    let choice = r#"{"type":"choice","options":["a","b"]}"#;
+    for (prompt, payload) in [("Unreadable?", None), ("Broken?", Some(choice)), ("Whole?", None)] {
+        let (client, _) = home.ask(&agent, prompt, payload);
+        drop(client);
+        home.wait_for(prompt, 0);
+    }
+    let ids: Vec<String> = home
+        .open_cues()
+        .iter()
+        .map(|cue| cue.cue_id.to_string())
+        .collect();
+    home.ok(&["broker", "stop"]);
+    let database = rusqlite::Connection::open(home.database()).unwrap();
+    let changed = database.execute_batch(
+        "UPDATE questions SET prompt = CAST(x'556eff' AS TEXT) WHERE prompt = 'Unreadable?';
+         UPDATE questions SET payload = '{\"type\":\"cho' WHERE prompt = 'Broken?';",
+    );
+    changed.unwrap();
+    drop(database);
+
+    let inbox = home.ok(&["inbox"]);
+    assert_eq!(inbox.matches("out of service").count(), 2, "{inbox}");
+    assert!(
+        inbox.contains(&format!("answer with `cueme answer {}`", ids[2])),
+        "{inbox}"
+    );
+    let token = home.ok(&["token", "--scope", "human"]);
+    let page = page_of(&home);
+    let (host, bearer) = (page.host(), format!("Bearer {}", token.trim()));
+    let headers = [("host", host.as_str()), ("authorization", bearer.as_str())];
+    for path in [
+        "state",
+        "cues",
+        &format!("agents/{agent}/timeline"),
+        &format!("cues/{}", ids[0]),
+    ] {
+        let shown = page.send("GET", &format!("/api/v1/{path}"), &headers, b"");
+        assert_eq!(shown.status, 200, "{path}: {}", shown.text());
+    }
+    for cue in &ids[..2] {
+        home.run(&["answer", cue, "yes"]).refused(74, &["error: "]);
+        home.ok(&["cancel", cue]);
+    }
+    home.ok(&["answer", &ids[2], "yes"]);
+    let told = home.start_cue(&agent, "Whole?", None).finish();
+    assert!(told.expect(0).starts_with("yes\n"), "{told:?}");
+    assert_eq!(home.json(&["inbox", "--json"]), serde_json::json!([]));
 }
 
 #[test]

@@ -87,7 +87,7 @@ export const en = {
   "entry.detached": "Not listening",
   "entry.detached-note": "The agent stopped listening; it will get your answer at its next cue.",
   damaged: "Out of service",
-  "damaged.text": "The record of what was decided here is damaged. The agent is told nothing of it. Close the question; the agent can ask again.",
+  "damaged.text": "The record of this question is damaged, and the agent is told nothing of it. Close it; the agent can ask again.",
   "damaged.close": "Close this question",
   "row.damaged": "{n} out of service: the record is damaged",
   "entry.superseded": "Left behind",

@@ -89,7 +89,7 @@ export const zh = {
   "entry.detached": "已离线",
   "entry.detached-note": "智能体已停止监听；它下次提问时会收到你的回答。",
   damaged: "已停用",
-  "damaged.text": "此处决定的记录已损坏，智能体不会收到它。请关闭此问题；智能体可以重新提问。",
+  "damaged.text": "此问题的记录已损坏，智能体不会收到它。请关闭此问题；智能体可以重新提问。",
   "damaged.close": "关闭此问题",
   "row.damaged": "{n} 个已停用：记录已损坏",
   "entry.superseded": "已被搁置",
