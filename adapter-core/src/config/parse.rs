@@ -383,7 +383,7 @@ mod tests {
         assert!(config.spec("off").is_none());
         let mut attempts = config.attempts("a");
         assert!(
-            matches!(attempts.next(&ErrorCode::Network, 0), Decision::FallBack { to, .. } if to.model == "b")
+            matches!(attempts.next(&ErrorCode::Model, 0), Decision::FallBack { to, .. } if to.model == "b")
         );
     }
 

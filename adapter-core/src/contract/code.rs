@@ -11,6 +11,10 @@ pub enum Recovery {
     None,
     /// Another auth profile may be accepted.
     Profile,
+    /// Another auth profile, then a model that has a profile of its own, may be accepted.
+    ProfileThenAccount,
+    /// The same again a little later, then another model, may work.
+    RetryThenModel,
     /// Another auth profile, then another model, may work.
     ProfileThenModel,
     /// Another model may work.
@@ -70,7 +74,7 @@ macro_rules! codes {
 
 codes! {
     /// Nobody is logged in, or the key was refused.
-    ModelAuth = "MODEL_AUTH_ERROR", Profile,
+    ModelAuth = "MODEL_AUTH_ERROR", ProfileThenAccount,
         Some("run `agent login`, check it with `agent status`, or set CURSOR_API_KEY");
     /// The chat to resume does not exist here.
     SessionNotFound = "SESSION_NOT_FOUND", None,
@@ -92,6 +96,11 @@ codes! {
     /// Another account may help; another model is the human's choice, because it may cost more.
     QuotaExceeded = "QUOTA_EXCEEDED", Profile,
         Some("the plan's allowance is used up: raise the limit in Cursor's dashboard, or choose another model yourself with --model");
+    /// The plan does not include the model.
+    ///
+    /// Another account may include it; another model is the human's choice.
+    PlanLimit = "PLAN_LIMIT", Profile,
+        Some("this plan does not include the model: use --model auto, or upgrade the plan");
     /// The CLI asks whether this directory may be trusted.
     TrustRequired = "WORKSPACE_TRUST_REQUIRED", None,
         Some("run `agent` once in that directory and accept it, or pass --trust in the model's args");
@@ -102,8 +111,8 @@ codes! {
     UnknownOption = "CLI_UNKNOWN_OPTION", None,
         Some("update the CLI with `agent update`, or remove the option from the model's args");
     /// The CLI could not reach its server.
-    Network = "NETWORK_ERROR", Model,
-        Some("check the connection and run it again");
+    Network = "NETWORK_ERROR", RetryThenModel,
+        Some("check the connection, a VPN and the proxy, then go on in the same chat with `cueme agent run --resume latest`");
     /// The CLI reported a failure in its result.
     Model = "MODEL_ERROR", Model, None;
     /// A frame that is not JSON, or an unsupported protocol version.

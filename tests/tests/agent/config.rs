@@ -1,6 +1,6 @@
 //! `openclaw.json`: models, profiles and fallbacks, and what becomes of it when it changes under a conversation.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, events, text};
 use crate::support::eventually;
@@ -112,6 +112,82 @@ fn an_exhausted_quota_gives_up_rather_than_change_the_model() {
         ended.stderr
     );
     assert_eq!(stage.turns().len(), 1);
+}
+
+#[test]
+fn each_failure_of_the_cli_has_its_code_its_remedy_and_its_line_in_the_log() {
+    for (words, code, remedy) in [
+        (
+            "ActionRequiredError: Increase limits for faster responses You're out of usage.",
+            "QUOTA_EXCEEDED",
+            "dashboard",
+        ),
+        (
+            "ActionRequiredError: Named models unavailable Free plans can only use Auto.",
+            "PLAN_LIMIT",
+            "--model auto",
+        ),
+        (
+            "Error: Authentication required",
+            "MODEL_AUTH_ERROR",
+            "agent login",
+        ),
+    ] {
+        let stage = Stage::new("says").with("FAKE_CURSOR_STDERR", words);
+        let mut model = Stage::cursor_model(&[]);
+        model["fallbackModels"] = json!(["other"]);
+        stage.configure(&json!({"models": {"m": model, "other": Stage::cursor_model(&[])}}));
+        let ended = stage
+            .run(&["agent", "run", "--no-hap", "--model", "m", "do it"])
+            .expect(1);
+        let error = &events(&ended, "error")[0]["data"];
+        assert_eq!(error["code"], code, "{words}");
+        assert!(error["remedy"].as_str().unwrap().contains(remedy), "{error}");
+        assert_eq!(stage.turns().len(), 1, "{code}: no other model without consent");
+        let log = stage.log();
+        for part in [code, words, "exited with code 1", "2026.10.01-fake000"] {
+            assert!(log.contains(part), "{part}: {log}");
+        }
+    }
+}
+
+#[test]
+fn a_network_that_fails_for_a_moment_is_tried_again_with_the_same_model() {
+    let words = "ConnectError: [unavailable] getaddrinfo ENOTFOUND api2.cursor.sh";
+    let stage = Stage::new("says")
+        .with("FAKE_CURSOR_STDERR", words)
+        .with("FAKE_CURSOR_FAILS", "1");
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--model", "gpt-5", "do it"])
+        .expect(0);
+    assert_eq!(stage.turns().len(), 2);
+    assert!(
+        stage.turns().iter().all(|turn| turn["model"] == "gpt-5"),
+        "{:?}",
+        stage.turns()
+    );
+    assert!(
+        ended.stderr.contains("NETWORK_ERROR: trying again in"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_model_named_for_the_first_is_not_carried_on_to_a_fallback() {
+    let mut model = Stage::cursor_model(&[]);
+    model["fallbackModels"] = json!(["other"]);
+    let stage = Stage::new("simple");
+    stage.configure(&json!({"models": {"cursor": model, "other": Stage::cursor_model(&[])}}));
+    let ended = stage
+        .run(&["agent", "run", "--no-hap", "--model", "nope", "do it"])
+        .expect(0);
+    assert!(
+        ended.stderr.contains("falling back to model other"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(stage.turns().last().unwrap()["model"], Value::Null);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -133,7 +134,12 @@ impl CliAgent {
                 let decision = attempts.next(&error.code, report.forwarded);
                 tracing::warn!(%decision, "turn failed");
                 sink.item(Item::Note(Note::Recovery(&decision)));
-                if !matches!(decision, Decision::GiveUp { .. }) {
+                let goes_on = match decision {
+                    Decision::GiveUp { .. } => false,
+                    Decision::Retry { after, .. } => self.pause(after).await,
+                    Decision::RotateProfile { .. } | Decision::FallBack { .. } => true,
+                };
+                if goes_on {
                     self.messages.truncate(known);
                     continue;
                 }
@@ -145,10 +151,19 @@ impl CliAgent {
         }
     }
 
+    /// Waits; returns whether it may go on afterwards.
+    async fn pause(&mut self, after: Duration) -> bool {
+        tokio::select! {
+            () = self.cancelled.wait() => false,
+            () = tokio::time::sleep(after) => true,
+        }
+    }
+
     fn spec(&self, model: &str) -> Option<CliSpec> {
         let mut spec = self.config.spec(model)?;
         spec.force = self.force;
-        spec.model.clone_from(&self.model_flag);
+        // The name was given for the model it was given with; a fallback has its own.
+        spec.model = self.model_flag.clone().filter(|_| model == self.model);
         if spec.prompt_as_arg {
             spec.args.extend(self.extra_args.iter().cloned());
         }

@@ -26,7 +26,8 @@ impl Exit {
         self == Self::Code(0)
     }
 
-    fn words(self) -> String {
+    /// Says how the process ended.
+    pub fn words(self) -> String {
         match self {
             Self::Code(code) => format!("the CLI exited with code {code}"),
             Self::Signal(signal) => format!("the CLI was ended by signal {signal}"),
@@ -120,7 +121,7 @@ fn classify_line(line: &str) -> Option<ErrorCode> {
 }
 
 /// The sentences each failure is known by, most specific first.
-const KNOWN: [(ErrorCode, &[&str]); 10] = [
+const KNOWN: [(ErrorCode, &[&str]); 12] = [
     (
         ErrorCode::TrustRequired,
         &["workspace trust required", "workspace is not trusted"],
@@ -137,14 +138,26 @@ const KNOWN: [(ErrorCode, &[&str]); 10] = [
             "invalid api key",
             "invalid user api key",
             "unauthorized",
+            "error_not_logged_in",
+            "authenticationerror",
             "token expired",
             "agent login'",
+        ],
+    ),
+    (
+        ErrorCode::PlanLimit,
+        &[
+            "named models unavailable",
+            "model unavailable on",
+            "free plans can only use",
         ],
     ),
     (
         ErrorCode::QuotaExceeded,
         &[
             "usage limit",
+            "out of usage",
+            "free requests limit",
             "quota",
             "spend limit",
             "spending limit",
@@ -161,6 +174,27 @@ const KNOWN: [(ErrorCode, &[&str]); 10] = [
             "ratelimit",
             "too many requests",
             "resource_exhausted",
+        ],
+    ),
+    (
+        ErrorCode::Network,
+        &[
+            "econnrefused",
+            "econnreset",
+            "enotfound",
+            "enetunreach",
+            "ehostunreach",
+            "etimedout",
+            "eai_again",
+            "premature close",
+            "socket hang up",
+            "http/2 stream closed",
+            "nghttp2",
+            "ping timed out",
+            "connection stalled",
+            "[unavailable]",
+            "failed to establish a socket connection",
+            "something went wrong communicating with the server",
         ],
     ),
     (
@@ -229,6 +263,34 @@ mod tests {
             (
                 "You've hit your usage limit. Upgrade your plan",
                 ErrorCode::QuotaExceeded,
+            ),
+            (
+                "ActionRequiredError: Increase limits for faster responses You're out of usage.",
+                ErrorCode::QuotaExceeded,
+            ),
+            (
+                "Error: You've hit your usage limit\n  Get Cursor Pro for more Agent usage\n  fallbackModel:\n  \
+                 spendLimitHit: false\n  chatMessage: *You've hit your free requests limit.*\n  spendLimits: [50,100,200]",
+                ErrorCode::QuotaExceeded,
+            ),
+            (
+                "ActionRequiredError: Named models unavailable Free plans can only use Auto. Switch to Auto or upgrade \
+                 plans to continue.",
+                ErrorCode::PlanLimit,
+            ),
+            (
+                "ConnectError: [unavailable] getaddrinfo ENOTFOUND api2.cursor.sh",
+                ErrorCode::Network,
+            ),
+            ("Error: connect ECONNREFUSED 127.0.0.1:443", ErrorCode::Network),
+            (
+                "Error: RetriableError: [canceled] http/2 stream closed with error code CANCEL (0x8)",
+                ErrorCode::Network,
+            ),
+            ("Error: Premature close", ErrorCode::Network),
+            (
+                "Error: RetriableError: [unavailable] PING timed out",
+                ErrorCode::Network,
             ),
             (
                 "\n⚠ Workspace Trust Required\n\n  Pass --trust",

@@ -1,14 +1,21 @@
-//! What is tried after a failed turn: another auth profile, then another model.
+//! What is tried after a failed turn: the same once more, another auth profile, then another model.
 //!
 //! The decision is pure and every one of them is reported. Nothing is tried once the caller has seen events of
 //! the failed turn, because they would be seen twice.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::contract::{ErrorCode, Recovery};
 
 /// The most attempts of one turn.
 const ATTEMPTS_MAX: u32 = 8;
+/// The pauses before the same is tried again, where the network failed.
+const RETRY_PAUSES: [Duration; 3] = [
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(8),
+];
 
 /// One way to run a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +29,13 @@ pub struct Attempt {
 /// What is done after a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
+    /// The same model under the same profile, after a pause.
+    Retry {
+        /// The pause.
+        after: Duration,
+        /// Why.
+        because: ErrorCode,
+    },
     /// The same model under another profile.
     RotateProfile {
         /// The profile that failed.
@@ -50,6 +64,9 @@ pub enum Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Retry { after, because } => {
+                write!(f, "{because}: trying again in {} s", after.as_secs_f32())
+            }
             Self::RotateProfile { from, to, because } => {
                 write!(
                     f,
@@ -76,6 +93,9 @@ pub struct Attempts {
     profiles: Vec<String>,
     /// The models to fall back to, with the profiles of each.
     models: Vec<(String, Vec<String>)>,
+    /// The profiles that were used.
+    used: Vec<String>,
+    retries: usize,
     count: u32,
 }
 
@@ -94,6 +114,8 @@ impl Attempts {
             current,
             profiles: rest,
             models: fallbacks,
+            used: Vec::new(),
+            retries: 0,
             count: 1,
         }
     }
@@ -112,27 +134,67 @@ impl Attempts {
             Recovery::None
         };
         self.count += 1;
-        if matches!(recovery, Recovery::Profile | Recovery::ProfileThenModel) && !self.profiles.is_empty() {
-            let profile = self.profiles.remove(0);
-            let from = std::mem::replace(&mut self.current.profile, profile);
-            return Decision::RotateProfile {
-                from,
-                to: self.current.clone(),
-                because,
-            };
+        self.used.push(self.current.profile.clone());
+        match recovery {
+            Recovery::None => None,
+            Recovery::Profile => self.rotate(&because),
+            Recovery::ProfileThenAccount => self.rotate(&because).or_else(|| self.change_account(&because)),
+            Recovery::ProfileThenModel => self.rotate(&because).or_else(|| self.fall_back(&because)),
+            Recovery::RetryThenModel => self.retry(&because).or_else(|| self.fall_back(&because)),
+            Recovery::Model => self.fall_back(&because),
         }
-        if matches!(recovery, Recovery::Model | Recovery::ProfileThenModel) && !self.models.is_empty() {
-            let (model, profiles) = self.models.remove(0);
-            let (profile, rest) = split(&profiles);
-            self.profiles = rest;
-            let from = std::mem::replace(&mut self.current, Attempt { model, profile }).model;
-            return Decision::FallBack {
-                from,
-                to: self.current.clone(),
-                because,
-            };
+        .unwrap_or(Decision::GiveUp { because })
+    }
+
+    fn retry(&mut self, because: &ErrorCode) -> Option<Decision> {
+        let after = *RETRY_PAUSES.get(self.retries)?;
+        self.retries += 1;
+        Some(Decision::Retry {
+            after,
+            because: because.clone(),
+        })
+    }
+
+    fn rotate(&mut self, because: &ErrorCode) -> Option<Decision> {
+        if self.profiles.is_empty() {
+            return None;
         }
-        Decision::GiveUp { because }
+        let profile = self.profiles.remove(0);
+        let from = std::mem::replace(&mut self.current.profile, profile);
+        Some(Decision::RotateProfile {
+            from,
+            to: self.current.clone(),
+            because: because.clone(),
+        })
+    }
+
+    /// Goes on to the first model with a profile that was not used yet.
+    fn change_account(&mut self, because: &ErrorCode) -> Option<Decision> {
+        while !self.models.is_empty() {
+            let used = self.used.clone();
+            self.models[0].1.retain(|profile| !used.contains(profile));
+            if !self.models[0].1.is_empty() {
+                return self.fall_back(because);
+            }
+            self.models.remove(0);
+        }
+        None
+    }
+
+    fn fall_back(&mut self, because: &ErrorCode) -> Option<Decision> {
+        if self.models.is_empty() {
+            return None;
+        }
+        let (model, profiles) = self.models.remove(0);
+        let (profile, rest) = split(&profiles);
+        self.profiles = rest;
+        self.retries = 0;
+        let from = std::mem::replace(&mut self.current, Attempt { model, profile }).model;
+        Some(Decision::FallBack {
+            from,
+            to: self.current.clone(),
+            because: because.clone(),
+        })
     }
 }
 
@@ -169,6 +231,45 @@ mod tests {
         assert!(matches!(
             attempts.next(&ErrorCode::ModelAuth, 0),
             Decision::GiveUp { .. }
+        ));
+    }
+
+    #[test]
+    fn an_auth_failure_goes_on_to_a_model_that_has_a_profile_of_its_own() {
+        let profiles = ["default".to_owned()];
+        let fallbacks = vec![
+            ("same".into(), vec!["default".into()]),
+            ("none".into(), Vec::new()),
+            ("other".into(), vec!["default".into(), "work".into()]),
+        ];
+        let mut attempts = Attempts::new("auto", &profiles, fallbacks);
+        assert!(matches!(
+            attempts.next(&ErrorCode::ModelAuth, 0),
+            Decision::FallBack { .. }
+        ));
+        let expected = Attempt {
+            model: "other".into(),
+            profile: "work".into(),
+        };
+        assert_eq!(attempts.current(), &expected);
+        assert!(matches!(
+            attempts.next(&ErrorCode::ModelAuth, 0),
+            Decision::GiveUp { .. }
+        ));
+    }
+
+    #[test]
+    fn a_network_failure_is_tried_again_before_another_model() {
+        let mut attempts = attempts();
+        for pause in RETRY_PAUSES {
+            assert!(
+                matches!(attempts.next(&ErrorCode::Network, 0), Decision::Retry { after, .. } if after == pause)
+            );
+            assert_eq!(attempts.current().model, "auto");
+        }
+        assert!(matches!(
+            attempts.next(&ErrorCode::Network, 0),
+            Decision::FallBack { .. }
         ));
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use adapter_core::cursor::cli::{CliAgent, Item, Note, Sink, TurnReport};
 use adapter_core::hap::Agent;
 
+use super::failed::log_failure;
 use super::human::BrokerHuman;
 use super::identity::Identity;
 use super::reload::Reloads;
@@ -57,6 +58,7 @@ impl Agent for Driven {
             identity: &mut self.identity,
         };
         let report = Agent::turn(&mut self.agent, prompt, resume, nonce, &mut listening).await;
+        log_failure(&self.view, &self.agent, &report).await;
         if let Some(why) = self.identity.settle().await {
             self.view.remark(&format!(
                 "warning: whoever continues this chat will be another agent: {why}"

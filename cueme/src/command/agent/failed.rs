@@ -1,12 +1,18 @@
-//! From an error of the contract to one of this program.
+//! From an error of the contract to one of this program, and to its log.
 
-use adapter_core::contract::ErrorData;
+use std::ffi::OsString;
+
+use adapter_core::contract::{ErrorCode, ErrorData};
+use adapter_core::cursor::cli::{CliAgent, Ending, Exit as Exited, TurnReport, locate, version};
 use protocol_spec::exit::Exit;
 
+use super::view::View;
 use crate::error::CliError;
 
 /// How a call ends whose turn failed.
 pub(super) const TURN_FAILED: Exit = Exit::NotFound;
+/// How much of the end of a stderr is logged.
+const STDERR_LOGGED_BYTES_MAX: usize = 4096;
 
 /// Describes why the CLI did not do what was asked.
 pub(super) fn failed(error: &ErrorData) -> CliError {
@@ -15,4 +21,50 @@ pub(super) fn failed(error: &ErrorData) -> CliError {
         Some(remedy) => described.with_hint(remedy),
         None => described,
     }
+}
+
+/// Logs all that is known of a turn that failed: what was said, how the process ended, which version it was.
+pub(super) async fn log_failure(view: &View, agent: &CliAgent, report: &TurnReport) {
+    let Ending::Error(error) = &report.ending else {
+        return;
+    };
+    if error.code == ErrorCode::Cancelled {
+        return;
+    }
+    let exit = report
+        .exit
+        .map_or_else(|| "it did not start".to_owned(), Exited::words);
+    let stderr = match report.stderr.trim() {
+        "" => "(nothing)",
+        words => words,
+    };
+    view.log(&format!(
+        "turn failed: {}: {}; {exit}; version {}; the end of its stderr: {}",
+        error.code,
+        error.message,
+        version_of(agent).await,
+        end_of(stderr)
+    ));
+}
+
+/// Returns the version in the words of the CLI.
+async fn version_of(agent: &CliAgent) -> String {
+    // Nobody knows what a custom CLI does with that question.
+    let spec = agent.config.spec(&agent.model).filter(|spec| spec.prompt_as_arg);
+    let command = spec.map(|spec| spec.command);
+    let path = agent
+        .env
+        .get("PATH")
+        .map(OsString::from)
+        .or_else(|| std::env::var_os("PATH"));
+    let program = command.and_then(|command| locate(&command, path.as_deref()));
+    match program {
+        Some(program) => version(&program).await.unwrap_or_else(|_| "unknown".to_owned()),
+        None => "unknown".to_owned(),
+    }
+}
+
+fn end_of(words: &str) -> &str {
+    let start = words.len().saturating_sub(STDERR_LOGGED_BYTES_MAX);
+    &words[words.ceil_char_boundary(start)..]
 }

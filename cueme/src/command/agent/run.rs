@@ -19,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use super::driven::Driven;
-use super::failed::TURN_FAILED;
+use super::failed::{TURN_FAILED, log_failure};
 use super::human::BrokerHuman;
 use super::identity::Identity;
 use super::reload::Reloads;
@@ -138,6 +138,7 @@ impl Talk {
     async fn one_turn(mut self, mut view: View) -> bool {
         let (resume, env) = (self.resume.as_deref(), BTreeMap::new());
         let report = self.agent.turn(&self.prompt, resume, &env, &mut view).await;
+        log_failure(&view, &self.agent, &report).await;
         if report.resumption == Resumption::Forgotten {
             view.step(&HapEvent::Forgotten);
         }

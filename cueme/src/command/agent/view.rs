@@ -86,6 +86,11 @@ impl View {
         }
     }
 
+    /// Writes something to the log and shows it to nobody.
+    pub(super) fn log(&self, words: &str) {
+        log_file::note(&self.places, LOG_NAME, &redact(words));
+    }
+
     /// Says in the end what it cost.
     pub(super) fn close(&self) {
         if let Form::Live(live) = &mut *self.form() {

@@ -101,6 +101,10 @@ fn play_silent(scenario: &str, args: &Args, out: &mut Stream) -> Option<ExitCode
         "db_locked" => ("Error: database is locked", 1),
         "permission_denied" => ("Error: permission denied by deny list", 1),
         "secret_stderr" => ("Error: request failed with key_0123456789abcdef0123456789", 1),
+        "says" if still_fails() => {
+            eprint!("{}", std::env::var("FAKE_CURSOR_STDERR").unwrap_or_default());
+            ("", 1)
+        }
         "json" => {
             out.result_with("from json", true);
             return Some(ExitCode::SUCCESS);
@@ -119,6 +123,18 @@ fn play_silent(scenario: &str, args: &Args, out: &mut Stream) -> Option<ExitCode
     };
     eprint!("{message}");
     Some(ExitCode::from(code))
+}
+
+/// Reports whether this turn is among the first, which fail; all do unless `FAKE_CURSOR_FAILS` says how many.
+fn still_fails() -> bool {
+    let fails = std::env::var("FAKE_CURSOR_FAILS")
+        .ok()
+        .and_then(|count| count.parse().ok());
+    let log = std::env::var("FAKE_CURSOR_LOG").ok();
+    let calls = log
+        .and_then(|path| std::fs::read_to_string(path).ok())
+        .unwrap_or_default();
+    fails.is_none_or(|fails: usize| calls.lines().count() <= fails)
 }
 
 fn play_turn(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) -> ExitCode {
