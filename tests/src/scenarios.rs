@@ -3,7 +3,7 @@
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 
 /// Every scenario; beside these, `replay:FILE` plays a recording.
-pub const SCENARIOS: [&str; 70] = [
+pub const SCENARIOS: [&str; 71] = [
     "simple",
     "no_usage",
     "tools",
@@ -61,6 +61,7 @@ pub const SCENARIOS: [&str; 70] = [
     "hap_ok",
     "hap_mcp",
     "hap_shell",
+    "hap_written",
     "says",
     "hap_missing",
     "hap_not_last",

@@ -12,7 +12,9 @@ use std::future::Future;
 use uuid::Uuid;
 
 use super::gate::{Failure, Verdict, judge};
-use super::human::{Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome};
+use super::human::{
+    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, without_tags,
+};
 use super::preamble::{answered, follow_up, told_again, with_preamble};
 use super::question::forms_of;
 use crate::contract::{Done, ErrorCode, ErrorData, Event};
@@ -109,6 +111,7 @@ pub async fn converse<A: Agent, H: Human>(
         task: prompt,
         session: options.resume.clone(),
         follow_ups: 0,
+        unasked: None,
         is_forgotten: false,
         is_unproved_told: false,
     };
@@ -190,6 +193,8 @@ struct Conversation<'a> {
     task: &'a str,
     session: Option<String>,
     follow_ups: u32,
+    /// What the agent said in the turn that first ended without asking, while it is reminded.
+    unasked: Option<String>,
     /// Whether the agent knows nothing of what was said before its last turn.
     is_forgotten: bool,
     is_unproved_told: bool,
@@ -241,9 +246,8 @@ impl Conversation<'_> {
         let failure = match judge(evidence, &receipts) {
             Verdict::Passed if self.options.once => return Ok(Next::End(ConversationEnd::Asked)),
             Verdict::Passed => {
-                return self
-                    .ask_next(human, after_answer(evidence), evidence, nonce)
-                    .await;
+                let prompt = after_answer(&self.said(evidence));
+                return self.ask_next(human, prompt, evidence, nonce).await;
             }
             Verdict::Failed(failure) => failure,
         };
@@ -255,11 +259,13 @@ impl Conversation<'_> {
         let may_follow_up = can_hear && !self.is_forgotten;
         if may_follow_up && self.follow_ups < self.options.follow_ups_max {
             self.follow_ups += 1;
+            self.unasked
+                .get_or_insert_with(|| without_tags(&evidence.final_text));
             (self.watch)(HapEvent::FollowUp(&failure));
             let prompt = follow_up(&self.options.agent_id, &failure);
             return Ok(Next::Say(Said::reminder(prompt)));
         }
-        let prompt = last_resort(evidence, &failure, self.is_forgotten);
+        let prompt = last_resort(&self.said(evidence), &failure, self.is_forgotten);
         self.ask_next(human, prompt, evidence, nonce).await
     }
 
@@ -324,7 +330,24 @@ impl Conversation<'_> {
         let heard = human.ask(question).await?;
         (self.watch)(HapEvent::Answered(&heard.word));
         self.follow_ups = 0;
+        self.unasked = None;
         Ok(heard)
+    }
+
+    /// Returns what the human has not read of the agent: the words of the turn that first ended without asking, and the
+    /// last ones.
+    fn said(&self, evidence: &Evidence) -> String {
+        let last = without_tags(&evidence.final_text);
+        match self
+            .unasked
+            .as_deref()
+            .filter(|first| !first.is_empty() && *first != last)
+        {
+            Some(first) if last.is_empty() => first.to_owned(),
+            Some(first) => format!("{first}\n\n[and after it was reminded to ask]\n{last}"),
+            None if last.is_empty() => "(the agent said nothing)".to_owned(),
+            None => last,
+        }
     }
 
     /// Decides what follows the human's word.
@@ -359,24 +382,14 @@ fn has_ended(receipts: &[Receipt]) -> bool {
 }
 
 /// Asks what follows a turn that ended after an answer.
-fn after_answer(evidence: &Evidence) -> String {
+fn after_answer(said: &str) -> String {
     format!(
-        "{}\n\n[the agent ended its turn after your answer: say what it should do next, or end the run]",
-        said(evidence)
+        "{said}\n\n[the agent ended its turn after your answer: say what it should do next, or end the run]"
     )
 }
 
-/// Returns the agent's words.
-fn said(evidence: &Evidence) -> &str {
-    match evidence.final_text.trim() {
-        "" => "(the agent said nothing)",
-        text => text,
-    }
-}
-
 /// Says for the agent what it did not say itself.
-fn last_resort(evidence: &Evidence, failure: &Failure, is_forgotten: bool) -> String {
-    let text = said(evidence);
+fn last_resort(text: &str, failure: &Failure, is_forgotten: bool) -> String {
     match failure {
         Failure::ToolsUnavailable(Some(command)) => {
             format!("{text}\n\n[the agent cannot run tools; it asks for: {command}]")

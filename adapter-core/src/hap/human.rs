@@ -127,3 +127,40 @@ pub trait Human: Send {
         false
     }
 }
+
+/// The tags of the envelope that `cueme cue` reads.
+const TAGS: [&str; 4] = [
+    "<cueme_prompt>",
+    "</cueme_prompt>",
+    "<cueme_payload>",
+    "</cueme_payload>",
+];
+
+/// Returns an agent's words without the tags of an envelope, which mean nothing to a human.
+pub fn without_tags(words: &str) -> String {
+    let mut kept = Vec::new();
+    for line in words.trim().lines() {
+        let plain = TAGS
+            .iter()
+            .fold(line.to_owned(), |line, tag| line.replace(tag, ""));
+        if plain == line || !plain.trim().is_empty() {
+            kept.push(plain);
+        }
+    }
+    kept.join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_of_an_envelope_are_taken_off_and_nothing_else_is() {
+        let words = "I would ask:\n<cueme_prompt>\nShip it?\n\nOr not?\n</cueme_prompt>\nif (a < b) {}";
+        assert_eq!(
+            without_tags(words),
+            "I would ask:\nShip it?\n\nOr not?\nif (a < b) {}"
+        );
+        assert_eq!(without_tags("<cueme_prompt>Ship it?</cueme_prompt>"), "Ship it?");
+    }
+}

@@ -12,6 +12,8 @@ mod question;
 
 pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};
-pub use human::{Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome};
+pub use human::{
+    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, without_tags,
+};
 pub use preamble::{TURN_ENV, follow_up, preamble, with_preamble};
 pub use question::forms_of;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use adapter_core::cursor::cloud::{
     Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
 };
-use adapter_core::hap::{Answer, Heard, Human, HumanQuestion};
+use adapter_core::hap::{Answer, Heard, Human, HumanQuestion, without_tags};
 use protocol_spec::endpoint::Places;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, RunId};
@@ -84,7 +84,7 @@ impl HumanGate for BrokerGate {
     fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
         let mut human = self.human.clone();
         let question = HumanQuestion {
-            prompt: question(last_word),
+            prompt: question(&without_tags(last_word)),
             payload: None,
             nonce: self.run_id.to_string(),
         };

@@ -461,6 +461,18 @@ fn hap(scenario: &str, args: &Args, earlier: usize, out: &mut Stream) {
         "hap_unavailable" | "hap_refused" => {
             out.say("TOOLS_UNAVAILABLE\ncueme cue tidy-otter -", Before::Tool)
         }
+        // Writes its question as text, first a long account and then a short one.
+        "hap_written" => {
+            let words = if earlier == 0 {
+                "I changed three files."
+            } else {
+                "As I said."
+            };
+            out.say(
+                &format!("{words}\n<cueme_prompt>\nShip it?\n</cueme_prompt>\n"),
+                Before::Tool,
+            );
+        }
         "hap_fake_claim" => out.say("I called cueme and you said yes. ", Before::Tool),
         // hap_missing, and hap_repair on its first turn: only work, no cue.
         _ => out.shell("cargo test", 0, false),
