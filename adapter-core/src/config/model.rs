@@ -13,6 +13,8 @@ pub(super) const PROVIDER: &str = "cursor-agent-cli";
 pub struct Config {
     /// The models by name.
     pub models: BTreeMap<String, ModelConfig>,
+    /// The model that is used where none is named.
+    pub default_model: Option<String>,
     /// Where the key of each auth profile is found.
     pub auth_profiles: BTreeMap<String, AuthProfile>,
     /// The `web_search` tool.

@@ -131,6 +131,16 @@ impl Reader {
                 .auth_profiles
                 .insert(name.clone(), AuthProfile { api_key_env });
         }
+        if root.get("models").is_none() {
+            self.explain_snippet(root);
+        }
+        config.default_model = self.text(root.get("defaultModel"), "defaultModel");
+        if let Some(name) = &config.default_model
+            && !config.models.get(name).is_some_and(|model| model.enabled)
+        {
+            let message = format!("there is no enabled model {name:?}");
+            self.wrong("defaultModel", &message, "name one of `models`");
+        }
         let tools = root.get("tools").unwrap_or(&Value::Null);
         let (search, fetch) = (&tools["webSearch"], &tools["webFetch"]);
         config.web_search.endpoint = self.text(search.get("endpoint"), "tools.webSearch.endpoint");
@@ -139,6 +149,26 @@ impl Reader {
         self.check_fallbacks(&config);
         config.warnings = std::mem::take(&mut self.warnings);
         config
+    }
+
+    /// Says where a model belongs that stands by itself, as documentation shows it.
+    fn explain_snippet(&mut self, root: &Value) {
+        let is_model = |value: &Value| value.get("command").is_some() || value.get("provider").is_some();
+        let name = if is_model(root) {
+            Some("cursor-auto")
+        } else {
+            let mut members = root.as_object().into_iter().flatten();
+            members
+                .find(|(_, value)| is_model(value))
+                .map(|(name, _)| name.as_str())
+        };
+        if let Some(name) = name {
+            self.wrong(
+                "models",
+                "missing: a model stands outside of it",
+                &format!("write {{\"models\": {{{name:?}: {{ … }}}}}}"),
+            );
+        }
     }
 
     fn model(&mut self, path: &str, value: &Value) -> Option<ModelConfig> {
@@ -366,6 +396,30 @@ mod tests {
             config.spec("cursor-auto").unwrap().prompt_arg_chars_max,
             PROMPT_ARG_CHARS_MAX
         );
+    }
+
+    #[test]
+    fn a_model_that_stands_outside_of_models_is_explained() {
+        for text in [
+            r#"{"cursor-auto":{"provider":"cursor-agent-cli","command":"agent"}}"#,
+            r#"{"provider":"cursor-agent-cli","command":"agent"}"#,
+        ] {
+            let error = Config::parse(text).unwrap_err().to_string();
+            assert!(
+                error.contains("models") && error.contains("cursor-auto"),
+                "{error}"
+            );
+        }
+        assert!(Config::parse("{}").is_ok());
+    }
+
+    #[test]
+    fn the_default_model_must_be_one_that_can_be_used() {
+        let config =
+            Config::parse(r#"{"defaultModel":"b","models":{"a":{"command":"x"},"b":{"command":"y"}}}"#);
+        assert_eq!(config.unwrap().default_model.as_deref(), Some("b"));
+        let error = Config::parse(r#"{"defaultModel":"c","models":{"a":{"command":"x"}}}"#);
+        assert!(error.unwrap_err().to_string().contains("defaultModel"));
     }
 
     #[test]

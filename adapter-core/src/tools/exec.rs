@@ -1,5 +1,6 @@
 //! Runs a command for an agent, after somebody allowed it.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -28,6 +29,8 @@ const EXEC_TIME_MAX: Duration = Duration::from_secs(600);
 pub enum Approval {
     /// It may run.
     Approved,
+    /// It asks the human and does nothing else: it may run, and take as long as they do.
+    Asks,
     /// It may not, and why.
     Refused(String),
 }
@@ -36,6 +39,11 @@ pub enum Approval {
 pub trait Approver: Send + Sync {
     /// Decides about one command; waits as long as it takes.
     fn approve<'a>(&'a self, command: &'a str) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>>;
+
+    /// Returns what is added to the environment of commands.
+    fn env(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
 }
 
 /// The `exec` tool.
@@ -64,12 +72,13 @@ impl Exec {
         }
     }
 
-    async fn run(&self, line: &str) -> Result<String, ToolError> {
+    async fn run(&self, line: &str, time_max: Duration) -> Result<String, ToolError> {
         let failed =
             |what: &str, error: &dyn std::fmt::Display| ToolError::Failed(format!("{what}: {error}"));
         let mut command = Command::new("sh");
         command
             .args(["-c", line])
+            .envs(self.approver.env())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -84,12 +93,12 @@ impl Exec {
         let group = Group::of(child.id());
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let output = async { tokio::join!(read_capped(stdout), read_capped(stderr), child.wait()) };
-        let Ok((stdout, stderr, status)) = tokio::time::timeout(self.time_max, output).await else {
+        let Ok((stdout, stderr, status)) = tokio::time::timeout(time_max, output).await else {
             drop(group);
             let _ = child.wait().await;
             return Err(ToolError::Failed(format!(
                 "the command ran longer than {} s",
-                self.time_max.as_secs()
+                time_max.as_secs()
             )));
         };
         let exit = exit_of(status.map_err(|error| failed("could not wait for the command", &error))?);
@@ -127,7 +136,8 @@ impl Tool for Exec {
                 command: Text(command),
             } = arguments(args).map_err(ToolError::Failed)?;
             match self.approver.approve(&command).await {
-                Approval::Approved => self.run(&command).await,
+                Approval::Approved => self.run(&command, self.time_max).await,
+                Approval::Asks => self.run(&command, Duration::MAX).await,
                 Approval::Refused(reason) => Err(ToolError::Refused(reason)),
             }
         })

@@ -174,6 +174,18 @@ fn a_network_that_fails_for_a_moment_is_tried_again_with_the_same_model() {
 }
 
 #[test]
+fn the_default_model_of_the_configuration_is_used() {
+    let stage = Stage::new("simple");
+    let (first, second) = (
+        Stage::cursor_model(&["--model", "first"]),
+        Stage::cursor_model(&["--model", "second"]),
+    );
+    stage.configure(&json!({"defaultModel": "b", "models": {"a": first, "b": second}}));
+    stage.run(&["agent", "run", "--no-hap", "do it"]).expect(0);
+    assert_eq!(stage.turns()[0]["model"], "second");
+}
+
+#[test]
 fn a_model_named_for_the_first_is_not_carried_on_to_a_fallback() {
     let mut model = Stage::cursor_model(&[]);
     model["fallbackModels"] = json!(["other"]);

@@ -294,6 +294,29 @@ fn an_agent_whose_question_is_still_open_is_told_to_run_the_same_command_again()
 }
 
 #[test]
+fn the_human_reads_what_the_agent_said_before_and_after_its_reminders_and_no_tags() {
+    let stage = Stage::new("hap_written");
+    let running = stage.start(&["agent", "run", "do it"]);
+    let cue = stage.answer_of("adapter", &["answer", "--done"]);
+    running.finish().expect(0);
+    let prompt = cue["prompt"].as_str().unwrap();
+    for words in ["I changed three files.", "As I said.", "Ship it?"] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
+    assert!(!prompt.contains("cueme_prompt"), "{prompt}");
+}
+
+#[test]
+fn an_agent_finds_cueme_although_its_human_has_it_on_no_path() {
+    let stage = Stage::new("hap_ok");
+    fs::remove_file(stage.bin().join("cueme")).unwrap();
+    let running = stage.start(&["agent", "run", "--once", "do it"]);
+    stage.answer_of("agent", &["answer", "yes"]);
+    running.finish().expect(0);
+    assert_eq!((stage.questions().len(), stage.turns().len()), (1, 1));
+}
+
+#[test]
 fn one_turn_without_the_rule_asks_nobody_and_needs_no_broker() {
     let stage = Stage::new("simple");
     let ended = stage

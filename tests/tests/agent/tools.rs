@@ -117,6 +117,85 @@ fn an_unknown_tool_and_arguments_that_do_not_fit_are_rejected_before_anything_ru
     }
 }
 
+#[test]
+fn a_custom_cli_asks_by_a_tool_of_ours_and_the_human_is_asked_once() {
+    let payload = json!({"type": "choice", "options": ["A", "B"]});
+    for (name, args, answer) in [
+        ("cue", json!({"prompt": "Ship it?"}), &["answer", "yes, ship"][..]),
+        (
+            "cue",
+            json!({"prompt": "Which?", "payload": payload}),
+            &["answer", "--select", "B"],
+        ),
+        (
+            "pause",
+            json!({"prompt": "Look first."}),
+            &["answer", "--confirm"],
+        ),
+    ] {
+        let stage = stage(name, &args, &json!({}));
+        let running = stage.start(&["agent", "run", "--once", "do it"]);
+        let cue = stage.answer(answer);
+        assert_eq!(
+            (&cue["origin"], &cue["kind"], &cue["prompt"]),
+            (&"agent".into(), &name.into(), &args["prompt"])
+        );
+        let ended = running.finish().expect(0);
+        let words = if name == "pause" {
+            "Continue"
+        } else {
+            answer.last().unwrap()
+        };
+        assert!(text(&ended).contains(words), "{name}: {}", ended.stdout);
+        assert_eq!(stage.questions().len(), 1, "{name}: {}", ended.stderr);
+        assert_eq!(stage.delivery(cue["cue_id"].as_str().unwrap()), "acknowledged");
+        stage.nothing_is_left();
+    }
+}
+
+#[test]
+fn a_wrong_question_by_our_tool_is_refused_with_the_reason() {
+    let args = json!({"prompt": "Which?", "payload": {"type": "choice", "options": []}});
+    let ended = run(&stage("cue", &args, &json!({})));
+    assert!(text(&ended).contains("$.options"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_command_that_only_asks_the_human_needs_no_approval() {
+    let stage = Stage::new("custom");
+    let mut join = stage.command(&["join", "cursor"]);
+    join.env("CUEME_SESSION", "chat-1").output().unwrap();
+    let agents = stage.home.run(&["agents", "--json"]).expect(0).json();
+    let command = format!(
+        "cueme cue {} --prompt 'Ship it?'",
+        agents[0]["agent_id"].as_str().unwrap()
+    );
+    let call = json!({"name": "exec", "args": {"command": command}});
+    let stage = stage.with("FAKE_CURSOR_TOOL", call.to_string());
+    stage.configure(&json!({"models": {"m": Stage::custom_model()}}));
+    let running = stage.start(&["agent", "run", "--once", "--resume", "chat-1", "do it"]);
+    let cue = stage.answer(&["answer", "yes, ship"]);
+    assert_eq!(
+        (&cue["origin"], &cue["prompt"]),
+        (&"agent".into(), &"Ship it?".into())
+    );
+    let ended = running.finish().expect(0);
+    assert!(text(&ended).contains("yes, ship"), "{}", ended.stdout);
+    assert_eq!(stage.questions().len(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn a_custom_cli_that_fails_silently_gets_the_pipe_test_of_its_own_style() {
+    let stage = Stage::new("custom");
+    stage.configure(&json!({"models": {"m": {"command": "false", "args": []}}}));
+    let ended = stage.run(&["agent", "run", "--no-hap", "do it"]).expect(1);
+    let error = &events(&ended, "error")[0]["data"];
+    assert!(
+        error["remedy"].as_str().unwrap().contains("\"type\":\"turn\""),
+        "{error}"
+    );
+}
+
 /// A command that leaves a trace where it ran.
 fn touching(stage_for: impl FnOnce(&Value) -> Stage) -> Stage {
     stage_for(&json!({"command": "touch made-here && echo it ran"}))

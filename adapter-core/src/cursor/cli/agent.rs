@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::cancel::Cancelled;
 use super::deadline::HumanTime;
-use super::evidence::Evidence;
+use super::evidence::{CallKind, CallRecord, Evidence, ShellCommand};
 use super::invocation::{CliSpec, TurnRequest};
 use super::normalise::{Ending, Item, Note, Sink};
 use super::recover::Decision;
@@ -20,8 +20,12 @@ use super::run::{Graces, TurnReport, run_turn};
 use crate::config::Config;
 use crate::contract::{ErrorCode, ErrorData, Event, Message, Turn};
 use crate::cursor::chats::ChatsRoot;
-use crate::guard::Registry;
+use crate::guard::{Registry, ToolError};
 
+/// The tool that runs commands.
+const EXEC: &str = "exec";
+/// The name under which the gate knows tools that we run.
+const OUR_SERVER: &str = "cueme";
 /// The most rounds of tool calls in one turn.
 const TOOL_ROUNDS_MAX: u32 = 16;
 
@@ -182,6 +186,7 @@ impl CliAgent {
         env: &BTreeMap<String, String>,
         sink: &mut (dyn Sink + Send),
     ) -> (TurnReport, Option<Event<'static>>) {
+        let mut executed = None;
         for _ in 0..TOOL_ROUNDS_MAX {
             let mut options = spec.normaliser();
             options.activity = self.activity;
@@ -204,7 +209,7 @@ impl CliAgent {
                 text: String::new(),
                 end: None,
             };
-            let report = run_turn(
+            let mut report = run_turn(
                 spec,
                 &request,
                 options,
@@ -213,29 +218,57 @@ impl CliAgent {
                 &mut round,
             )
             .await;
-            let Round { calls, text, end, .. } = round;
+            let Round {
+                calls, text, mut end, ..
+            } = round;
+            if !spec.prompt_as_arg {
+                explain_custom(&mut report.ending, end.as_mut());
+            }
             let again = !spec.prompt_as_arg && !calls.is_empty() && matches!(report.ending, Ending::Done(_));
             if !text.is_empty() {
                 self.messages.push(Message::assistant(text));
             }
             if !again {
+                // What we ran for a CLI is not in the stream of its last round.
+                report.evidence.last_call = report.evidence.last_call.or(executed);
                 return (report, end);
             }
-            self.execute(calls).await;
+            executed = self.execute(calls).await;
         }
         let message = format!("the agent called tools in more than {TOOL_ROUNDS_MAX} rounds");
         failed(ErrorData::new(ErrorCode::ToolLimit, message))
     }
 
-    /// Executes calls one after the other; each result becomes a message of the next turn.
-    async fn execute(&mut self, calls: Vec<Call>) {
+    /// Executes calls one after the other; each result becomes a message of the next turn. Returns the last of them.
+    async fn execute(&mut self, calls: Vec<Call>) -> Option<CallRecord> {
+        let mut last = None;
         for call in calls {
-            let result = match self.tools.call(&call.name, &call.args).await {
-                Ok(result) => result,
-                Err(error) => format!("error: {error}"),
-            };
-            self.messages.push(Message::tool(call.name, result));
+            let result = self.tools.call(&call.name, &call.args).await;
+            last = Some(call.record(result.as_deref()));
+            let text = result.unwrap_or_else(|error| format!("error: {error}"));
+            self.messages.push(Message::tool(call.name, text));
         }
+        last
+    }
+}
+
+/// What to try when a custom CLI fails without saying why.
+const CUSTOM_DEBUG_STEPS: &str = "pipe one turn into the command by hand: echo '{\"type\":\"turn\",\"turnId\":\"1\",\
+\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"tools\":[]}' | COMMAND; if it prints no JSON lines, it does not read its turn \
+from stdin or does not flush; if it is Cursor's own CLI, set promptAsArg to true";
+
+/// Gives the failure of a custom CLI the remedy of its own invocation style.
+fn explain_custom(ending: &mut Ending, end: Option<&mut Event<'static>>) {
+    let explain = |error: &mut ErrorData| {
+        if matches!(error.code, ErrorCode::NoOutput | ErrorCode::CliExit) {
+            error.remedy = Some(CUSTOM_DEBUG_STEPS.to_owned());
+        }
+    };
+    if let Ending::Error(error) = ending {
+        explain(error);
+    }
+    if let Some(Event::Error(error)) = end {
+        explain(error);
     }
 }
 
@@ -267,6 +300,32 @@ fn failed(error: ErrorData) -> (TurnReport, Option<Event<'static>>) {
 struct Call {
     name: String,
     args: Value,
+}
+
+impl Call {
+    /// Describes the call for the gate.
+    fn record(&self, result: Result<&str, &ToolError>) -> CallRecord {
+        let what = match self.args["command"].as_str() {
+            Some(command) if self.name == EXEC => CallKind::Shell(ShellCommand {
+                command: command.to_owned(),
+                parsed: None,
+            }),
+            _ => CallKind::Mcp {
+                tool: self.name.clone(),
+                server: OUR_SERVER.to_owned(),
+            },
+        };
+        let exit_code = result
+            .ok()
+            .and_then(|text| text.lines().next()?.strip_prefix("exit ")?.parse().ok());
+        CallRecord {
+            key: self.name.clone(),
+            outcome: if result.is_ok() { "success" } else { "failure" }.to_owned(),
+            exit_code: exit_code.filter(|_| self.name == EXEC),
+            is_background: false,
+            what,
+        }
+    }
 }
 
 /// Passes a round on, remembers its calls, and holds its end back.

@@ -1,7 +1,7 @@
 //! The agent of a conversation: it takes over a changed configuration before each turn, and its chat once it is known.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use adapter_core::cursor::cli::{CliAgent, Item, Note, Sink, TurnReport};
 use adapter_core::hap::Agent;
@@ -53,6 +53,7 @@ impl Agent for Driven {
         sink: &mut (dyn Sink + Send),
     ) -> TurnReport {
         self.take_over();
+        *self.human.turn.lock().unwrap_or_else(PoisonError::into_inner) = Some(nonce.to_owned());
         let mut listening = Listening {
             sink,
             identity: &mut self.identity,

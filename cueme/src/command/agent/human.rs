@@ -39,6 +39,8 @@ pub(in crate::command) struct BrokerHuman {
     pub(in crate::command) passed_on: Arc<Mutex<BTreeSet<CueId>>>,
     /// Set when an answer ended the run.
     pub(in crate::command) ended: Arc<AtomicBool>,
+    /// The nonce of the turn that runs now.
+    pub(in crate::command) turn: Arc<Mutex<Option<String>>>,
 }
 
 impl Human for BrokerHuman {
@@ -80,6 +82,7 @@ impl BrokerHuman {
             interrupted: Arc::default(),
             passed_on: Arc::default(),
             ended: Arc::default(),
+            turn: Arc::default(),
         }
     }
 
@@ -101,6 +104,35 @@ impl BrokerHuman {
             prompt,
             payload,
         };
+        self.take(question, origin, nonce)
+    }
+
+    /// Asks what the agent asks by a tool that we run, and returns what it reads.
+    pub(super) fn answer_agent(&self, question: Question) -> Result<Heard<String>, CliError> {
+        match self.take(question, Origin::Agent, self.turn())? {
+            Taken::Outcome {
+                told,
+                receipt,
+                missed,
+            } => {
+                let reminder = told.reminder.clone();
+                let Heard { word, confirmation } = self.pass_on(*told, receipt, missed);
+                let word = reminder.map_or_else(|| word.clone(), |reminder| format!("{word}\n\n{reminder}"));
+                Ok(Heard { word, confirmation })
+            }
+            Taken::Stopped(_) => {
+                self.interrupted.store(true, Ordering::SeqCst);
+                Err(CliError::usage("interrupted; the question stays open"))
+            }
+        }
+    }
+
+    /// Returns the nonce of the turn that runs now.
+    pub(super) fn turn(&self) -> Option<String> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn take(&self, question: Question, origin: Origin, nonce: Option<String>) -> Result<Taken, CliError> {
         let taken = ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)?;
         if matches!(&taken, Taken::Outcome { told, .. } if ends_run(told)) {
             self.ended.store(true, Ordering::SeqCst);

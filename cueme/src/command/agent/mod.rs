@@ -5,6 +5,7 @@ mod run;
 mod driven;
 mod human;
 mod identity;
+mod path;
 mod reload;
 mod reported;
 mod tools;

@@ -22,6 +22,7 @@ use super::driven::Driven;
 use super::failed::{TURN_FAILED, log_failure};
 use super::human::BrokerHuman;
 use super::identity::Identity;
+use super::path::search_path;
 use super::reload::Reloads;
 use super::reported::ReportedRun;
 use super::setup::{choose, config_file, directory, load_config, runtime};
@@ -81,6 +82,9 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         agent.human_time = Some(Arc::new(human.clone()));
         let id = human.agent_id.to_string();
         agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
+        agent
+            .env
+            .extend(search_path(&places).map(|path| ("PATH".to_owned(), path)));
     }
     let reported = ReportedRun::begin(human.as_ref(), &cwd, &prompt, resume.as_deref(), &canceller);
     let view = view.reporting(reported.clone(), args.activity || !is_lines);

@@ -77,7 +77,8 @@ pub(super) fn choose(config: &Config, name: Option<&str>) -> Result<Choice, CliE
         });
     }
     let enabled = |name: &&String| config.models.get(*name).is_some_and(|model| model.enabled);
-    let preferred = config.models.keys().find(|name| *name == MODEL_DEFAULT);
+    let wanted = config.default_model.as_deref().unwrap_or(MODEL_DEFAULT);
+    let preferred = config.models.keys().find(|name| *name == wanted);
     let model = preferred
         .filter(enabled)
         .or_else(|| config.models.keys().find(enabled))

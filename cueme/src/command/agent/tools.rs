@@ -1,19 +1,27 @@
-//! The tools that are run for a custom CLI; a command runs only after the human approved it.
+//! The tools that are run for a custom CLI: `cue`, `pause` and `join` by us, and commands after the human approved them.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use adapter_core::config::Config;
-use adapter_core::guard::Registry;
+use adapter_core::guard::{Registry, Text, Tool, ToolError, ToolFuture, arguments};
+use adapter_core::hap::TURN_ENV;
+use adapter_core::shell::agent_call::is_agent_call;
 use adapter_core::tools::{Approval, Approver, Exec, WebFetch, WebSearch};
 use protocol_spec::answer::Reply;
+use protocol_spec::envelope::{self, PROMPT_BYTES_MAX};
 use protocol_spec::message::Told;
-use protocol_spec::outcome::{Origin, Outcome};
+use protocol_spec::outcome::{Kind, Origin, Outcome};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::human::BrokerHuman;
-use crate::client::Taken;
+use super::path::{own_programs, search_path};
+use crate::client::{Question, Taken};
+use crate::command::{cue, pause};
 use crate::error::CliError;
 use crate::surroundings;
 
@@ -42,6 +50,9 @@ pub(super) fn registry(config: &Config, human: Option<&BrokerHuman>, cwd: PathBu
     tools.register(Arc::new(fetch));
     tools.register(Arc::new(search));
     if let Some(human) = human {
+        tools.register(Arc::new(Ask::cue(human)));
+        tools.register(Arc::new(Ask::pause(human)));
+        tools.register(Arc::new(Joined(human.clone())));
         let approver = Arc::new(Asking(human.clone()));
         tools.register(Arc::new(Exec::new(approver, Some(cwd))));
     }
@@ -54,6 +65,10 @@ struct Asking(BrokerHuman);
 
 impl Approver for Asking {
     fn approve<'a>(&'a self, command: &'a str) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
+        // Nobody needs to be asked whether an agent may ask.
+        if is_agent_call(command, &own_programs()) {
+            return Box::pin(std::future::ready(Approval::Asks));
+        }
         let human = self.0.clone();
         let prompt = format!("The agent wants to run this command:\n\n{command}");
         Box::pin(async move {
@@ -63,6 +78,142 @@ impl Approver for Asking {
                 Err(error) => Approval::Refused(error.to_string()),
             }
         })
+    }
+
+    fn env(&self) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::from([(
+            surroundings::AGENT_VARIABLE.to_owned(),
+            self.0.agent_id.to_string(),
+        )]);
+        env.extend(self.0.turn().map(|nonce| (TURN_ENV.to_owned(), nonce)));
+        env.extend(search_path(&self.0.places).map(|path| ("PATH".to_owned(), path)));
+        env
+    }
+}
+
+/// A tool by which a custom CLI asks the human.
+struct Ask {
+    human: BrokerHuman,
+    kind: Kind,
+    names: [&'static str; 1],
+}
+
+impl Ask {
+    fn cue(human: &BrokerHuman) -> Self {
+        Self {
+            human: human.clone(),
+            kind: Kind::Cue,
+            names: ["cue"],
+        }
+    }
+
+    fn pause(human: &BrokerHuman) -> Self {
+        Self {
+            human: human.clone(),
+            kind: Kind::Pause,
+            names: ["pause"],
+        }
+    }
+
+    fn question(&self, args: &Value) -> Result<Question, CliError> {
+        let agent = self.human.agent_id.to_string();
+        if self.kind == Kind::Pause {
+            let PauseArguments { prompt } = arguments(args).map_err(CliError::usage)?;
+            return pause::question(&agent, &prompt);
+        }
+        let CueArguments { prompt, payload } = arguments(args).map_err(CliError::usage)?;
+        let payload = payload.map(|payload| Value::Object(payload).to_string());
+        let text = cue::enveloped(&prompt.0, payload.as_deref())?;
+        cue::question(&agent, envelope::parse_cue(&text)?)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CueArguments {
+    prompt: Text<PROMPT_BYTES_MAX>,
+    payload: Option<Map<String, Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PauseArguments {
+    #[serde(default)]
+    prompt: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JoinArguments {
+    /// The runtime is known here; agents name it as they do in the shell.
+    #[serde(default, rename = "agent_runtime")]
+    _agent_runtime: String,
+}
+
+impl Tool for Ask {
+    fn names(&self) -> &[&str] {
+        &self.names
+    }
+
+    fn schema(&self) -> Value {
+        match self.kind {
+            Kind::Cue => json!({
+                "type": "object",
+                "description": "Asks the human and waits for the answer. Call it before every summary and before you finish.",
+                "properties": {"prompt": {"type": "string", "minLength": 1}, "payload": {"type": "object"}},
+                "required": ["prompt"],
+                "additionalProperties": false
+            }),
+            Kind::Pause => json!({
+                "type": "object",
+                "description": "Stops until the human lets you continue.",
+                "properties": {"prompt": {"type": "string"}},
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn check(&self, args: &Value) -> Result<(), String> {
+        match self.kind {
+            Kind::Cue => arguments::<CueArguments>(args).map(drop),
+            Kind::Pause => arguments::<PauseArguments>(args).map(drop),
+        }
+    }
+
+    fn call<'a>(&'a self, args: &'a Value) -> ToolFuture<'a> {
+        Box::pin(async move {
+            let failed = |error: &dyn std::fmt::Display| ToolError::Failed(error.to_string());
+            let question = self.question(args).map_err(|error| failed(&error))?;
+            let human = self.human.clone();
+            let asked = tokio::task::spawn_blocking(move || human.answer_agent(question)).await;
+            let heard = asked
+                .map_err(|error| failed(&error))?
+                .map_err(|error| failed(&error))?;
+            heard.confirmation.give();
+            Ok(heard.word)
+        })
+    }
+}
+
+/// A tool by which a custom CLI learns who it is.
+struct Joined(BrokerHuman);
+
+impl Tool for Joined {
+    fn names(&self) -> &[&str] {
+        &["join"]
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object", "properties": {"agent_runtime": {"type": "string"}}, "additionalProperties": false})
+    }
+
+    fn check(&self, args: &Value) -> Result<(), String> {
+        arguments::<JoinArguments>(args).map(drop)
+    }
+
+    fn call<'a>(&'a self, _: &'a Value) -> ToolFuture<'a> {
+        let text = format!("agent_id={}\nAsk the human with the tool `cue`.", self.0.agent_id);
+        Box::pin(std::future::ready(Ok(text)))
     }
 }
 

@@ -141,7 +141,7 @@ fn words_of_note(note: &Note<'_>) -> Option<String> {
             "the CLI answered a question of the agent itself; you will be asked instead".to_owned()
         }
         Note::TextMismatch => "the streamed text differs from the text of the result".to_owned(),
-        Note::LateExit(exit) => format!("the CLI failed after its result ({exit:?}); the result counts"),
+        Note::LateExit(exit) => format!("{} after its result; the result counts", exit.words()),
         Note::Recovery(decision) => decision.to_string(),
     })
 }

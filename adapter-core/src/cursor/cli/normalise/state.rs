@@ -225,7 +225,7 @@ impl State {
 
     pub(super) fn finish(&mut self, exit: Exit, stderr: &str, sink: &mut dyn Sink) -> Ending {
         if self.ending.is_some() {
-            if !exit.is_success() {
+            if !exit.is_success() && matches!(self.ending, Some(Ending::Done(_))) {
                 sink.item(Item::Note(Note::LateExit(exit)));
             }
             return self.ending();
