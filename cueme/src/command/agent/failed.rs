@@ -65,6 +65,9 @@ async fn version_of(agent: &CliAgent) -> String {
 }
 
 fn end_of(words: &str) -> &str {
-    let start = words.len().saturating_sub(STDERR_LOGGED_BYTES_MAX);
-    &words[words.ceil_char_boundary(start)..]
+    let mut start = words.len().saturating_sub(STDERR_LOGGED_BYTES_MAX);
+    while !words.is_char_boundary(start) {
+        start += 1;
+    }
+    &words[start..]
 }
