@@ -2,18 +2,18 @@
 //!
 //! Only processes of the same user are served. A connection that is slow, silent or wrong costs only itself.
 
+mod check;
 mod connection;
 mod dispatch;
-mod import;
 mod list;
 mod listen;
+mod operation;
 mod refusals;
 mod room;
-mod runs;
-mod watch;
 
-pub(crate) use dispatch::{check_ask, check_names};
+pub(crate) use check::check_names;
 pub(crate) use listen::{Listener, accept};
+pub(crate) use operation::ask::check_ask;
 
 /// How many connections are served at once.
 pub(crate) const CONNECTIONS_MAX: usize = 50_000;

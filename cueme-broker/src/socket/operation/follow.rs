@@ -1,27 +1,14 @@
-//! Runs over the socket: listed for anybody, followed by whoever drives them.
+//! The program that drives a run follows what concerns it.
 
 use adapter_core::cursor::cloud::Secret;
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{End, Reply, RunFollow, RunQuery};
+use protocol_spec::message::{Reply, RunFollow};
 
-use super::connection::{Connection, Ended};
 use super::watch::drain;
-
-/// Sends the runs that are wanted.
-pub(super) async fn list(connection: &mut Connection, id: RequestId, query: RunQuery) -> Result<(), Ended> {
-    match connection.broker.runs(query).await {
-        Ok(runs) => {
-            for run in runs {
-                connection.send(id, &Reply::Run(Box::new(run))).await?;
-            }
-            connection.send(id, &Reply::End(End::default())).await
-        }
-        Err(failure) => connection.fail(id, failure).await,
-    }
-}
+use crate::socket::connection::{Connection, Ended};
 
 /// Tells whoever drives a run when to look again, until they leave. The connection serves nothing else from here on.
-pub(super) async fn follow(
+pub(in crate::socket) async fn follow(
     connection: &mut Connection,
     id: RequestId,
     follow: RunFollow,

@@ -12,16 +12,17 @@ use protocol_spec::outcome::Kind;
 use protocol_spec::payload::Payload;
 use sha2::{Digest, Sha256};
 
-use super::dispatch::{check_message, check_names, stopping};
+use super::{Next, stopping};
 use crate::broker::Broker;
 use crate::engine::{PastQuestion, Work, storage_failure};
+use crate::socket::check::{check_message, check_names};
 use crate::store::Upload;
 
 /// How many bytes of a digest name a file.
 const FILE_KEY_BYTES: usize = 16;
 
 /// Reads a request; what is wrong with a single question refuses that question only.
-pub(super) async fn read(broker: &Arc<Broker>, import: Import) -> Result<Work, Failure> {
+pub(in crate::socket) async fn import(broker: &Arc<Broker>, import: Import) -> Result<Next, Failure> {
     let records = import.agents.len() + import.cues.len();
     if records > IMPORT_RECORDS_MAX {
         return Err(Failure::new(
@@ -40,11 +41,11 @@ pub(super) async fn read(broker: &Arc<Broker>, import: Import) -> Result<Work, F
         }
     }
     note_files(broker, &cues).await?;
-    Ok(Work::Import {
+    Ok(Next::Submit(Work::Import {
         agents: import.agents,
         cues,
         refused,
-    })
+    }))
 }
 
 fn check_agent(agent: &PastAgent) -> Result<(), Failure> {

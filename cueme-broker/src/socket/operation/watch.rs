@@ -4,18 +4,22 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{Lagged, Reply, Watch};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::connection::{Connection, Ended};
-use super::dispatch::read;
+use super::read;
+use crate::socket::connection::{Connection, Ended};
 
 /// How many past events are read at once.
 const PAGE: u32 = 500;
 
 /// Sends events until the caller leaves. The connection serves nothing else from here on.
-pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Watch) -> Result<(), Ended> {
+pub(in crate::socket) async fn watch(
+    connection: &mut Connection,
+    id: RequestId,
+    watch: Watch,
+) -> Result<(), Ended> {
     connection.flush().await?;
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
-    let mut last = match read(connection, move |reader| {
+    let mut last = match read(&connection.broker, move |reader| {
         watch.after.map_or_else(|| reader.newest_event(), Ok)
     })
     .await
@@ -24,7 +28,7 @@ pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Wat
         Err(failure) => return connection.fail(id, failure).await,
     };
     loop {
-        let page = match read(connection, move |reader| reader.events_after(last, PAGE)).await {
+        let page = match read(&connection.broker, move |reader| reader.events_after(last, PAGE)).await {
             Ok(page) => page,
             Err(failure) => return connection.fail(id, failure).await,
         };
@@ -45,7 +49,7 @@ pub(super) async fn watch(connection: &mut Connection, id: RequestId, watch: Wat
                     }
                 }
                 Err(RecvError::Lagged(_)) => {
-                    let newest = read(connection, crate::store::Reader::newest_event).await.unwrap_or(last);
+                    let newest = read(&connection.broker, crate::store::Reader::newest_event).await.unwrap_or(last);
                     last = newest;
                     connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
                 }

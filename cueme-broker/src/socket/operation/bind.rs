@@ -1,0 +1,15 @@
+//! A conversation of a host becomes the one of an agent.
+
+use protocol_spec::message::{Bind, Failure};
+
+use super::Next;
+use crate::engine::Work;
+use crate::socket::check::check_session;
+
+pub(in crate::socket) fn bind(bind: Bind) -> Result<Next, Failure> {
+    check_session(&bind.session)?;
+    Ok(Next::Submit(Work::Bind {
+        agent: bind.agent_id,
+        session: bind.session,
+    }))
+}

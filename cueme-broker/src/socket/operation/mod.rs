@@ -1,0 +1,112 @@
+//! One file per operation: it checks the request and says what follows from it.
+
+pub(super) mod ack;
+pub(super) mod agents;
+pub(super) mod answer;
+pub(super) mod ask;
+pub(super) mod backup;
+pub(super) mod bind;
+pub(super) mod cancel;
+pub(super) mod check;
+pub(super) mod collect;
+pub(super) mod decline;
+pub(super) mod follow;
+pub(super) mod history;
+pub(super) mod import;
+pub(super) mod inbox;
+pub(super) mod join;
+pub(super) mod last;
+pub(super) mod link;
+pub(super) mod purge;
+pub(super) mod recall;
+pub(super) mod receipts;
+pub(super) mod runs;
+pub(super) mod say;
+pub(super) mod show;
+pub(super) mod token;
+pub(super) mod undo;
+pub(super) mod watch;
+
+use std::sync::Arc;
+
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{ErrorCode, Failure, Reply};
+
+use crate::broker::{Broker, StopReason, blocking};
+use crate::engine::{EngineError, Work};
+use crate::store::{Reader, StoreError};
+
+/// What follows from a request.
+pub(super) enum Next {
+    /// A reply.
+    Reply(Reply),
+    /// Work for the engine, which replies.
+    Submit(Work),
+    /// Work for the engine whose outcome the caller waits for.
+    Wait(Work),
+    /// The broker stops, once the caller was told.
+    Stop(StopReason),
+}
+
+pub(in crate::socket) fn stopping(error: &EngineError) -> Failure {
+    Failure::new(ErrorCode::Busy, error.to_string()).with_hint("run the same command again")
+}
+
+/// Reads beside the engine.
+pub(super) async fn read<T: Send + 'static>(
+    broker: &Arc<Broker>,
+    read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, Failure> {
+    let broker = Arc::clone(broker);
+    blocking(move || read(broker.reader())).await
+}
+
+/// Finds the question a human means by an id or a unique prefix of one.
+pub(in crate::socket) async fn find_cue(broker: &Arc<Broker>, prefix: &str) -> Result<CueId, Failure> {
+    if let Ok(id) = prefix.parse() {
+        return Ok(id);
+    }
+    let wanted = prefix.to_ascii_lowercase();
+    let found = read(broker, move |reader| reader.cues_with_prefix(&wanted)).await?;
+    unique(
+        &found,
+        prefix,
+        ErrorCode::UnknownCue,
+        "question",
+        "`cueme inbox` lists the open questions",
+    )
+}
+
+/// Finds the agent a human means by an id or a unique prefix of one.
+pub(in crate::socket) async fn find_agent(broker: &Arc<Broker>, prefix: &str) -> Result<AgentId, Failure> {
+    let wanted = prefix.to_owned();
+    let found = read(broker, move |reader| reader.agents_with_prefix(&wanted)).await?;
+    if let Some(exact) = found.iter().find(|id| id.as_str() == prefix) {
+        return Ok(exact.clone());
+    }
+    unique(
+        &found,
+        prefix,
+        ErrorCode::UnknownAgent,
+        "agent",
+        "`cueme agents` lists them",
+    )
+}
+
+fn unique<T: Clone>(
+    found: &[T],
+    prefix: &str,
+    code: ErrorCode,
+    what: &str,
+    hint: &str,
+) -> Result<T, Failure> {
+    match found {
+        [one] if !prefix.is_empty() => Ok(one.clone()),
+        [] | [_] => Err(Failure::new(code, format!("there is no {what} {prefix:?}")).with_hint(hint)),
+        _ => Err(Failure::new(
+            ErrorCode::Ambiguous,
+            format!("{prefix:?} is the beginning of more than one {what}"),
+        )
+        .with_hint("type more of the id")),
+    }
+}

@@ -1,0 +1,28 @@
+//! An agent that has forgotten its id describes itself.
+
+use std::sync::Arc;
+
+use protocol_spec::message::{Failure, Recall, Recalled, Reply};
+
+use super::{Next, read};
+use crate::broker::Broker;
+use crate::store::Recollection;
+
+pub(in crate::socket) async fn recall(broker: &Arc<Broker>, recall: Recall) -> Result<Next, Failure> {
+    // Without an index that is up to date, the last words are not found; the older ones are.
+    broker.engine().catch_up().await.ok();
+    let found = read(broker, move |reader| {
+        reader.recall(&recall.hints, recall.project_dir.as_deref())
+    });
+    Ok(Next::Reply(Reply::Recalled(recalled(found.await?))))
+}
+
+/// Candidates stand apart, so that a client which does not know them takes none of them for a match.
+fn recalled(found: Recollection) -> Recalled {
+    let (matches, candidates) = if found.is_clear {
+        (found.matches, Vec::new())
+    } else {
+        (Vec::new(), found.matches)
+    };
+    Recalled { matches, candidates }
+}
