@@ -4,7 +4,9 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -15,6 +17,12 @@ pub const REDACTED: &str = "[redacted]";
 const REDACTABLE_BYTES_MIN: usize = 6;
 /// The largest file that is read as a secret.
 const SECRET_FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// Tokens of ours that are known by their form: one-time tokens and the run tokens they are exchanged for. A process that
+/// did not make a token finds it in a conversation that is told back.
+static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\bcmb_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*").ok()
+});
 
 /// A secret text. It has no `Display` and its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
@@ -54,9 +62,13 @@ impl Redactor {
 
     /// Returns the text without any known secret.
     pub fn text(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| {
+        let text = self.secrets.iter().fold(text.to_owned(), |text, secret| {
             text.replace(secret.expose(), REDACTED)
-        })
+        });
+        match TOKENS.as_ref() {
+            Some(tokens) => tokens.replace_all(&text, REDACTED).into_owned(),
+            None => text,
+        }
     }
 
     /// Removes known secrets from every text in a JSON value.
