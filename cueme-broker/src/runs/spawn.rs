@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use protocol_spec::id::RunId;
-use protocol_spec::message::{ErrorCode, Failure, RUN_TEXT_BYTES_MAX, Run, RunEnd, RunReport};
+use protocol_spec::message::{ErrorCode, Failure, RUN_TEXT_BYTES_MAX, Run, RunEnd, RunKind, RunReport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
@@ -75,15 +75,30 @@ async fn attend(broker: Arc<Broker>, run: Run, mut child: Child, input: String) 
         None => String::new(),
     };
     let status = child.wait().await;
-    let ended = broker.reader().one_run(run.run_id);
-    if ended.is_ok_and(|row| row.is_some_and(|row| row.run.end.is_none())) {
+    let kept = broker.reader().one_run(run.run_id).ok().flatten();
+    if let Some(row) = kept.filter(|row| row.run.end.is_none()) {
         let reason = match (complaint.trim(), status) {
             ("", Ok(status)) => format!("it ended without a word ({status})"),
             ("", Err(error)) => format!("it could not be waited for: {error}"),
             (complaint, _) => complaint.to_owned(),
         };
-        fail(&broker, run, reason).await;
+        match row.run.session.clone().filter(|_| row.run.kind == RunKind::Cloud) {
+            Some(session) => leave_unattended(&broker, row.run, &session, &reason).await,
+            None => fail(&broker, run, reason).await,
+        }
     }
+}
+
+/// Keeps the run of an agent in the cloud open: the agent works on, although nobody follows it.
+async fn leave_unattended(broker: &Broker, run: Run, session: &str, reason: &str) {
+    let unattended = Run {
+        status: "UNATTENDED".to_owned(),
+        error: Some(format!(
+            "nobody follows it: {reason}; `cueme cloud watch {session}` takes over"
+        )),
+        ..run
+    };
+    report(broker, unattended).await;
 }
 
 async fn fail(broker: &Broker, run: Run, reason: String) {
@@ -93,12 +108,16 @@ async fn fail(broker: &Broker, run: Run, reason: String) {
         error: Some(reason),
         ..run
     };
+    report(broker, failed).await;
+}
+
+async fn report(broker: &Broker, run: Run) {
     let report = RunReport {
-        run: failed,
+        run,
         events: Vec::new(),
     };
     if let Err(failure) = broker.report_run(report).await {
-        tracing::error!(%failure, "the failure of a run could not be kept");
+        tracing::error!(%failure, "the end of what drives a run could not be kept");
     }
 }
 

@@ -135,6 +135,42 @@ fn a_form_that_cannot_work_says_why_and_a_run_is_stopped_from_the_page() {
     assert_eq!(fake.count("POST", "/stop"), 1);
 }
 
+/// Returns the process that drives the run of this home.
+fn driver_of(home: &Home) -> Option<rustix::process::Pid> {
+    let place = format!("CUEME_HOME={}", home.path().display());
+    let drives = |folder: &PathBuf| {
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        let is_set = |wanted: &str| {
+            environment
+                .split(|byte| *byte == 0)
+                .any(|set| set.starts_with(wanted.as_bytes()))
+        };
+        let command = fs::read(folder.join("cmdline")).unwrap_or_default();
+        is_set("CUEME_RUN_ID=") && is_set(&place) && command.windows(6).any(|word| word == b"launch")
+    };
+    let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let found = folders.into_iter().find(drives)?;
+    rustix::process::Pid::from_raw(found.file_name()?.to_str()?.parse().ok()?)
+}
+
+#[test]
+fn a_run_whose_driver_died_is_unattended_and_says_how_to_take_it_over() {
+    let runtime = Runtime::new().unwrap();
+    let (home, fake) = cloud_home(&runtime, Script::endless());
+    let browser = sign_in(&home, DESKTOP);
+    open_runs(&browser);
+    browser.click(".launch-button");
+    browser.write("[name=prompt]", "x");
+    browser.click(".launch .primary");
+    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    let driver = eventually(|| driver_of(&home));
+    rustix::process::kill_process(driver, rustix::process::Signal::KILL).unwrap();
+    let (_, _, error) = eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED"));
+    assert!(error.unwrap().contains("cueme cloud watch "), "{:?}", runs(&home));
+    browser.sees(".run .run-place", "UNATTENDED");
+    assert_eq!(fake.count("POST", "/stop"), 0);
+}
+
 /// A home in which `agent` is the double of Cursor's CLI, for the broker too.
 struct Stage {
     home: Home,

@@ -550,14 +550,73 @@ async fn an_api_that_is_down_for_a_while_does_not_end_the_run() {
 }
 
 #[tokio::test]
-async fn an_api_that_stays_down_ends_the_wait_and_leaves_the_session() {
+async fn an_api_that_stays_down_is_waited_for_as_long_as_the_run_may_take() {
     let script = Script::default().fail("GET", "/v0/agents/", 10_000, Reply::status(502, "upstream_error"));
     let fake = FakeCloud::start(script).await;
+    let limited = adapter_core::cursor::cloud::CloudSettings {
+        timeout: Some(Duration::from_secs(3)),
+        ..settings(&fake, V0)
+    };
+    let outcome = say(&limited, "go").await;
+    assert!(outcome.result.timed_out && outcome.result.session.is_some());
+    let looks = outcome
+        .statuses()
+        .iter()
+        .filter(|status| **status == "unreachable")
+        .count();
+    assert!(looks > 5, "{looks}");
+}
+
+#[tokio::test]
+async fn nothing_that_stands_before_the_api_ends_a_run_that_the_agent_works_on() {
+    // A call that got no answer or a server's error is repeated before it counts as one failed look.
+    for (reply, times) in [
+        (Reply::Garbage, 6),
+        (Reply::status(404, "not_found"), 6),
+        (Reply::Drop, 24),
+        (Reply::status(503, "unavailable"), 24),
+    ] {
+        let script = Script::default().fail("GET", "/v0/agents/", times, reply.clone());
+        let fake = FakeCloud::start(script).await;
+        let outcome = say(&settings(&fake, V0), "go").await;
+        assert_eq!(
+            outcome.result.exit_code, 0,
+            "{reply:?}: {:?}",
+            outcome.result.error_message
+        );
+        assert!(outcome.statuses().contains(&"unreachable"), "{reply:?}");
+        assert_eq!(fake.agents().len(), 1, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_launch_whose_answer_was_lost_is_told_as_one_that_may_be_running() {
+    let fake = FakeCloud::start(Script::default().fail("POST", "/v0/agents", 1, Reply::Drop)).await;
     let outcome = say(&settings(&fake, V0), "go").await;
-    assert_eq!(outcome.result.exit_code, 1);
-    assert!(outcome.result.error_message.unwrap().contains("502"));
-    assert!(outcome.result.session.is_some());
-    assert_eq!(fake.count("POST", "/stop"), 0, "the agent may still do its work");
+    assert_eq!((outcome.result.exit_code, fake.agents().len()), (1, 1));
+    let message = outcome.result.error_message.unwrap();
+    assert!(message.contains("may have been taken"), "{message}");
+}
+
+#[tokio::test]
+async fn a_token_in_a_conversation_that_somebody_else_began_is_redacted_by_its_form() {
+    let fake = FakeCloud::start(Script::default()).await;
+    let token = "cmb_0123456789abcdefghijABCDEFGHIJ0123456789abc";
+    let mut launch = launch();
+    launch.prompt =
+        adapter_core::cursor::cloud::Prompt::new(format!("go\n<cueme_callback>{token}</cueme_callback>"));
+    let launched = client(&fake, API_KEY).launch(&launch).await.unwrap();
+    let request = RunRequest::Attach {
+        session: session(&launched.run.agent_id),
+    };
+    let outcome = run(&settings(&fake, V0), &request, Parts::default()).await;
+    assert_eq!(outcome.result.exit_code, 0);
+    assert!(
+        outcome.lines.join("\n").contains("cueme_callback"),
+        "the prompt was told back"
+    );
+    let result = serde_json::to_string(&outcome.result).unwrap();
+    assert!(!outcome.lines.join("\n").contains(token) && !result.contains(token));
 }
 
 #[tokio::test]

@@ -118,6 +118,16 @@ impl CloudError {
         }
     }
 
+    /// Tells whether the answer may come from something that stands between us and the API, such as a captive portal: it
+    /// says nothing about the run.
+    pub fn is_foreign(&self) -> bool {
+        match self {
+            CloudError::Api(error) => !error.body.is_object(),
+            CloudError::Unexpected { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Returns what the user can do next, where there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self.api()?.status {

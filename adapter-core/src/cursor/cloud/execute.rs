@@ -339,7 +339,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Started, Stop> {
         let mut call = std::pin::pin!(call);
         let stop = match self.guarded(&mut call).await {
-            Ok(outcome) => return outcome.map_err(Stop::from),
+            Ok(outcome) => return outcome.map_err(unheard),
             Err(stop) => stop,
         };
         if let Ok(Ok(started)) = timeout(self.run.settings.grace, call).await {
@@ -474,6 +474,16 @@ impl<'a> Driver<'a> {
         });
         self.redactor.json(&mut value);
         value
+    }
+}
+
+/// Describes a start that failed. One whose answer was lost may have been taken, and costs money unseen.
+fn unheard(error: CloudError) -> Stop {
+    match error {
+        CloudError::Network { is_unsent: false, .. } => Stop::Failed(format!(
+            "{error}; it may have been taken nevertheless: look at https://cursor.com/agents before you start it again"
+        )),
+        error => error.into(),
     }
 }
 

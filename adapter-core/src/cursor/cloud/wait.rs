@@ -13,8 +13,10 @@ use super::execute::{Driver, Stop};
 use super::status::{Phase, phase};
 use super::stream::{RunEvent, RunEventKind, RunStream};
 
-/// How often in a row the status may be unreadable. Each time, the call itself was repeated before.
-const FAILURES_MAX: u32 = 5;
+/// The longest pause between two looks at a run that cannot be reached.
+const OUTAGE_PAUSE_MAX: Duration = Duration::from_secs(60);
+/// How long a run that was just started may be unknown to the API.
+const UNKNOWN_TIME_MAX: Duration = Duration::from_secs(120);
 /// How often in a row a stream may break without a new event before we look instead.
 const BREAKS_MAX: u32 = 3;
 /// How often to look again soon after a webhook whose news the API does not show yet.
@@ -132,14 +134,17 @@ impl Driver<'_> {
 
     async fn poll(&mut self, run: &RunRef) -> Result<RunState, Stop> {
         let signal = self.run.signals.listen(&run.agent_id);
-        let (mut failures, mut hurried_looks) = (0, 0);
+        let (mut failures, mut hurried_looks) = (0_u32, 0);
+        let since = Instant::now();
         loop {
             match self.look(run).await? {
                 Ok(Some(state)) => return Ok(state),
                 Ok(None) => failures = 0,
-                Err(error) if error.is_transient() && failures < FAILURES_MAX => {
+                // The agent works on, and its questions are answered. Only the time limit of the run ends the wait.
+                Err(error) if self.may_pass(&error, since) => {
                     failures += 1;
-                    self.emit_status(&run.agent_id, "unreachable", Some(&error.to_string()));
+                    let detail = format!("{error}; the run is kept, looking again");
+                    self.emit_status(&run.agent_id, "unreachable", Some(&detail));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -147,7 +152,7 @@ impl Driver<'_> {
             let pause = if hurried_looks > 0 {
                 interval.min(HURRY)
             } else {
-                interval
+                outage_pause(interval, failures)
             };
             let was_woken = self
                 .guarded(async {
@@ -163,6 +168,14 @@ impl Driver<'_> {
                 hurried_looks.saturating_sub(1)
             };
         }
+    }
+
+    /// Tells whether an error says nothing about the run: an outage, something between us and the API, or a run that is so
+    /// new that the API does not know it yet.
+    fn may_pass(&self, error: &CloudError, since: Instant) -> bool {
+        let is_unknown = error.api().is_some_and(|api| api.is_not_found());
+        let is_new = self.state.is_none() && since.elapsed() < UNKNOWN_TIME_MAX;
+        error.is_transient() || if is_unknown { is_new } else { error.is_foreign() }
     }
 
     /// Looks once. Returns the state if it is the end.
@@ -231,11 +244,8 @@ impl Driver<'_> {
                 Ok(None) => return Ok(None),
                 Ok(Some(mut stream)) => match self.follow_stream(run, &mut stream, &mut after).await? {
                     StreamEnding::Over => {
-                        return self
-                            .look(run)
-                            .await?
-                            .or_else(transient_is_none)
-                            .map_err(Stop::from);
+                        // What cannot be read now is read by looking again.
+                        return Ok(self.look(run).await?.unwrap_or(None));
                     }
                     StreamEnding::Broken { had_news: true } => breaks = 1,
                     StreamEnding::Broken { had_news: false } => breaks += 1,
@@ -249,7 +259,11 @@ impl Driver<'_> {
                     breaks += 1;
                 }
                 Err(error) if error.is_transient() => breaks += 1,
-                Err(error) => return Err(error.into()),
+                // Looking at the run tells whether it is lost.
+                Err(error) => {
+                    self.emit_status(&run.agent_id, "polling", Some(&error.to_string()));
+                    return Ok(None);
+                }
             }
             let pause = HURRY
                 .saturating_mul(1 << breaks.min(4))
@@ -401,10 +415,10 @@ fn is_bad_event_id(error: &CloudError) -> bool {
         .is_some_and(|api| api.has_code("invalid_last_event_id"))
 }
 
-fn transient_is_none(error: CloudError) -> Result<Option<RunState>, CloudError> {
-    if error.is_transient() {
-        Ok(None)
-    } else {
-        Err(error)
-    }
+/// Returns the pause before the next look; it doubles while the run cannot be reached.
+fn outage_pause(interval: Duration, failures: u32) -> Duration {
+    let longest = interval.max(OUTAGE_PAUSE_MAX);
+    interval
+        .saturating_mul(1 << failures.saturating_sub(1).min(16))
+        .min(longest)
 }

@@ -1,13 +1,14 @@
 //! `cueme cloud follow-up`: further words to an agent in the cloud.
 
-use adapter_core::cursor::cloud::RunRequest;
+use adapter_core::cursor::cloud::{CloudApi, RunRequest, Session};
 use protocol_spec::exit::Exit;
 
 use super::drive::Drive;
 use super::launch::task;
 use super::session::find;
-use super::settings::{configured, settings};
+use super::settings::{configured, connect, settings};
 use crate::cli::CloudFollowUpArgs;
+use crate::command::agent::runtime;
 use crate::error::CliError;
 use crate::{output, surroundings};
 
@@ -23,6 +24,7 @@ pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
     }
     let settings = settings(&config)?;
     let prompt = task(&args.prompt)?;
+    check_exists(&*connect(&config, known.session.api)?, &known.session)?;
     let fits = known.session.matches(&settings.repository, settings.generation);
     if !fits {
         output::tell(&format!(
@@ -44,4 +46,18 @@ pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
         is_ours: true,
     };
     drive.complete(&args.driving)
+}
+
+/// Refuses to go on with an agent that does not exist: a new one would cost money that nobody wanted to spend.
+fn check_exists(api: &dyn CloudApi, session: &Session) -> Result<(), CliError> {
+    let found = runtime()?.block_on(api.latest_run(&session.agent_id));
+    match found {
+        Err(error) if error.api().is_some_and(|api| api.is_not_found()) => {
+            let message = format!("there is no agent {:?} in the cloud", session.display_id());
+            Err(CliError::new(Exit::NotFound, message)
+                .with_hint("`cueme cloud status` lists runs; `cueme cloud launch` starts a new agent"))
+        }
+        // Everything else is told by the run itself.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }

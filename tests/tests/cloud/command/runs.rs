@@ -165,6 +165,20 @@ fn a_follow_up_continues_the_same_conversation() {
 }
 
 #[test]
+fn a_follow_up_to_an_agent_that_does_not_exist_starts_no_other() {
+    let cloud = Cloud::start(Script::default(), 1);
+    let refused = cloud.run(&["follow-up", "bc-unknown", "second", "--no-hap"]);
+    refused.expect(1);
+    assert!(
+        refused.stderr.contains("no agent \"bc-unknown\""),
+        "{}",
+        refused.stderr
+    );
+    assert!(cloud.fake.agents().is_empty());
+    assert_eq!(cloud.fake.count("POST", ""), 0);
+}
+
+#[test]
 fn resume_with_another_repository_launches_a_new_agent() {
     let cloud = Cloud::start(Script::default(), 1);
     cloud.run(&["launch", "first", "--no-hap"]).expect(0);
