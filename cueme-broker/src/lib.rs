@@ -10,7 +10,7 @@ pub mod store;
 pub mod engine;
 
 mod broker;
-mod listening;
+mod presence;
 mod socket;
 
 pub mod notify;

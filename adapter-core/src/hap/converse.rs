@@ -204,7 +204,7 @@ impl Conversation<'_> {
     async fn turn<A: Agent>(&mut self, agent: &mut A, said: Said, nonce: &str) -> TurnReport {
         let prompt = with_preamble(&self.options.agent_id, &said.prompt);
         let resume = self.session.clone();
-        let mut listening = Listening {
+        let mut listening = DeliverySink {
             sink: self.sink,
             confirmation: Some(said.confirmation),
         };
@@ -403,12 +403,12 @@ said before; your answer goes to it together with the task]"
 }
 
 /// Holds back the end of a turn, which is not the end of the conversation, and confirms what the agent works on.
-struct Listening<'a> {
+struct DeliverySink<'a> {
     sink: &'a mut (dyn Sink + Send),
     confirmation: Option<Confirmation>,
 }
 
-impl Listening<'_> {
+impl DeliverySink<'_> {
     fn confirm(&mut self) {
         if let Some(confirmation) = self.confirmation.take() {
             confirmation.give();
@@ -416,7 +416,7 @@ impl Listening<'_> {
     }
 }
 
-impl Sink for Listening<'_> {
+impl Sink for DeliverySink<'_> {
     fn item(&mut self, item: Item<'_>) {
         if is_work(&item) {
             self.confirm();

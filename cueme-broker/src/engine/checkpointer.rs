@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::store::Folder;
+use crate::store::LogCheckpointer;
 
 /// A handle of the thread, which ends when this is dropped.
 #[derive(Debug)]
@@ -60,12 +60,12 @@ impl Drop for Checkpointer {
 }
 
 fn checkpoint_on_request(database: &Path, inbox: &Receiver<()>, has_run: &AtomicBool) {
-    let folder = match Folder::open(database) {
-        Ok(folder) => folder,
+    let checkpointer = match LogCheckpointer::open(database) {
+        Ok(checkpointer) => checkpointer,
         Err(error) => return tracing::warn!(%error, "commits alone checkpoint the log"),
     };
     while inbox.recv().is_ok() {
-        match folder.fold() {
+        match checkpointer.checkpoint() {
             Ok(()) => has_run.store(true, Ordering::Relaxed),
             // The frames stay in the log until the next checkpoint.
             Err(error) => tracing::debug!(%error, "the checkpoint failed"),

@@ -400,11 +400,11 @@ impl EngineLoop {
     fn keep_log_short(&mut self) {
         let Some(store) = self.core.store() else { return };
         if self.checkpointer.as_ref().is_some_and(Checkpointer::has_run)
-            && let Err(error) = store.fold()
+            && let Err(error) = store.checkpoint_rest()
         {
             tracing::debug!(%error, "the rest of the log could not be checkpointed");
         }
-        if !store.is_fold_due() {
+        if !store.is_checkpoint_due() {
             return;
         }
         if self.checkpointer.is_none() {

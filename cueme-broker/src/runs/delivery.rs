@@ -22,7 +22,7 @@ pub(crate) enum Undelivered {
 impl Broker {
     /// Takes a webhook in, and wakes whoever drives the run it is about.
     pub(crate) async fn take_delivery(&self, raw: RawDelivery<'_>) -> Result<(), Undelivered> {
-        let delivery = self.believe(raw).map_err(Undelivered::Refused)?;
+        let delivery = self.verify_delivery(raw).map_err(Undelivered::Refused)?;
         let (id, session) = (delivery.delivery_id.clone(), delivery.id.clone());
         let status = delivery.status.clone();
         let runs = self
@@ -42,7 +42,7 @@ impl Broker {
     }
 
     /// Checks a webhook against everything it may be signed with.
-    fn believe(&self, raw: RawDelivery<'_>) -> Result<Delivery, WebhookError> {
+    fn verify_delivery(&self, raw: RawDelivery<'_>) -> Result<Delivery, WebhookError> {
         let mut refusal = match raw.signature {
             Some(_) => WebhookError::BadSignature,
             None => WebhookError::Unsigned,

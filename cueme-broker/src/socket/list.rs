@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::connection::{Connection, Ended};
 use super::operation::{read, stopping};
 use crate::broker::blocking;
-use crate::listening::Listening;
+use crate::presence::Presence;
 use crate::store::{Reader, StoreError};
 
 /// How many items are read ahead of the caller.
@@ -20,11 +20,11 @@ pub(super) async fn one(
     missing: Failure,
     find: impl FnOnce(&Reader) -> Result<Option<CueView>, StoreError> + Send + 'static,
 ) -> Result<(), Ended> {
-    let Some(listening) = listening(connection, id).await? else {
+    let Some(presence) = presence(connection, id).await? else {
         return Ok(());
     };
     match read(&connection.broker, find).await {
-        Ok(Some(cue)) => connection.send(id, &shown(&listening, cue)).await,
+        Ok(Some(cue)) => connection.send(id, &shown(&presence, cue)).await,
         Ok(None) => connection.fail(id, missing).await,
         Err(failure) => connection.fail(id, failure).await,
     }
@@ -36,10 +36,10 @@ pub(super) async fn cues(
     id: RequestId,
     read: impl FnOnce(&Reader, &mut dyn FnMut(CueView) -> bool) -> Result<bool, StoreError> + Send + 'static,
 ) -> Result<(), Ended> {
-    let Some(listening) = listening(connection, id).await? else {
+    let Some(presence) = presence(connection, id).await? else {
         return Ok(());
     };
-    list(connection, id, read, move |cue| shown(&listening, cue)).await
+    list(connection, id, read, move |cue| shown(&presence, cue)).await
 }
 
 /// Reads items on a thread of its own and sends each as it comes.
@@ -69,18 +69,15 @@ pub(super) async fn list<T: Send + 'static>(
     }
 }
 
-fn shown(listening: &Listening, mut cue: CueView) -> Reply {
+fn shown(presence: &Presence, mut cue: CueView) -> Reply {
     cue.fit();
-    Reply::Cue(Box::new(listening.complete(cue)))
+    Reply::Cue(Box::new(presence.complete(cue)))
 }
 
 /// Looks at who listens; `None` when the caller was told that the broker stops.
-pub(super) async fn listening(
-    connection: &mut Connection,
-    id: RequestId,
-) -> Result<Option<Listening>, Ended> {
-    match Listening::look(connection.broker.engine()).await {
-        Ok(listening) => Ok(Some(listening)),
+pub(super) async fn presence(connection: &mut Connection, id: RequestId) -> Result<Option<Presence>, Ended> {
+    match Presence::read(connection.broker.engine()).await {
+        Ok(presence) => Ok(Some(presence)),
         Err(error) => connection.fail(id, stopping(&error)).await.map(|()| None),
     }
 }

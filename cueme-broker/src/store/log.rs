@@ -1,8 +1,8 @@
 //! The write-ahead log: how long it may become, and the room it has before it needs it.
 //!
-//! Whoever owns the store lets a [`Folder`] fold the log into the database beside everything else, whenever
-//! [`is_fold_due`](Store::is_fold_due) says so. What was committed meanwhile it [folds in itself](Store::fold), so that the
-//! log can begin anew; that is little. A commit does all of it only where that did not keep the log short.
+//! The engine lets a [`LogCheckpointer`] checkpoint the log beside everything else, whenever [`is_checkpoint_due`](Store::is_checkpoint_due)
+//! says so. It [checkpoints the rest](Store::checkpoint_rest), the few commits made meanwhile, itself, so that the log can restart. A commit
+//! checkpoints the whole log only where that did not keep it short.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -18,11 +18,11 @@ use super::log_damage::damage_in;
 use super::open::{BUSY_TIMEOUT, open_beside};
 use super::{Store, StoreError};
 
-/// The longest log, in pages: the commit that reaches it folds the log in, and everybody waits for that.
+/// The longest log, in pages: the commit that reaches it checkpoints, and everybody waits for that.
 const PAGES_MAX: u64 = 16_000;
-/// Before that it is folded in beside everything else, each time it has grown by so many. On a small disk, where it may not
+/// Before that it is checkpointed beside everything else, each time it has grown by so many. On a small disk, where it may not
 /// become so long, commits do it: what they may take is known there.
-const FOLDED_EVERY: u64 = 2000;
+const CHECKPOINT_EVERY: u64 = 2000;
 /// On a small disk it takes one part in this many of what is free.
 const DISK_SHARE: u64 = 8;
 /// The same while the disk is full, so that the log stays small.
@@ -52,17 +52,17 @@ impl Store {
         Ok(())
     }
 
-    /// Says whether the log has grown so much since it last said so that it is to be folded in.
-    pub fn is_fold_due(&self) -> bool {
-        self.log.is_fold_due()
+    /// Says whether the log has grown enough for a checkpoint since it last said so.
+    pub fn is_checkpoint_due(&self) -> bool {
+        self.log.is_checkpoint_due()
     }
 
-    /// Folds in what no reader stands in the way of. The log begins anew with the next commit, if that was all.
-    pub fn fold(&self) -> Result<(), StoreError> {
-        fold(&self.connection)
+    /// Checkpoints the pages that no reader holds back. The log restarts with the next commit, if those were all.
+    pub fn checkpoint_rest(&self) -> Result<(), StoreError> {
+        checkpoint(&self.connection)
     }
 
-    /// Folds the write-ahead log into the database and empties it, unless a reader still needs it.
+    /// Checkpoints the write-ahead log and truncates it, unless a reader still needs it.
     ///
     /// Returns whether it is empty. What was erased from the database stays readable in the log until then.
     pub fn empty_log(&self) -> Result<bool, StoreError> {
@@ -119,7 +119,7 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Follows the log of a connection, which folds it in by itself when it has become too long.
+    /// Follows the log of a connection, which checkpoints by itself when it has become too long.
     pub(super) fn of(connection: &mut Connection, path: &Path) -> rusqlite::Result<Arc<Self>> {
         let gauge = Arc::new(Self {
             pages: AtomicU64::new(0),
@@ -143,38 +143,38 @@ impl Gauge {
         pages >= self.pages_max.load(Ordering::Relaxed)
     }
 
-    fn is_fold_due(&self) -> bool {
+    fn is_checkpoint_due(&self) -> bool {
         let pages = self.pages.load(Ordering::Relaxed);
         let due_at = self.due_at.load(Ordering::Relaxed);
         // A log that is shorter than it was has begun anew.
-        let folded = if pages < due_at { 0 } else { due_at };
-        let is_due = pages - folded >= FOLDED_EVERY;
+        let checkpointed = if pages < due_at { 0 } else { due_at };
+        let is_due = pages - checkpointed >= CHECKPOINT_EVERY;
         self.due_at
-            .store(if is_due { pages } else { folded }, Ordering::Relaxed);
+            .store(if is_due { pages } else { checkpointed }, Ordering::Relaxed);
         is_due
     }
 }
 
-/// Folds the log into the database, on a connection of its own.
+/// Checkpoints the log, on a connection of its own.
 #[derive(Debug)]
-pub struct Folder {
+pub struct LogCheckpointer {
     connection: Connection,
 }
 
-impl Folder {
+impl LogCheckpointer {
     /// Opens a database that is in use.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = open_beside(path)?;
         Ok(Self { connection })
     }
 
-    /// Folds in what no reader stands in the way of; whoever writes meanwhile goes on.
-    pub fn fold(&self) -> Result<(), StoreError> {
-        fold(&self.connection)
+    /// Checkpoints the pages that no reader holds back; writers go on meanwhile.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        checkpoint(&self.connection)
     }
 }
 
-fn fold(connection: &Connection) -> Result<(), StoreError> {
+fn checkpoint(connection: &Connection) -> Result<(), StoreError> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     Ok(())
 }
@@ -297,32 +297,35 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_folded_in_whenever_it_is_due_begins_anew_whoever_commits_meanwhile() {
+    fn a_log_that_is_checkpointed_whenever_it_is_due_restarts_whoever_commits_meanwhile() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cueme.db");
         let store = Store::open(&path, Synchronous::Full, true).unwrap();
-        let folder = Folder::open(&path).unwrap();
-        let (mut agents, mut folds, mut longest) = (0, 0, 0);
+        let checkpointer = LogCheckpointer::open(&path).unwrap();
+        let (mut agents, mut checkpoints, mut longest) = (0, 0, 0);
         let mut join_another = || {
             agents += 1;
             join(&store, agents);
             longest = longest.max(length_of_log(&store));
         };
-        while folds < 3 {
+        while checkpoints < 3 {
             join_another();
-            if store.is_fold_due() {
-                folder.fold().unwrap();
+            if store.is_checkpoint_due() {
+                checkpointer.checkpoint().unwrap();
                 join_another();
-                store.fold().unwrap();
-                folds += 1;
+                store.checkpoint_rest().unwrap();
+                checkpoints += 1;
             }
         }
-        assert!((FOLDED_EVERY..FOLDED_EVERY + 100).contains(&longest), "{longest}");
+        assert!(
+            (CHECKPOINT_EVERY..CHECKPOINT_EVERY + 100).contains(&longest),
+            "{longest}"
+        );
         assert_eq!(agents_after_a_crash(directory.path()), agents);
     }
 
     #[test]
-    fn a_log_that_nobody_folds_in_is_folded_in_by_the_commit_that_makes_it_too_long() {
+    fn a_log_that_nobody_checkpoints_is_by_the_commit_that_makes_it_too_long() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(&directory.path().join("cueme.db"), Synchronous::Full, true).unwrap();
         store.log.pages_max.store(100, Ordering::Relaxed);
@@ -356,13 +359,13 @@ mod tests {
     }
 
     #[test]
-    fn folding_is_due_each_time_the_log_has_grown_enough() {
+    fn a_checkpoint_is_due_each_time_the_log_has_grown_enough() {
         let gauge = Gauge {
             pages: AtomicU64::new(0),
             pages_max: AtomicU64::new(PAGES_MAX),
             due_at: AtomicU64::new(0),
         };
-        let is_due_at = |pages| !gauge.is_full_with(pages) && gauge.is_fold_due();
+        let is_due_at = |pages| !gauge.is_full_with(pages) && gauge.is_checkpoint_due();
         assert!(!is_due_at(1999));
         assert!(is_due_at(2100));
         assert!(!is_due_at(4099), "it was said at 2100");

@@ -44,7 +44,7 @@ pub use door::{Device, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace};
 pub use error::StoreError;
 pub use load::Remembered;
-pub use log::Folder;
+pub use log::LogCheckpointer;
 pub(crate) use log::has_log;
 pub use log_damage::damage_in;
 pub use maintain::{CheckReport, void_access};

@@ -17,8 +17,8 @@ use super::snapshot::agent_cards;
 use super::state::{Shared, Web};
 use super::uploads::upload_url;
 use super::view::{AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES, Reading};
-use crate::listening::Listening;
 use crate::policy::{Policy, stopped};
+use crate::presence::Presence;
 use crate::store::{DraftPlace, HistoryQuery, Reader, StoreError};
 
 /// How many questions a page of a timeline has.
@@ -102,12 +102,12 @@ pub(super) async fn cue(State(web): State<Shared>, At(id): At<CueId>) -> Result<
 
 /// Reads one question whole.
 async fn whole(web: &Web, id: CueId) -> Result<Option<Cue>, ApiError> {
-    let listening = Listening::look(web.broker.engine()).await?;
+    let presence = Presence::read(web.broker.engine()).await?;
     let config = web.broker.config();
     web.read(move |reader| {
         let found = reader.cue(id)?;
         found
-            .map(|cue| show(reader, cue, &listening, &config.policy, PART_BYTES))
+            .map(|cue| show(reader, cue, &presence, &config.policy, PART_BYTES))
             .transpose()
     })
     .await
@@ -121,7 +121,7 @@ pub(super) async fn timeline(
 ) -> Result<Json<Timeline>, ApiError> {
     web.broker.engine().human_seen();
     one(&web, agent.clone()).await?;
-    let listening = Listening::look(web.broker.engine()).await?;
+    let presence = Presence::read(web.broker.engine()).await?;
     let history = HistoryQuery {
         agent: Some(agent),
         search: None,
@@ -133,7 +133,7 @@ pub(super) async fn timeline(
         let mut cues = Vec::new();
         let mut failed = None;
         let more = reader.history(&history, |cue| {
-            match show(reader, cue, &listening, &config.policy, FOLDED_BYTES) {
+            match show(reader, cue, &presence, &config.policy, FOLDED_BYTES) {
                 Ok(cue) => {
                     cues.push(cue);
                     true
@@ -153,7 +153,7 @@ pub(super) async fn timeline(
 fn show(
     reader: &Reader,
     cue: CueView,
-    listening: &Listening,
+    presence: &Presence,
     policies: &[Policy],
     bytes_max: usize,
 ) -> Result<Cue, StoreError> {
@@ -164,7 +164,7 @@ fn show(
     };
     let attach = |attachment| attachment_shown(reader, attachment);
     let stopped = stopped(reader, &cue, policies)?;
-    Ok(Cue::new(cue, listening, bytes_max, draft, stopped, attach))
+    Ok(Cue::new(cue, presence, bytes_max, draft, stopped, attach))
 }
 
 fn attachment_shown(reader: &Reader, attachment: Attachment) -> AttachmentShown {
@@ -252,7 +252,7 @@ pub(super) async fn search(
         Some(agent) => Some(agent.parse().map_err(|_| ApiError::unknown_agent())?),
         None => None,
     };
-    let listening = Listening::look(web.broker.engine()).await?;
+    let presence = Presence::read(web.broker.engine()).await?;
     let limit = limit(query.limit, SEARCH_DEFAULT);
     let (words, is_everywhere, is_first) = (query.q, agent.is_none(), query.before.is_none());
     let (matches, mut found) = web
@@ -280,7 +280,7 @@ pub(super) async fn search(
     let cues = found
         .into_iter()
         .map(|(row, snippet)| FoundCue {
-            card: CueCard::new(row, &listening),
+            card: CueCard::new(row, &presence),
             snippet: super::markdown::visible(&snippet).into_owned(),
         })
         .collect();

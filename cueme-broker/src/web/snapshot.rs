@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::state::{Shared, Web};
 use super::view::{AgentCard, CueCard, When};
 use crate::broker::wall_clock;
-use crate::listening::Listening;
+use crate::presence::Presence;
 use crate::store::{CueRow, Reader, StoreError};
 
 /// Everything the page begins with.
@@ -89,12 +89,9 @@ pub(super) async fn agents(State(web): State<Shared>) -> Result<Json<Agents>, Ap
 
 /// Returns all questions that can be answered, oldest first.
 pub(super) async fn open_cues(State(web): State<Shared>) -> Result<Json<OpenCues>, ApiError> {
-    let listening = Listening::look(web.broker.engine()).await?;
+    let presence = Presence::read(web.broker.engine()).await?;
     let rows = web.read(|reader| reader.answerable(None)).await?;
-    let cues = rows
-        .into_iter()
-        .map(|row| CueCard::new(row, &listening))
-        .collect();
+    let cues = rows.into_iter().map(|row| CueCard::new(row, &presence)).collect();
     Ok(Json(OpenCues { cues }))
 }
 
@@ -105,14 +102,14 @@ pub(super) async fn status(State(web): State<Shared>) -> Result<Json<Status>, Ap
 
 /// Puts together all agents, or one.
 pub(super) async fn agent_cards(web: &Web, agent: Option<AgentId>) -> Result<Vec<AgentCard>, ApiError> {
-    let listening = Listening::look(web.broker.engine()).await?;
-    web.read(move |reader| cards(reader, &listening, agent.as_ref()))
+    let presence = Presence::read(web.broker.engine()).await?;
+    web.read(move |reader| cards(reader, &presence, agent.as_ref()))
         .await
 }
 
 fn cards(
     reader: &Reader,
-    listening: &Listening,
+    presence: &Presence,
     agent: Option<&AgentId>,
 ) -> Result<Vec<AgentCard>, StoreError> {
     let pending = reader.pending(agent)?;
@@ -123,7 +120,7 @@ fn cards(
         .map(|cue| (cue.agent_id.clone(), cue))
         .collect();
     let now = wall_clock();
-    let card = |row| CueCard::new(row, listening);
+    let card = |row| CueCard::new(row, presence);
     let agents = reader.agent_rows(agent)?;
     Ok(agents
         .into_iter()

@@ -11,8 +11,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
-use crate::listening::Listening;
 use crate::policy::Policy;
+use crate::presence::Presence;
 use crate::store::{AgentRow, CueRow, Draft, MessageRow, POLICY_PREFIX};
 
 /// How much of a text one part has where a single question is shown.
@@ -373,8 +373,8 @@ fn state_of(
 
 impl CueCard {
     /// Shows a question in short, with who listens.
-    pub(super) fn new(cue: CueRow, listening: &Listening) -> Self {
-        let waiting = listening.cue(cue.cue_id);
+    pub(super) fn new(cue: CueRow, presence: &Presence) -> Self {
+        let waiting = presence.cue(cue.cue_id);
         let asks = match (cue.kind, cue.payload_type.as_deref()) {
             (Kind::Pause, _) => CueType::Pause,
             (Kind::Cue, Some("choice")) => CueType::Choice,
@@ -418,7 +418,7 @@ impl Cue {
     /// Shows a question whole, its texts cut at `bytes_max`.
     pub(super) fn new(
         cue: CueView,
-        listening: &Listening,
+        presence: &Presence,
         bytes_max: usize,
         draft: Option<Draft>,
         stopped: Option<&Policy>,
@@ -447,7 +447,7 @@ impl Cue {
             damaged: cue.damaged,
         };
         Self {
-            card: CueCard::new(row, listening),
+            card: CueCard::new(row, presence),
             prompt: Markup::folded(&cue.prompt, cue.origin.into(), bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
             in_run: cue.in_run,

@@ -4,11 +4,11 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{AgentView, Reply};
 
 use crate::socket::connection::{Connection, Ended};
-use crate::socket::list::{list, listening};
+use crate::socket::list::{list, presence};
 
 /// Lists the agents.
 pub(in crate::socket) async fn agents(connection: &mut Connection, id: RequestId) -> Result<(), Ended> {
-    let Some(listening) = listening(connection, id).await? else {
+    let Some(presence) = presence(connection, id).await? else {
         return Ok(());
     };
     list(
@@ -16,7 +16,7 @@ pub(in crate::socket) async fn agents(connection: &mut Connection, id: RequestId
         id,
         |reader, visit: &mut dyn FnMut(AgentView) -> bool| reader.agents(visit).map(|()| false),
         move |mut agent| {
-            agent.waiting = listening.agent(&agent.agent_id);
+            agent.waiting = presence.agent(&agent.agent_id);
             Reply::Agent(Box::new(agent))
         },
     )

@@ -54,7 +54,7 @@ impl Agent for Driven {
     ) -> TurnReport {
         self.take_over();
         *self.human.turn.lock().unwrap_or_else(PoisonError::into_inner) = Some(nonce.to_owned());
-        let mut listening = Listening {
+        let mut listening = EventSink {
             sink,
             identity: &mut self.identity,
         };
@@ -70,12 +70,12 @@ impl Agent for Driven {
 }
 
 /// Passes everything on, and hears which chat this is.
-struct Listening<'a> {
+struct EventSink<'a> {
     sink: &'a mut (dyn Sink + Send),
     identity: &'a mut Identity,
 }
 
-impl Sink for Listening<'_> {
+impl Sink for EventSink<'_> {
     fn item(&mut self, item: Item<'_>) {
         if let Item::Note(Note::Session { id, .. }) = &item {
             self.identity.learn(id);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::{Folder, Store, StoreError, Synchronous};
+use cueme_broker::store::{LogCheckpointer, Store, StoreError, Synchronous};
 use cueme_tests::Random;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -147,8 +147,8 @@ impl Little {
             // A checkpoint that fails is tried again by the next one, here and there.
             let _ = match self.random.below(3) {
                 0 => store.checkpoint(),
-                1 => store.fold(),
-                _ => Folder::open(store.path()).and_then(|folder| folder.fold()),
+                1 => store.checkpoint_rest(),
+                _ => LogCheckpointer::open(store.path()).and_then(|checkpointer| checkpointer.checkpoint()),
             };
         }
         let mut works = Vec::new();
@@ -170,7 +170,7 @@ impl Little {
     }
 
     /// Folds the log into the file.
-    pub(crate) fn fold_log(&self) {
+    pub(crate) fn checkpoint_log(&self) {
         let folded = self.core.store().map(Store::checkpoint);
         assert!(matches!(folded, Some(Ok(()))), "{folded:?}");
     }

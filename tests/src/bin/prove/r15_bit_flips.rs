@@ -100,7 +100,7 @@ fn prepare(random: &mut Random) -> Result<(Image, Vec<Known>), NotRun> {
         assert!(matches!(replies.first(), Some(Reply::Decided(_))), "{replies:?}");
         if number == ANSWERED / 2 {
             // Half of it is in the file, the rest in the log.
-            little.fold_log();
+            little.checkpoint_log();
         }
         known.push(Known {
             agent: agent.clone(),

@@ -1,4 +1,4 @@
-//! Who listens for outcomes right now: the one thing about questions that is not on disk.
+//! Presence: which clients wait for outcomes right now, the one thing about questions that is not on disk.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,27 @@ use protocol_spec::message::CueView;
 use crate::engine::{EngineError, EngineHandle};
 use crate::machine::Waiting;
 
-/// Who listens, by question and by agent.
+/// The clients that wait, by question and by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Listening {
+pub(crate) struct Presence {
     cues: HashMap<CueId, Waiting>,
     agents: HashMap<AgentId, u32>,
 }
 
-impl Listening {
-    /// Looks at who listens now.
-    pub(crate) async fn look(engine: &EngineHandle) -> Result<Self, EngineError> {
+impl Presence {
+    /// Reads the presence from the engine.
+    pub(crate) async fn read(engine: &EngineHandle) -> Result<Self, EngineError> {
         engine
             .look(|core| {
                 let machine = core.machine();
-                let mut listening = Self::default();
+                let mut presence = Self::default();
                 for (id, cue) in machine.live_cues() {
                     if let Some(waiting) = machine.waiting(*id) {
-                        *listening.agents.entry(cue.agent.clone()).or_default() += waiting.clients;
-                        listening.cues.insert(*id, waiting);
+                        *presence.agents.entry(cue.agent.clone()).or_default() += waiting.clients;
+                        presence.cues.insert(*id, waiting);
                     }
                 }
-                listening
+                presence
             })
             .await
     }
@@ -38,7 +38,7 @@ impl Listening {
         self.agents.get(agent).copied().unwrap_or(0)
     }
 
-    /// Returns who listens for a question's outcome.
+    /// Returns who waits for a question's outcome.
     pub(crate) fn cue(&self, cue: CueId) -> Waiting {
         self.cues.get(&cue).copied().unwrap_or(Waiting {
             clients: 0,
@@ -46,7 +46,7 @@ impl Listening {
         })
     }
 
-    /// Adds who listens to what is on disk.
+    /// Adds presence to a question as it is on disk.
     pub(crate) fn complete(&self, mut cue: CueView) -> CueView {
         let waiting = self.cue(cue.cue_id);
         cue.waiting = waiting.clients;
