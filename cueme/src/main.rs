@@ -11,7 +11,9 @@ mod command;
 mod dialogue;
 mod display;
 
+mod agent_output;
 mod duration;
+mod environment;
 mod error;
 mod host_session;
 mod input;
@@ -19,8 +21,6 @@ mod log_file;
 mod output;
 mod process_tree;
 mod runs;
-mod surroundings;
-mod told;
 mod wording;
 
 use std::process::ExitCode;

@@ -10,9 +10,9 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::id::RuntimeTag;
 
 use crate::duration::parse_duration;
+use crate::environment;
 use crate::error::CliError;
 use crate::output;
-use crate::surroundings;
 
 /// The variable by which whoever starts the agent sets the budget.
 const VARIABLE: &str = "CUEME_WAIT";
@@ -23,7 +23,7 @@ const MARGIN_MAX: Duration = Duration::from_secs(10);
 
 /// Returns the budget set in the environment; the outer `None` means that none is set, the inner that there is no limit.
 pub(super) fn from_environment() -> Result<Option<Option<Duration>>, CliError> {
-    let Some(text) = surroundings::variable(VARIABLE) else {
+    let Some(text) = environment::variable(VARIABLE) else {
         return Ok(None);
     };
     match parse_duration(&text) {

@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::signals::{Signal, Signals};
 use super::start::is_older;
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// How many bytes are read at once.
 const PIECE_BYTES: usize = 16 * 1024;
@@ -135,7 +135,7 @@ impl Session {
 
     /// Asks an outdated broker to leave in favour of this program, and waits until it has closed the connection.
     pub(super) fn retire(mut self) -> Result<(), Lost> {
-        let executable = surroundings::executable().map_err(Lost::Gone)?;
+        let executable = environment::executable().map_err(Lost::Gone)?;
         let request = Request::Retire(Retire {
             version: PROGRAM.to_owned(),
             executable: executable.to_string_lossy().into_owned(),

@@ -20,8 +20,8 @@ use semver::Version;
 
 use super::connect::connect;
 use super::trust::{check_directory, check_file, is_own_file, is_safe_program};
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// How long a broker may take from its start until it accepts; it may have a large database to check.
 const READY_WAIT_MAX: Duration = Duration::from_secs(60);
@@ -201,7 +201,7 @@ fn last_words(said: &str) -> (Option<&str>, Option<&str>) {
 /// An older program must not serve a newer database. Where the newer one is gone, ours is started and refuses a schema
 /// that it does not know. A record or a program that somebody else could have written is as good as gone.
 fn executable_for(places: &Places) -> Result<PathBuf, CliError> {
-    let ours = surroundings::executable().map_err(|error| {
+    let ours = environment::executable().map_err(|error| {
         CliError::no_broker(format!("could not find the program that runs right now: {error}"))
             .with_hint("start the broker yourself with `cueme broker run`")
     })?;
@@ -281,7 +281,7 @@ mod tests {
             config: home.path().join("config.toml"),
             log_dir: home.path().join("logs"),
         };
-        let ours = surroundings::executable().unwrap();
+        let ours = environment::executable().unwrap();
         assert_eq!(executable_for(&places).unwrap(), ours);
         let other = home.path().join("other-cueme");
         std::fs::write(&other, "").unwrap();

@@ -10,8 +10,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
@@ -42,7 +42,7 @@ pub(super) fn check_directory(directory: &Path) -> Result<(), CliError> {
 /// Refuses a file or a link of somebody else; a missing one is fine.
 pub(super) fn check_file(path: &Path) -> Result<(), CliError> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.uid() != surroundings::uid() => Err(foreign(path, &found, "the file")),
+        Ok(found) if found.uid() != environment::uid() => Err(foreign(path, &found, "the file")),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn check_file(path: &Path) -> Result<(), CliError> {
 pub(super) fn is_own_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         found.is_file()
-            && found.uid() == surroundings::uid()
+            && found.uid() == environment::uid()
             && found.mode() & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL) == 0
     })
 }
@@ -73,7 +73,7 @@ pub(super) fn check_peer(stream: impl AsFd, socket: &Path) -> Result<(), CliErro
             socket.display()
         ))
     })?;
-    if peer == surroundings::uid() {
+    if peer == environment::uid() {
         return Ok(());
     }
     Err(CliError::no_broker(format!(
@@ -131,7 +131,7 @@ fn check_above(above: &Path) -> Result<(), CliError> {
 
 fn check_own(named: &Path, real: &Path) -> Result<(), CliError> {
     let found = fs::metadata(real).map_err(|error| CliError::io("look at", named, &error))?;
-    if found.uid() != surroundings::uid() {
+    if found.uid() != environment::uid() {
         return Err(foreign(named, &found, "the directory"));
     }
     if found.is_dir() && found.mode() & OPEN_TO_OTHERS != 0 {
@@ -153,12 +153,12 @@ fn foreign(path: &Path, found: &Metadata, what: &str) -> CliError {
 
 fn is_ours_or_system(found: &Metadata) -> bool {
     let owner = found.uid();
-    owner == ROOT || owner == surroundings::uid() || is_unmapped(owner)
+    owner == ROOT || owner == environment::uid() || is_unmapped(owner)
 }
 
 /// Many systems give each user a group of their own, with the same number, and let it write.
 fn is_own_group(found: &Metadata) -> bool {
-    found.gid() == surroundings::uid() || found.gid() == ROOT
+    found.gid() == environment::uid() || found.gid() == ROOT
 }
 
 /// Says whether a user namespace hides the owner, as sandboxes do: there the system's own directories belong to the

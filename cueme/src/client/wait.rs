@@ -21,9 +21,9 @@ use super::budget;
 use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
+use crate::agent_output::{Form, Rested};
 use crate::error::CliError;
-use crate::told::{Form, Rested};
-use crate::{host_session, output, surroundings, wording};
+use crate::{environment, host_session, output, wording};
 
 /// How long the broker may take to note that a wait ends; the runtime's own ceiling is near by then.
 const REST_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -87,7 +87,7 @@ impl Asker {
 impl Question {
     /// Encodes the agent's own question under a key of its own, marked with the turn it runs in.
     pub(crate) fn encode(self) -> Result<Call, CliError> {
-        self.encode_as(mint(), Origin::Agent, surroundings::variable(TURN_ENV))
+        self.encode_as(mint(), Origin::Agent, environment::variable(TURN_ENV))
     }
 
     /// Encodes the question under this key; whoever asks it again under the same one means the same question.
@@ -140,7 +140,7 @@ impl Call {
                 cue,
                 deadline: budget.and_then(|budget| started.checked_add(budget)),
             },
-            nonce: surroundings::variable(TURN_ENV),
+            nonce: environment::variable(TURN_ENV),
             asker,
         })
     }

@@ -8,11 +8,11 @@ use crate::cli::AgentsArgs;
 use crate::client::{expect_reply, list};
 use crate::display::{Paint, ago, now, pad, shorten, visible_line};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &AgentsArgs) -> Result<Exit, CliError> {
     let mut agents: Vec<AgentView> = Vec::new();
-    list(&surroundings::places()?, &Request::Agents(Nothing {}), |reply| {
+    list(&environment::places()?, &Request::Agents(Nothing {}), |reply| {
         agents.push(*expect_reply!(reply, Agent)?);
         Ok(())
     })?;

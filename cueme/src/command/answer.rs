@@ -16,13 +16,13 @@ use crate::dialogue::Dialogue;
 use crate::display::{Paint, full, now};
 use crate::error::CliError;
 use crate::input::{read_text, text_of, words_of};
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// How long an answer given in the dialogue can be taken back; the page's default.
 const UNDO_WINDOW_MS: u64 = 5000;
 
 pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let (cue, answer, hold_ms) = match (&args.cue_id, has_answer(args)) {
         (Some(cue), true) => {
             let answer = answer_of(args)?;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
     let request = GiveAnswer {
         cue,
         answer,
-        by: surroundings::user(),
+        by: environment::user(),
         hold_ms,
     };
     decided::send(&places, &Request::Answer(request))

@@ -8,14 +8,14 @@ use protocol_spec::message::{Backup, Request};
 use crate::cli::BackupArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &BackupArgs) -> Result<Exit, CliError> {
     let path = target(&args.file)?;
     let request = Request::Backup(Backup {
         path: path.to_string_lossy().into_owned(),
     });
-    let done = expect_reply!(call(&surroundings::places()?, &request)?, BackedUp)?;
+    let done = expect_reply!(call(&environment::places()?, &request)?, BackedUp)?;
     output::print_line(&format!(
         "backed up {} questions to {} ({} bytes, verified)",
         done.cues, done.path, done.bytes

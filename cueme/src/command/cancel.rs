@@ -5,15 +5,15 @@ use protocol_spec::message::{Cancel, Request};
 
 use super::decided;
 use crate::cli::CancelArgs;
+use crate::environment;
 use crate::error::CliError;
 use crate::input::{text_of, words_of};
-use crate::surroundings;
 
 pub(super) fn run(args: &CancelArgs) -> Result<Exit, CliError> {
     let cancel = Cancel {
         cue: args.cue_id.clone(),
         reason: text_of(&words_of(&args.reason, &args.rest), "the reason")?,
-        by: surroundings::user(),
+        by: environment::user(),
     };
-    decided::send(&surroundings::places()?, &Request::Cancel(cancel))
+    decided::send(&environment::places()?, &Request::Cancel(cancel))
 }

@@ -8,12 +8,12 @@ use protocol_spec::id::AgentId;
 use protocol_spec::outcome::Kind;
 use serde_json::value::RawValue;
 
+use crate::agent_output::Form;
 use crate::cli::{CUE_CALL, CueArgs};
 use crate::client::{Question, ask_and_wait};
 use crate::error::CliError;
 use crate::input::read_stdin;
-use crate::told::Form;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
     let bytes = match &args.prompt {
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CueArgs, started: Instant) -> Result<Exit, CliError> {
     // has seen one large piece freed keeps the next ones.
     drop(text);
     drop(bytes);
-    ask_and_wait(&surroundings::places()?, call, form(args.json), started)
+    ask_and_wait(&environment::places()?, call, form(args.json), started)
 }
 
 /// Writes the envelope of a question that came in parts, so that every form accepts and refuses the same.

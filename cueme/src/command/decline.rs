@@ -5,15 +5,15 @@ use protocol_spec::message::{Decline, Request};
 
 use super::decided;
 use crate::cli::DeclineArgs;
+use crate::environment;
 use crate::error::CliError;
 use crate::input::{text_of, words_of};
-use crate::surroundings;
 
 pub(super) fn run(args: &DeclineArgs) -> Result<Exit, CliError> {
     let decline = Decline {
         cue: args.cue_id.clone(),
         reason: text_of(&words_of(&args.reason, &args.rest), "the reason")?,
-        by: surroundings::user(),
+        by: environment::user(),
     };
-    decided::send(&surroundings::places()?, &Request::Decline(decline))
+    decided::send(&environment::places()?, &Request::Decline(decline))
 }

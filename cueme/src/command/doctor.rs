@@ -18,7 +18,7 @@ use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
 use crate::display::Paint;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// Less free space than this is worth a warning, in bytes.
 const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
         "program",
         format!("cueme {PROGRAM}, protocol {PROTOCOL}"),
     ))?;
-    let places = match surroundings::places() {
+    let places = match environment::places() {
         Ok(places) => places,
         Err(error) => {
             report.add(Finding::fail(
@@ -222,7 +222,7 @@ fn check_private(what: &'static str, path: &Path, mode: u32) -> Finding {
         Ok(found) => found,
         Err(error) => return Finding::warn(what, format!("{shown}: {error}"), "a running broker creates it"),
     };
-    if found.uid() != surroundings::uid() {
+    if found.uid() != environment::uid() {
         let found = format!("{shown} belongs to user {}", found.uid());
         return Finding::fail(what, found, "set CUEME_HOME to a directory of your own");
     }

@@ -7,7 +7,7 @@ use crate::cli::HistoryArgs;
 use crate::client::{expect_reply, list};
 use crate::display::{Paint, at, decision_words, full, now, visible};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let history = History {
@@ -17,7 +17,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         before: None,
     };
     let mut cues: Vec<CueView> = Vec::new();
-    let end = list(&surroundings::places()?, &Request::History(history), |reply| {
+    let end = list(&environment::places()?, &Request::History(history), |reply| {
         cues.push(*expect_reply!(reply, Cue)?);
         Ok(())
     })?;

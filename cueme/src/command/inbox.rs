@@ -10,7 +10,7 @@ use crate::cli::InboxArgs;
 use crate::client::{Watched, expect_reply, list, watch};
 use crate::display::{Paint, card, now};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// How long to leave a broker alone that went away while it was watched.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
@@ -18,7 +18,7 @@ const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
 const TICK: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &InboxArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     if args.watch {
         return stay(&places, args.json);
     }

@@ -10,7 +10,7 @@ use crate::cli::JoinArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
 use crate::host_session::{self, Evidence};
-use crate::{output, surroundings, wording};
+use crate::{environment, output, wording};
 
 /// An agent that has joined.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) fn run(args: &JoinArgs) -> Result<Exit, CliError> {
 /// Registers an agent that lives in this runtime; in a session that has one already, returns that.
 pub(super) fn register(agent_runtime: &str, evidence: Evidence<'_>) -> Result<Registered, CliError> {
     let runtime: RuntimeTag = agent_runtime.parse()?;
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let join = Join {
         project_dir: project_dir()?,
         terminal: terminal::family().to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn register(agent_runtime: &str, evidence: Evidence<'_>) -> Result<Re
         runtime,
     };
     let language = wording::language_of(&places, &join.runtime);
-    if let Some(agent_id) = surroundings::driven_agent() {
+    if let Some(agent_id) = environment::driven_agent() {
         return Ok(Registered {
             agent_id,
             join,

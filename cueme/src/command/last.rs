@@ -6,13 +6,13 @@ use protocol_spec::message::{Last, Request};
 use crate::cli::LastArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &LastArgs) -> Result<Exit, CliError> {
     let request = Request::Last(Last {
         agent: args.agent_id.clone(),
     });
-    let cue = expect_reply!(call(&surroundings::places()?, &request)?, Cue)?;
+    let cue = expect_reply!(call(&environment::places()?, &request)?, Cue)?;
     if args.json {
         output::print_json(&cue)?;
         return Ok(Exit::Done);

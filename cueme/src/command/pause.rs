@@ -12,7 +12,7 @@ use crate::cli::PauseArgs;
 use crate::client::{Question, ask_and_wait};
 use crate::error::CliError;
 use crate::input::read_stdin;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// What the human reads when the agent gives no words.
 const DEFAULT_PROMPT: &str = "The agent has paused and waits for you to let it continue.";
@@ -28,7 +28,7 @@ pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> 
         return Ok(Exit::Done);
     }
     ask_and_wait(
-        &surroundings::places()?,
+        &environment::places()?,
         question(&args.agent_id, &prompt)?.encode()?,
         form(args.json),
         started,

@@ -6,7 +6,7 @@ use protocol_spec::exit::Exit;
 
 use super::init::parse_runtime;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// Arguments of `protocol`.
 #[derive(Debug, Args)]
@@ -57,6 +57,6 @@ pub(super) fn run(args: &ProtocolArgs) -> Result<Exit, CliError> {
 pub(super) fn locale() -> Language {
     ["LC_ALL", "LC_MESSAGES", "LANG"]
         .into_iter()
-        .find_map(surroundings::variable)
+        .find_map(environment::variable)
         .map_or(Language::English, |locale| Language::from_locale(&locale))
 }

@@ -11,10 +11,10 @@ use crate::cli::PurgeArgs;
 use crate::client::{call, expect_reply};
 use crate::duration::parse_duration;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &PurgeArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let age = age(args, &places)?;
     let request = Request::Purge(Purge {
         older_than_ms: u64::try_from(age.as_millis()).unwrap_or(u64::MAX),

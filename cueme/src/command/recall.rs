@@ -8,7 +8,7 @@ use crate::cli::RecallArgs;
 use crate::client::{call, expect_reply};
 use crate::display::visible_line;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
     let hints = args.hints.join(" ");
@@ -36,7 +36,7 @@ pub(super) fn find(hints: &str) -> Result<Recalled, CliError> {
         hints: hints.to_owned(),
         project_dir: project_dir().ok(),
     };
-    let reply = call(&surroundings::places()?, &Request::Recall(recall))?;
+    let reply = call(&environment::places()?, &Request::Recall(recall))?;
     expect_reply!(reply, Recalled)
 }
 

@@ -19,10 +19,10 @@ use crate::cli::RestoreArgs;
 use crate::client::{call, expect_reply, lock_start};
 use crate::display::now;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let report = verify(&args.file)?;
     let kept = {
         let _start = lock_start(&places)?;

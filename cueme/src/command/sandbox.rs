@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use protocol_spec::exit::Exit;
 use tempfile::TempDir;
 
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// How long a question may take until it appears in the inbox.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(20);
@@ -159,7 +159,7 @@ impl Drop for Waiting {
 }
 
 fn executable() -> Result<PathBuf, CliError> {
-    surroundings::executable()
+    environment::executable()
         .map_err(|error| CliError::new(Exit::Io, format!("could not find this program: {error}")))
 }
 

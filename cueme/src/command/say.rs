@@ -7,7 +7,7 @@ use crate::cli::SayArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
 use crate::input::{text_of, words_of};
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &SayArgs) -> Result<Exit, CliError> {
     let text =
@@ -25,9 +25,9 @@ pub(super) fn run(args: &SayArgs) -> Result<Exit, CliError> {
         agent: args.agent_id.clone(),
         text,
         purpose,
-        by: surroundings::user(),
+        by: environment::user(),
     };
-    let said = expect_reply!(call(&surroundings::places()?, &Request::Say(say))?, Said)?;
+    let said = expect_reply!(call(&environment::places()?, &Request::Say(say))?, Said)?;
     output::print_line(&words(&said, purpose))?;
     Ok(Exit::Done)
 }

@@ -8,13 +8,13 @@ use crate::cli::ShowArgs;
 use crate::client::{call, expect_reply};
 use crate::display::{Paint, full, now};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
     let request = Request::Seen(Show {
         cue: args.cue_id.clone(),
     });
-    let cue = expect_reply!(call(&surroundings::places()?, &request)?, Cue)?;
+    let cue = expect_reply!(call(&environment::places()?, &request)?, Cue)?;
     let text = if args.json {
         output::json_line(&cue)?
     } else {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::environment::variable;
 use crate::process_tree::ancestors;
-use crate::surroundings::variable;
 
 /// How many ancestors of this process are looked at: a shell may stand behind a wrapper or two.
 const ANCESTORS_MAX: usize = 4;

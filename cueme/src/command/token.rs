@@ -6,7 +6,7 @@ use protocol_spec::message::{MintToken, Request, TokenScope};
 use crate::cli::{Scope, TokenArgs};
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     let scope = match (args.scope, &args.agent) {
@@ -26,7 +26,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
         agent: args.agent.clone(),
         name: args.name.clone(),
     };
-    let made = expect_reply!(call(&surroundings::places()?, &Request::Token(mint))?, Token)?;
+    let made = expect_reply!(call(&environment::places()?, &Request::Token(mint))?, Token)?;
     // Alone on stdout, so that a script can take it; it is shown this once.
     output::print_line(&made.token)?;
     output::tell(&format!(

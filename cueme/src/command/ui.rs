@@ -8,7 +8,7 @@ use protocol_spec::message::{Request, WebLink};
 use crate::cli::UiArgs;
 use crate::client::{call, expect_reply};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// What opens a link, by what systems are called; the first that starts wins.
 const OPENERS: &[&str] = &["xdg-open", "open", "wslview"];
@@ -17,7 +17,7 @@ pub(super) fn run(args: &UiArgs) -> Result<Exit, CliError> {
     let link = WebLink {
         name: args.name.clone(),
     };
-    let url = expect_reply!(call(&surroundings::places()?, &Request::WebLink(link))?, WebLink)?.url;
+    let url = expect_reply!(call(&environment::places()?, &Request::WebLink(link))?, WebLink)?.url;
     if args.print_url {
         output::print_line(&url)?;
         return Ok(Exit::Done);

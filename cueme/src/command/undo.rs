@@ -9,13 +9,13 @@ use crate::cli::UndoArgs;
 use crate::client::{call, expect_reply, list};
 use crate::display::{now, visible};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// How many of the newest questions are searched for an answer that can be taken back.
 const SEARCHED_MAX: u32 = 200;
 
 pub(super) fn run(args: &UndoArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let cue = match &args.cue_id {
         Some(cue) => cue.clone(),
         None => newest_held(&places)?,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use protocol_spec::answer::ANSWER_BYTES_MAX;
 
-use crate::surroundings::variable;
+use crate::environment::variable;
 
 /// The editor that every Unix has.
 const EDITOR_DEFAULT: &str = "vi";

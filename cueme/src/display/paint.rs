@@ -1,7 +1,7 @@
 //! Colours, for terminals whose owner wants them.
 
+use crate::environment::variable;
 use crate::output;
-use crate::surroundings::variable;
 
 /// Paints text, or leaves it alone.
 #[derive(Debug, Clone, Copy)]

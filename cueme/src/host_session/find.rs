@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::choose::{Call, choose};
 use super::record::{self, Host, Record, space};
+use crate::environment;
 use crate::process_tree::ancestors;
-use crate::surroundings;
 
 /// The variable by which a hook tells the agent's commands which session they belong to.
 pub(crate) const SESSION_VARIABLE: &str = "CUEME_SESSION";
@@ -34,7 +34,7 @@ pub(crate) fn find(places: &Places, runtime: &str, evidence: Evidence<'_>) -> Op
     let records = record::all(places);
     let folder = std::env::current_dir().unwrap_or_default();
     let (inherited, named) = match evidence {
-        Evidence::Shell => (surroundings::variable(SESSION_VARIABLE), of_environment(runtime)),
+        Evidence::Shell => (environment::variable(SESSION_VARIABLE), of_environment(runtime)),
         Evidence::Tool(said) => {
             let mut named = Vec::new();
             texts(said, DEPTH_MAX, &mut |text| {
@@ -109,7 +109,7 @@ fn is_replacing(input: &HookInput) -> bool {
 fn of_environment(runtime: &str) -> Vec<String> {
     Runtime::from_tag(runtime)
         .and_then(|runtime| runtime.facts().session_variable)
-        .and_then(surroundings::variable)
+        .and_then(environment::variable)
         .into_iter()
         .collect()
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::client::call;
 use crate::display::now;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// Names the run, where the broker started what drives it.
 const RUN_VARIABLE: &str = "CUEME_RUN_ID";
@@ -84,7 +84,7 @@ impl Reporter {
 
 /// Returns the id of the run that this process drives.
 pub(crate) fn run_id() -> RunId {
-    let given = surroundings::variable(RUN_VARIABLE).and_then(|id| id.parse().ok());
+    let given = environment::variable(RUN_VARIABLE).and_then(|id| id.parse().ok());
     given.unwrap_or_else(|| RunId(Uuid::now_v7()))
 }
 

@@ -15,14 +15,14 @@ use super::setup::{choose, directory, load_config, runtime};
 use crate::cli::AgentDoctorArgs;
 use crate::display::{Paint, pad, visible_line};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// What the trial turn asks.
 const TRIAL_PROMPT: &str = "Reply with the single word: ready";
 const WHAT_COLUMNS: usize = 12;
 
 pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
-    let config = load_config(&surroundings::places()?)?;
+    let config = load_config(&environment::places()?)?;
     let spec = config.spec(&choose(&config, None)?.model).unwrap_or_default();
     let runtime = runtime()?;
     let mut findings = if spec.prompt_as_arg {
@@ -54,8 +54,8 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
 
 /// Returns the folder of the CLI's configuration.
 fn cursor_home() -> PathBuf {
-    let named = surroundings::variable("CURSOR_CONFIG_DIR").map(PathBuf::from);
-    let home = || PathBuf::from(surroundings::variable("HOME").unwrap_or_default()).join(".cursor");
+    let named = environment::variable("CURSOR_CONFIG_DIR").map(PathBuf::from);
+    let home = || PathBuf::from(environment::variable("HOME").unwrap_or_default()).join(".cursor");
     named.unwrap_or_else(home)
 }
 

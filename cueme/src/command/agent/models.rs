@@ -8,10 +8,10 @@ use super::setup::{command_of, load_config, program, runtime};
 use crate::cli::AgentModelsArgs;
 use crate::display::visible_line;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &AgentModelsArgs) -> Result<Exit, CliError> {
-    let config = load_config(&surroundings::places()?)?;
+    let config = load_config(&environment::places()?)?;
     let program = program(&command_of(&config)?)?;
     let lines = runtime()?
         .block_on(models(&program))

@@ -7,10 +7,10 @@ use super::failed::failed;
 use super::setup::{command_of, directory, load_config, program, runtime};
 use crate::cli::AgentNewChatArgs;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &AgentNewChatArgs) -> Result<Exit, CliError> {
-    let config = load_config(&surroundings::places()?)?;
+    let config = load_config(&environment::places()?)?;
     let program = program(&command_of(&config)?)?;
     let cwd = directory(args.cwd.as_deref())?;
     let id = runtime()?

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use protocol_spec::endpoint::Places;
 
-use crate::surroundings;
+use crate::environment;
 
 /// The folder with the link, in the data directory.
 const FOLDER: &str = "bin";
@@ -20,7 +20,7 @@ pub(super) fn search_path(places: &Places) -> Option<String> {
     let folder = places.data_dir.join(FOLDER);
     link(&folder).ok()?;
     let folder = folder.to_str()?;
-    Some(match surroundings::variable("PATH") {
+    Some(match environment::variable("PATH") {
         Some(path) => format!("{folder}:{path}"),
         None => folder.to_owned(),
     })
@@ -28,7 +28,7 @@ pub(super) fn search_path(places: &Places) -> Option<String> {
 
 /// Returns the absolute paths of this program.
 pub(super) fn own_programs() -> Vec<String> {
-    let program = surroundings::executable().ok();
+    let program = environment::executable().ok();
     program
         .and_then(|program| program.to_str().map(str::to_owned))
         .into_iter()
@@ -37,7 +37,7 @@ pub(super) fn own_programs() -> Vec<String> {
 
 /// Makes the link, or leads it to this program, in one step: another agent may be using it.
 fn link(folder: &Path) -> io::Result<()> {
-    let (program, link) = (surroundings::executable()?, folder.join(PROGRAM));
+    let (program, link) = (environment::executable()?, folder.join(PROGRAM));
     if std::fs::read_link(&link).is_ok_and(|target| target == program) {
         return Ok(());
     }

@@ -33,7 +33,7 @@ use crate::client::{call, expect_reply};
 use crate::command::{chats, terminal};
 use crate::error::CliError;
 use crate::input::text_of;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// The runtime an agent of this command joins as.
 const RUNTIME: &str = "cursor";
@@ -45,7 +45,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     let prompt = prompt.ok_or_else(|| {
         CliError::usage("the task is empty").with_hint("run `cueme agent run \"what to do\"`")
     })?;
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let cwd = directory(args.cwd.as_deref())?;
     let chats = ChatsRoot::from_env().ok();
     let resume = args
@@ -81,7 +81,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     if let Some(human) = &human {
         agent.human_time = Some(Arc::new(human.clone()));
         let id = human.agent_id.to_string();
-        agent.env.insert(surroundings::AGENT_VARIABLE.to_owned(), id);
+        agent.env.insert(environment::AGENT_VARIABLE.to_owned(), id);
         agent
             .env
             .extend(search_path(&places).map(|path| ("PATH".to_owned(), path)));

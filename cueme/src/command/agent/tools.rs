@@ -22,8 +22,8 @@ use super::human::BrokerHuman;
 use super::path::{own_programs, search_path};
 use crate::client::{Question, Taken};
 use crate::command::{cue, pause};
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// Every name a tool can be called by.
 pub(super) const NAMES: [&str; 5] = [
@@ -42,7 +42,7 @@ pub(super) fn registry(config: &Config, human: Option<&BrokerHuman>, cwd: PathBu
     let token = config.web_search.token_env.as_deref();
     let search = WebSearch {
         endpoint: config.web_search.endpoint.clone(),
-        token: token.and_then(surroundings::variable),
+        token: token.and_then(environment::variable),
     };
     let fetch = WebFetch {
         allowed: config.web_fetch_allowed.clone(),
@@ -82,7 +82,7 @@ impl Approver for Asking {
 
     fn env(&self) -> BTreeMap<String, String> {
         let mut env = BTreeMap::from([(
-            surroundings::AGENT_VARIABLE.to_owned(),
+            environment::AGENT_VARIABLE.to_owned(),
             self.0.agent_id.to_string(),
         )]);
         env.extend(self.0.turn().map(|nonce| (TURN_ENV.to_owned(), nonce)));

@@ -4,12 +4,12 @@ use protocol_spec::exit::Exit;
 
 use super::{install, logs, restart, run as serve, status, stop};
 use crate::cli::{BrokerArgs, BrokerVerb};
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// Does what was asked of the broker.
 pub(in crate::command) fn run(args: &BrokerArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     match args.verb {
         BrokerVerb::Run { background } => serve::run(places, background),
         BrokerVerb::Status { json } => status::run(&places, json),

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use protocol_spec::exit::Exit;
 
+use crate::environment::{self, variable};
 use crate::error::CliError;
 use crate::output;
-use crate::surroundings::{self, variable};
 
 pub(super) fn run(dry_run: bool, remove: bool) -> Result<Exit, CliError> {
     let service = Service::for_this_user()?;
@@ -39,7 +39,7 @@ impl Service {
         let home = variable("HOME")
             .map(PathBuf::from)
             .ok_or_else(|| CliError::usage("HOME is not set, so there is no place for a user service"))?;
-        let executable = surroundings::executable()
+        let executable = environment::executable()
             .map_err(|error| CliError::new(Exit::Io, format!("could not find this program: {error}")))?;
         let data = variable("CUEME_HOME");
         Ok(if cfg!(target_os = "macos") {

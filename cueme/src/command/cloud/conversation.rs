@@ -9,10 +9,10 @@ use crate::cli::{CloudConversationArgs, CloudFields};
 use crate::command::agent::runtime;
 use crate::display::visible;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &CloudConversationArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let config = configured(&places, &CloudFields::default())?;
     let session = find(&places, &config, &args.id)?.session;
     let api = connect(&config, session.api)?;

@@ -8,12 +8,12 @@ use crate::cli::CloudDoctorArgs;
 use crate::command::agent::runtime;
 use crate::display::{Paint, visible_line};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &CloudDoctorArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let config = configured(&places, &args.fields)?;
-    let checks = runtime()?.block_on(diagnose(&config, &surroundings::variable, RetryPolicy::default()));
+    let checks = runtime()?.block_on(diagnose(&config, &environment::variable, RetryPolicy::default()));
     if args.json || !output::is_terminal() {
         for check in &checks {
             output::print_json(check)?;

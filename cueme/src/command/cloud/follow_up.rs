@@ -10,10 +10,10 @@ use super::settings::{configured, connect, settings};
 use crate::cli::CloudFollowUpArgs;
 use crate::command::agent::runtime;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let mut config = configured(&places, &args.fields)?;
     let known = find(&places, &config, &args.id)?;
     if config.repository.trim().is_empty() {

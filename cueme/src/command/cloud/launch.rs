@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::drive::Drive;
 use super::settings::{configured, settings};
 use crate::cli::CloudLaunchArgs;
+use crate::environment;
 use crate::error::CliError;
 use crate::input::{read_text, text_of};
-use crate::surroundings;
 
 /// What the page sends.
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Form {
 }
 
 pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let Form { prompt, config } = form(args, &places)?;
     let drive = Drive {
         places,

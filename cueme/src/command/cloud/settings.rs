@@ -9,8 +9,8 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
 use crate::cli::{CloudApiVersion, CloudFields};
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// Names another address of Cursor's API, as Cursor's own programs do.
 const BASE_URL_VARIABLE: &str = "CURSOR_BACKEND_URL";
@@ -33,7 +33,7 @@ fn lay_over(mut config: CloudConfig, fields: &CloudFields) -> CloudConfig {
     config.public_url = given(&fields.public_url, config.public_url);
     config.base_url = config
         .base_url
-        .or_else(|| surroundings::variable(BASE_URL_VARIABLE));
+        .or_else(|| environment::variable(BASE_URL_VARIABLE));
     config.poll_interval_sec = fields.poll_interval_sec.or(config.poll_interval_sec);
     config.timeout_sec = fields.timeout_sec.or(config.timeout_sec);
     config.grace_sec = fields.grace_sec.or(config.grace_sec);
@@ -54,7 +54,7 @@ fn lay_over(mut config: CloudConfig, fields: &CloudFields) -> CloudConfig {
 /// Checks a configuration and reads its secrets.
 pub(super) fn settings(config: &CloudConfig) -> Result<CloudSettings, CliError> {
     config
-        .settings(&surroundings::variable)
+        .settings(&environment::variable)
         .map_err(|error| wrong(&error))
 }
 
@@ -64,7 +64,7 @@ pub(super) fn connect(
     generation: ApiGeneration,
 ) -> Result<Box<dyn CloudApi>, CliError> {
     let key = config
-        .api_key(&surroundings::variable)
+        .api_key(&environment::variable)
         .map_err(|error| wrong(&error))?;
     let base_url = config.base_url.as_deref().filter(|url| !url.trim().is_empty());
     let base_url = base_url.unwrap_or(DEFAULT_BASE_URL);

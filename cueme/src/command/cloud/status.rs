@@ -11,7 +11,7 @@ use crate::cli::{CloudFields, CloudStatusArgs};
 use crate::command::agent::runtime;
 use crate::display::{ago, now, pad, visible_line};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 const STATUS_COLUMNS: usize = 12;
 
@@ -24,7 +24,7 @@ pub(super) fn run(args: &CloudStatusArgs) -> Result<Exit, CliError> {
 }
 
 fn one(id: &str, is_json: bool) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let config = configured(&places, &CloudFields::default())?;
     let session = find(&places, &config, id)?.session;
     let api = connect(&config, session.api)?;
@@ -69,7 +69,7 @@ fn words(agent_id: &str, state: &RunState) -> String {
 }
 
 fn all(is_json: bool) -> Result<Exit, CliError> {
-    let runs = runs(&surroundings::places()?, None)?;
+    let runs = runs(&environment::places()?, None)?;
     if runs.is_empty() {
         output::tell("no run in the cloud is known here; start one with `cueme cloud launch`");
     }

@@ -9,10 +9,10 @@ use super::settings::{configured, connect, failed};
 use crate::cli::{CloudFields, CloudStopArgs};
 use crate::command::agent::runtime;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 pub(super) fn run(args: &CloudStopArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let config = configured(&places, &CloudFields::default())?;
     let session = find(&places, &config, &args.id)?.session;
     let api = connect(&config, session.api)?;

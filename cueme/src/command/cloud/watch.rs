@@ -7,11 +7,11 @@ use super::drive::Drive;
 use super::session::find;
 use super::settings::{configured, settings};
 use crate::cli::CloudWatchArgs;
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 pub(super) fn run(args: &CloudWatchArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let mut config = configured(&places, &args.fields)?;
     let known = find(&places, &config, &args.id)?;
     config.repository.clone_from(&known.session.repository);

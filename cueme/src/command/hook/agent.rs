@@ -9,7 +9,7 @@ use super::cut::beginning;
 use crate::client::{call, expect_reply, list};
 use crate::command::terminal;
 use crate::error::CliError;
-use crate::{host_session, surroundings};
+use crate::{environment, host_session};
 
 /// How many of an agent's questions are looked at.
 const QUESTIONS_MAX: u32 = 20;
@@ -19,7 +19,7 @@ pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<Ag
     let Some(session) = &input.session else {
         return Ok(None);
     };
-    if let Some(agent) = surroundings::driven_agent() {
+    if let Some(agent) = environment::driven_agent() {
         return Ok(Some(agent));
     }
     let folder = input

@@ -14,8 +14,8 @@ use super::run::Called;
 use super::verdict::Verdict;
 use super::{agent, log, waiting};
 use crate::client::{Question, Taken, mint};
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 const APPROVAL: &str = r#"{"type":"confirm","confirm_label":"Allow","cancel_label":"Deny"}"#;
 
@@ -61,7 +61,7 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
 }
 
 fn is_ours(called: &Called<'_>, tool: &ToolCall) -> bool {
-    is_own_call(called.input.host, tool, &surroundings::own_paths())
+    is_own_call(called.input.host, tool, &environment::own_paths())
 }
 
 fn ask(

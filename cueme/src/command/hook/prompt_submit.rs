@@ -11,9 +11,9 @@ use super::close::{self, TYPED_HERE};
 use super::run::Called;
 use super::verdict::Verdict;
 use super::{agent, continuation, turn_start};
+use crate::agent_output::{self, Form};
 use crate::client::{Receipt, call, expect_reply};
 use crate::error::CliError;
-use crate::told::{self, Form};
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let input = called.input;
@@ -68,7 +68,7 @@ fn words(collected: &Collected) -> String {
         Some(messages) => Form::Text.outcome(messages) + "\n",
         None => String::new(),
     };
-    text.push_str(&told::earlier_text(&collected.earlier));
+    text.push_str(&agent_output::earlier_text(&collected.earlier));
     text
 }
 

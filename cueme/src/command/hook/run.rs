@@ -15,7 +15,7 @@ use protocol_spec::exit::Exit;
 use super::verdict::Verdict;
 use super::{gate, log, prompt_submit, session_end, session_start, stop};
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// The file to which Claude Code wants variables to be appended.
 const ENVIRONMENT_FILE_VARIABLE: &str = "CLAUDE_ENV_FILE";
@@ -44,7 +44,7 @@ pub(super) struct Called<'a> {
 }
 
 pub(in crate::command) fn run(args: &HookArgs, started: Instant) -> Result<Exit, CliError> {
-    let Ok(places) = surroundings::places() else {
+    let Ok(places) = environment::places() else {
         // Without a place for a log there is nobody to tell.
         return Ok(Exit::Done);
     };
@@ -78,11 +78,11 @@ fn read_input(args: &HookArgs) -> Result<HookInput, String> {
         .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| format!("could not read stdin: {error}"))?;
-    decode(runtime, event, &bytes, surroundings::variable).map_err(|error| error.to_string())
+    decode(runtime, event, &bytes, environment::variable).map_err(|error| error.to_string())
 }
 
 fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
-    if surroundings::variable(HOOKS_VARIABLE).as_deref() == Some("off") {
+    if environment::variable(HOOKS_VARIABLE).as_deref() == Some("off") {
         return Ok(Verdict::pass());
     }
     match called.input.event {
@@ -115,7 +115,7 @@ fn carry_out(called: &Called<'_>, verdict: Verdict) -> Exit {
 
 fn write(told: &HookOutput) -> Result<(), String> {
     if !told.environment_lines.is_empty()
-        && let Some(path) = surroundings::variable(ENVIRONMENT_FILE_VARIABLE)
+        && let Some(path) = environment::variable(ENVIRONMENT_FILE_VARIABLE)
     {
         OpenOptions::new()
             .append(true)

@@ -7,9 +7,9 @@ use adapter_core::runtime::hook::HookReply;
 use super::agent;
 use super::run::Called;
 use super::verdict::Verdict;
+use crate::environment::AGENT_VARIABLE;
 use crate::error::CliError;
 use crate::host_session::SESSION_VARIABLE;
-use crate::surroundings::AGENT_VARIABLE;
 
 pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     let input = called.input;

@@ -23,10 +23,10 @@ use super::run::Called;
 use super::verdict::Verdict;
 use super::waiting::Waiting;
 use super::{agent, close, continuation, log, turn_start};
+use crate::agent_output::{self, Form};
 use crate::client::{Call, Patience, Question, Receipt, Waited, mint, wait_for};
 use crate::display::now;
 use crate::error::CliError;
-use crate::told::{self, Form};
 
 /// Where the host does not record how the turn's last call ended, a delivery this fresh is taken for it.
 const FRESH_MS_MAX: u64 = 120_000;
@@ -217,7 +217,7 @@ fn ask(called: &Called<'_>, turn: &Turn, agent: AgentId, key: Option<&str>) -> R
         Waited::Outcome(_, receipt) => Verdict::delivering(HookReply::Pass, vec![receipt]),
         Waited::Mailbox(mailbox, receipt) => {
             withdraw(called, &mailbox);
-            answered(told::earlier_text(&mailbox.earlier), receipt)
+            answered(agent_output::earlier_text(&mailbox.earlier), receipt)
         }
         Waited::Rested(_) => Verdict::pass(),
         Waited::Stopped(_, cue) => {

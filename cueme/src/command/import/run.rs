@@ -13,7 +13,7 @@ use super::translate;
 use crate::client::{call, expect_reply};
 use crate::display::visible_line;
 use crate::error::CliError;
-use crate::{output, surroundings};
+use crate::{environment, output};
 
 /// How many records are sent at once, and how many bytes of them.
 const BATCH_RECORDS: usize = 200;
@@ -30,7 +30,7 @@ pub(crate) struct ImportArgs {
 }
 
 pub(in crate::command) fn run(args: &ImportArgs) -> Result<Exit, CliError> {
-    let places = surroundings::places()?;
+    let places = environment::places()?;
     let path = match &args.file {
         Some(path) => path.clone(),
         None => default_path()?,
@@ -80,7 +80,7 @@ pub(in crate::command) fn run(args: &ImportArgs) -> Result<Exit, CliError> {
 }
 
 fn default_path() -> Result<PathBuf, CliError> {
-    let home = surroundings::variable("HOME").ok_or_else(|| {
+    let home = environment::variable("HOME").ok_or_else(|| {
         CliError::usage("HOME is not set, so the original's database cannot be found")
             .with_hint("name the file: `cueme import <path of cue.db>`")
     })?;

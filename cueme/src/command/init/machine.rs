@@ -7,8 +7,8 @@ use adapter_core::runtime::install::{Paths, apply};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// The name of our program in the settings of runtimes.
 const PROGRAM: &str = "cueme";
@@ -39,17 +39,17 @@ impl Machine {
                     .with_hint("set HOME to your home folder")
             })?;
         apply::notice_spellings(&mut paths);
-        let executable = surroundings::executable().map_err(|error| {
+        let executable = environment::executable().map_err(|error| {
             CliError::new(
                 Exit::Io,
                 format!("could not find this program's own file: {error}"),
             )
         })?;
         Ok(Self {
-            places: surroundings::places()?,
+            places: environment::places()?,
             paths,
             executable,
-            environment: surroundings::moved_places(),
+            environment: environment::moved_places(),
         })
     }
 

@@ -6,9 +6,9 @@ use protocol_spec::answer::Answer;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
+use crate::agent_output::{Form, Rested};
 use crate::client::{Receipt, Waited};
 use crate::error::CliError;
-use crate::told::{Form, Rested};
 
 /// The largest picture that is put into a result; the path of a larger one stands in the text.
 const PICTURE_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -8,15 +8,15 @@ use rmcp::transport::stdio;
 
 use super::outgoing::Confirming;
 use super::server::Server;
+use crate::environment;
 use crate::error::CliError;
-use crate::surroundings;
 
 /// Arguments of `mcp`; there are none.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {}
 
 pub(in crate::command) fn run(_: &McpArgs) -> Result<Exit, CliError> {
-    let server = Server::new(surroundings::places()?);
+    let server = Server::new(environment::places()?);
     let failed = |why: String| CliError::new(Exit::Io, format!("could not serve MCP: {why}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -18,10 +18,10 @@ use super::content;
 use super::elicit::{self, Dialog};
 use super::server::{Server, WAITS_MAX};
 use super::tools::WaitCall;
+use crate::agent_output::Rested;
 use crate::client::{Asker, Call, Patience, Question, Receipt, Signals, Waited, wait_for};
 use crate::command::{cue, pause};
 use crate::error::CliError;
-use crate::told::Rested;
 
 /// How often a client hears that we still wait: the shortest timeout of a client that progress keeps alive is 30 s.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);

@@ -14,12 +14,12 @@ pub(crate) const AGENT_VARIABLE: &str = "CUEME_AGENT_ID";
 
 /// Returns where everything of this user lives.
 pub(crate) fn places() -> Result<Places, CliError> {
-    let surroundings = Surroundings {
+    let environment = Surroundings {
         variable: |name: &str| std::env::var_os(name),
         uid: uid(),
         is_macos: cfg!(target_os = "macos"),
     };
-    Ok(Places::find(&surroundings)?)
+    Ok(Places::find(&environment)?)
 }
 
 /// Returns the variables that moved the places of this call, as they are set.
