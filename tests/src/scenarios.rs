@@ -3,7 +3,7 @@
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 
 /// Every scenario; beside these, `replay:FILE` plays a recording.
-pub const SCENARIOS: [&str; 71] = [
+pub const SCENARIOS: [&str; 72] = [
     "simple",
     "no_usage",
     "tools",
@@ -58,6 +58,7 @@ pub const SCENARIOS: [&str; 71] = [
     "text",
     "custom",
     "custom_cancel",
+    "custom_deaf",
     "hap_ok",
     "hap_mcp",
     "hap_shell",

@@ -6,4 +6,4 @@ mod registry;
 
 pub use address::is_public;
 pub use redact::{REDACTED, is_secret_name, redact, redact_with};
-pub use registry::{Registry, Text, Tool, ToolError, ToolFuture, arguments};
+pub use registry::{Registry, Text, Tool, ToolError, ToolFuture, ToolOutput, arguments};

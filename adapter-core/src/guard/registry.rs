@@ -12,9 +12,28 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::contract::ToolSpec;
+use crate::hap::Confirmation;
 
 /// What a call of a tool becomes.
-pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<String, ToolError>> + Send + 'a>>;
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+
+/// What a tool says to the agent.
+#[derive(Debug, Default)]
+pub struct ToolOutput {
+    /// The text.
+    pub text: String,
+    /// Given once the agent has it.
+    pub confirmation: Confirmation,
+}
+
+impl From<String> for ToolOutput {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            confirmation: Confirmation::default(),
+        }
+    }
+}
 
 /// Something an agent can call.
 pub trait Tool: Send + Sync {
@@ -123,7 +142,7 @@ impl Registry {
     }
 
     /// Checks name and arguments, then runs the tool.
-    pub async fn call(&self, name: &str, args: &Value) -> Result<String, ToolError> {
+    pub async fn call(&self, name: &str, args: &Value) -> Result<ToolOutput, ToolError> {
         self.checked(name, args)?.call(args).await
     }
 
@@ -176,7 +195,7 @@ mod tests {
         }
 
         fn call<'a>(&'a self, _: &'a Value) -> ToolFuture<'a> {
-            Box::pin(async { Ok(self.0.fetch_add(1, Ordering::Relaxed).to_string()) })
+            Box::pin(async { Ok(self.0.fetch_add(1, Ordering::Relaxed).to_string().into()) })
         }
     }
 

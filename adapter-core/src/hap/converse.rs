@@ -429,7 +429,7 @@ impl Sink for DeliverySink<'_> {
 }
 
 /// Says whether only an agent that has its prompt does this. A CLI names its chat before it has reached anyone.
-fn is_work(item: &Item<'_>) -> bool {
+pub(crate) fn is_work(item: &Item<'_>) -> bool {
     match item {
         Item::Event(event) => !event.is_terminal(),
         Item::Activity(_) => true,

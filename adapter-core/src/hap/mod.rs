@@ -10,6 +10,7 @@ mod human;
 mod preamble;
 mod question;
 
+pub(crate) use converse::is_work;
 pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};
 pub use human::{

@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use crate::cursor::cli::Exit;
 use crate::cursor::cli::process::{Group, exit_of, lead_group};
-use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments, redact};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, ToolOutput, arguments, redact};
 
 /// The longest command.
 const COMMAND_CHARS_MAX: usize = 65536;
@@ -136,8 +136,8 @@ impl Tool for Exec {
                 command: Text(command),
             } = arguments(args).map_err(ToolError::Failed)?;
             match self.approver.approve(&command).await {
-                Approval::Approved => self.run(&command, self.time_max).await,
-                Approval::Asks => self.run(&command, Duration::MAX).await,
+                Approval::Approved => self.run(&command, self.time_max).await.map(ToolOutput::from),
+                Approval::Asks => self.run(&command, Duration::MAX).await.map(ToolOutput::from),
                 Approval::Refused(reason) => Err(ToolError::Refused(reason)),
             }
         })
@@ -196,7 +196,7 @@ mod tests {
             .call(&json!({"command": "echo out; echo err >&2; exit 3"}))
             .await
             .unwrap();
-        assert_eq!(text, "exit 3\nstdout:\nout\nstderr:\nerr\n");
+        assert_eq!(text.text, "exit 3\nstdout:\nout\nstderr:\nerr\n");
     }
 
     #[tokio::test]
@@ -207,7 +207,7 @@ mod tests {
         let result = exec(Approval::Refused("no".into()))
             .call(&json!({ "command": command }))
             .await;
-        assert_eq!(result, Err(ToolError::Refused("no".into())));
+        assert_eq!(result.unwrap_err(), ToolError::Refused("no".into()));
         assert!(!file.exists());
     }
 

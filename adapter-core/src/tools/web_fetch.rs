@@ -11,7 +11,7 @@ use reqwest::{Response, Url, redirect};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments, is_public};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, ToolOutput, arguments, is_public};
 use crate::http;
 
 /// The longest url.
@@ -57,7 +57,7 @@ impl Tool for WebFetch {
         Box::pin(async move {
             let Arguments { url: Text(url) } = arguments(args).map_err(ToolError::Failed)?;
             match tokio::time::timeout(FETCH_TIME_MAX, self.fetch(&url)).await {
-                Ok(result) => result,
+                Ok(result) => result.map(ToolOutput::from),
                 Err(_) => Err(ToolError::Failed(format!(
                     "{url} took longer than {} s",
                     FETCH_TIME_MAX.as_secs()
@@ -201,7 +201,7 @@ mod tests {
     }
 
     async fn fetch(tool: &WebFetch, url: &str) -> Result<String, ToolError> {
-        tool.call(&json!({ "url": url })).await
+        tool.call(&json!({ "url": url })).await.map(|output| output.text)
     }
 
     #[tokio::test]

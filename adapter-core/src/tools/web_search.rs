@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::web_fetch::{failed, read};
-use crate::guard::{Text, Tool, ToolError, ToolFuture, arguments};
+use crate::guard::{Text, Tool, ToolError, ToolFuture, ToolOutput, arguments};
 use crate::http;
 
 /// The longest query.
@@ -69,6 +69,7 @@ impl Tool for WebSearch {
                     .map_err(|error| failed("could not search", &error))?,
             )
             .await
+            .map(ToolOutput::from)
         })
     }
 }

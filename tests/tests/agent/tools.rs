@@ -154,6 +154,20 @@ fn a_custom_cli_asks_by_a_tool_of_ours_and_the_human_is_asked_once() {
 }
 
 #[test]
+fn an_answer_counts_as_delivered_only_once_the_custom_cli_works_on_it() {
+    let stage = Stage::new("custom_deaf").with(
+        "FAKE_CURSOR_TOOL",
+        json!({"name": "cue", "args": {"prompt": "Ship it?"}}).to_string(),
+    );
+    stage.configure(&json!({"models": {"m": Stage::custom_model()}}));
+    let running = stage.start(&["agent", "run", "--once", "do it"]);
+    let cue = stage.answer(&["answer", "yes, ship"]);
+    let ended = running.finish();
+    assert_ne!(ended.code, Some(0), "{}", ended.stdout);
+    assert_ne!(stage.delivery(cue["cue_id"].as_str().unwrap()), "acknowledged");
+}
+
+#[test]
 fn a_wrong_question_by_our_tool_is_refused_with_the_reason() {
     let args = json!({"prompt": "Which?", "payload": {"type": "choice", "options": []}});
     let ended = run(&stage("cue", &args, &json!({})));

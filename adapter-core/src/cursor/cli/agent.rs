@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::contract::{ErrorCode, ErrorData, Event, Message, Turn};
 use crate::cursor::chats::ChatsRoot;
 use crate::guard::{Registry, ToolError};
+use crate::hap::{Confirmation, is_work};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";
@@ -187,6 +188,7 @@ impl CliAgent {
         sink: &mut (dyn Sink + Send),
     ) -> (TurnReport, Option<Event<'static>>) {
         let mut executed = None;
+        let mut confirmation = Confirmation::default();
         for _ in 0..TOOL_ROUNDS_MAX {
             let mut options = spec.normaliser();
             options.activity = self.activity;
@@ -208,6 +210,7 @@ impl CliAgent {
                 calls: Vec::new(),
                 text: String::new(),
                 end: None,
+                confirmation: Some(std::mem::take(&mut confirmation)),
             };
             let mut report = run_turn(
                 spec,
@@ -218,6 +221,9 @@ impl CliAgent {
                 &mut round,
             )
             .await;
+            if let Ending::Done(_) = report.ending {
+                round.confirm();
+            }
             let Round {
                 calls, text, mut end, ..
             } = round;
@@ -233,22 +239,29 @@ impl CliAgent {
                 report.evidence.last_call = report.evidence.last_call.or(executed);
                 return (report, end);
             }
-            executed = self.execute(calls).await;
+            (executed, confirmation) = self.execute(calls).await;
         }
         let message = format!("the agent called tools in more than {TOOL_ROUNDS_MAX} rounds");
         failed(ErrorData::new(ErrorCode::ToolLimit, message))
     }
 
-    /// Executes calls one after the other; each result becomes a message of the next turn. Returns the last of them.
-    async fn execute(&mut self, calls: Vec<Call>) -> Option<CallRecord> {
-        let mut last = None;
+    /// Executes calls one after the other; each result becomes a message of the next round. Returns the last of them, and
+    /// what confirms that the agent has the results.
+    async fn execute(&mut self, calls: Vec<Call>) -> (Option<CallRecord>, Confirmation) {
+        let (mut last, mut confirmation) = (None, Confirmation::default());
         for call in calls {
             let result = self.tools.call(&call.name, &call.args).await;
-            last = Some(call.record(result.as_deref()));
-            let text = result.unwrap_or_else(|error| format!("error: {error}"));
+            last = Some(call.record(result.as_ref().map(|output| output.text.as_str())));
+            let text = match result {
+                Ok(output) => {
+                    confirmation.add(output.confirmation);
+                    output.text
+                }
+                Err(error) => format!("error: {error}"),
+            };
             self.messages.push(Message::tool(call.name, text));
         }
-        last
+        (last, confirmation)
     }
 }
 
@@ -334,10 +347,15 @@ struct Round<'a> {
     calls: Vec<Call>,
     text: String,
     end: Option<Event<'static>>,
+    /// Given once the agent works on the results of its last calls.
+    confirmation: Option<Confirmation>,
 }
 
 impl Sink for Round<'_> {
     fn item(&mut self, item: Item<'_>) {
+        if is_work(&item) {
+            self.confirm();
+        }
         match &item {
             Item::Event(event) if event.is_terminal() => {
                 self.end = Some(event.clone().into_owned());
@@ -355,6 +373,12 @@ impl Sink for Round<'_> {
 }
 
 impl Round<'_> {
+    fn confirm(&mut self) {
+        if let Some(confirmation) = self.confirmation.take() {
+            confirmation.give();
+        }
+    }
+
     fn remember(&mut self, name: &str, args: Option<Value>) {
         self.calls.push(Call {
             name: name.to_owned(),

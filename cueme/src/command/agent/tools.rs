@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use adapter_core::config::Config;
-use adapter_core::guard::{Registry, Text, Tool, ToolError, ToolFuture, arguments};
+use adapter_core::guard::{Registry, Text, Tool, ToolError, ToolFuture, ToolOutput, arguments};
 use adapter_core::hap::TURN_ENV;
 use adapter_core::shell::agent_call::is_agent_call;
 use adapter_core::tools::{Approval, Approver, Exec, WebFetch, WebSearch};
@@ -189,8 +189,10 @@ impl Tool for Ask {
             let heard = asked
                 .map_err(|error| failed(&error))?
                 .map_err(|error| failed(&error))?;
-            heard.confirmation.give();
-            Ok(heard.word)
+            Ok(ToolOutput {
+                text: heard.word,
+                confirmation: heard.confirmation,
+            })
         })
     }
 }
@@ -213,7 +215,7 @@ impl Tool for Joined {
 
     fn call<'a>(&'a self, _: &'a Value) -> ToolFuture<'a> {
         let text = format!("agent_id={}\nAsk the human with the tool `cue`.", self.0.agent_id);
-        Box::pin(std::future::ready(Ok(text)))
+        Box::pin(std::future::ready(Ok(text.into())))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn logged_out() -> bool {
 pub(crate) fn waits_for_nothing() -> bool {
     matches!(
         name().as_str(),
-        "large_prompt" | "custom" | "custom_cancel" | "stdin_hang"
+        "large_prompt" | "custom" | "custom_cancel" | "custom_deaf" | "stdin_hang"
     )
 }
 
@@ -113,7 +113,7 @@ fn play_silent(scenario: &str, args: &Args, out: &mut Stream) -> Option<ExitCode
             out.raw("from text\n");
             return Some(ExitCode::SUCCESS);
         }
-        "custom" | "custom_cancel" => return Some(play_custom(scenario, out)),
+        "custom" | "custom_cancel" | "custom_deaf" => return Some(play_custom(scenario, out)),
         "large_prompt" => return Some(play_large_prompt(out)),
         "stdin_hang" => return Some(play_stdin_hang(out, args)),
         _ if scenario.starts_with("replay:") => {
@@ -384,6 +384,9 @@ fn play_custom(scenario: &str, out: &mut Stream) -> ExitCode {
         .flatten()
         .filter(|message| message["role"] == "tool")
         .collect();
+    if scenario == "custom_deaf" && !told.is_empty() {
+        return ExitCode::FAILURE;
+    }
     if told.is_empty() && tools.contains(&"exec") {
         let call = std::env::var("FAKE_CURSOR_TOOL").unwrap_or(CALL_DEFAULT.into());
         out.raw(format!("{{\"type\":\"tool_call\",\"data\":{call}}}\n"));
