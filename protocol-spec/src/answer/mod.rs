@@ -9,7 +9,7 @@
 //!
 //! let payload = Payload::parse(r#"{"type":"choice","options":["Continue","Stop"]}"#)?;
 //! let reply = Reply::Choice { selected: vec!["Stop".into()], other: None };
-//! let answer = Answer { text: Some("Tests are red.".into()), reply: Some(reply), attachments: vec![] };
+//! let answer = Answer { text: Some("Tests are red.".into()), reply: Some(reply), ..Answer::default() };
 //!
 //! let rendered = answer.check(Question::Cue(Some(&payload)))?.render();
 //! assert_eq!(rendered.text, "Stop\n\nTests are red.");
