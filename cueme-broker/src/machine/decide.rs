@@ -198,7 +198,13 @@ impl Machine {
             cue: Some(id),
         });
         if let Some(agent) = self.agents.get_mut(&cue.agent) {
+            let is_mixed = !taken.is_empty() && !agent.messages.is_empty();
             agent.messages.splice(0..0, taken);
+            if is_mixed {
+                // On disk they would come back to where they were, which need not be before those that wait.
+                let messages = agent.messages.iter().map(|message| message.request).collect();
+                effects.push(Effect::Store(Change::ReorderMessages { messages }));
+            }
         }
         self.watch_over(now, id);
         let reply = Reply::Undone(Undone { cue_id: id, answer });
