@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use adapter_core::cursor::cloud::SigningKey;
 use protocol_spec::endpoint::Places;
 use protocol_spec::message::{ErrorCode, Failure, Retire, Status};
 use protocol_spec::time::Timestamp;
@@ -13,6 +12,8 @@ use protocol_spec::version;
 use semver::Version;
 use tokio::sync::watch;
 
+use crate::callback::SigningKey;
+use crate::chats::ChatReader;
 use crate::config::Config;
 use crate::engine::{Core, EngineError, EngineHandle, storage_failure};
 use crate::lifecycle::Record;
@@ -45,6 +46,7 @@ pub(crate) struct Broker {
     engine: EngineHandle,
     reader: Reader,
     executable: PathBuf,
+    chats: Arc<dyn ChatReader>,
     started_at: Timestamp,
     started: Instant,
     config: Mutex<ConfigState>,
@@ -67,13 +69,19 @@ struct ConfigState {
 }
 
 impl Broker {
-    pub(crate) fn new(places: Places, engine: EngineHandle, executable: PathBuf) -> Self {
+    pub(crate) fn new(
+        places: Places,
+        engine: EngineHandle,
+        executable: PathBuf,
+        chats: Arc<dyn ChatReader>,
+    ) -> Self {
         Self {
             reader: Reader::new(&places.database()),
             places,
             uid: rustix::process::getuid().as_raw(),
             engine,
             executable,
+            chats,
             started_at: wall_clock(),
             started: Instant::now(),
             config: Mutex::default(),
@@ -105,6 +113,11 @@ impl Broker {
     /// Returns the program it runs.
     pub(crate) fn executable(&self) -> &std::path::Path {
         &self.executable
+    }
+
+    /// Returns the reader of runtimes' chats.
+    pub(crate) fn chats(&self) -> &Arc<dyn ChatReader> {
+        &self.chats
     }
 
     /// Returns who drives runs.

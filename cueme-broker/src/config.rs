@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapter_core::cursor::cloud::CloudConfig;
+use cloud_settings::CloudConfig;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! The broker: who asked, who answered, and whether they know.
 //!
 //! Reading order: the rules ([`machine`]), what is on disk ([`store`]), the one thread that joins them ([`engine`]),
-//! the socket clients speak through, runs of agents, the page and its API, what the broker does by itself ([`policy`],
+//! the socket clients speak through, runs of agents and how they call back ([`callback`]), the page and its API, what the broker does by itself ([`policy`],
 //! [`notify`]), and the life of the process.
 
 pub mod machine;
@@ -13,6 +13,8 @@ mod broker;
 mod presence;
 mod socket;
 
+pub mod callback;
+pub mod chats;
 pub mod notify;
 pub mod policy;
 mod runs;

@@ -13,6 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle};
+use crate::chats::ChatReader;
 use crate::config::{Config, Listen};
 use crate::engine::Engine;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
@@ -35,6 +36,8 @@ pub struct ServeOptions {
     pub places: Places,
     /// Whether a client started it, so that it logs to its file and leaves the client's session.
     pub is_background: bool,
+    /// Reads the chats of runtimes.
+    pub chats: Arc<dyn ChatReader>,
 }
 
 /// Why the broker could not run.
@@ -109,7 +112,12 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         .enable_all()
         .build()
         .map_err(failed("start the runtime of", &executable))?;
-    let broker = Arc::new(Broker::new(places.clone(), engine.handle(), executable));
+    let broker = Arc::new(Broker::new(
+        places.clone(),
+        engine.handle(),
+        executable,
+        Arc::clone(&options.chats),
+    ));
     let reason = runtime.block_on(run(options, &broker, &engine, &lock));
     // Connections end here: clients notice, and wait at the next broker.
     runtime.shutdown_timeout(Duration::from_secs(2));

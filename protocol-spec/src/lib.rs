@@ -18,6 +18,7 @@ pub mod endpoint;
 pub mod frame;
 pub mod message;
 
+pub mod truncate;
 pub mod visible;
 
 mod scan;

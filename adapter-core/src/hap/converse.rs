@@ -204,15 +204,13 @@ impl Conversation<'_> {
     async fn turn<A: Agent>(&mut self, agent: &mut A, said: Said, nonce: &str) -> TurnReport {
         let prompt = with_preamble(&self.options.agent_id, &said.prompt);
         let resume = self.session.clone();
-        let mut listening = DeliverySink {
+        let mut delivery = DeliverySink {
             sink: self.sink,
-            confirmation: Some(said.confirmation),
+            confirmation: said.confirmation,
         };
-        let report = agent
-            .turn(&prompt, resume.as_deref(), nonce, &mut listening)
-            .await;
+        let report = agent.turn(&prompt, resume.as_deref(), nonce, &mut delivery).await;
         if let Ending::Done(_) = report.ending {
-            listening.confirm();
+            delivery.confirmation.give_once();
         }
         self.look_at(&report.resumption);
         self.session = report.evidence.session_id.clone().or(resume);
@@ -405,21 +403,13 @@ said before; your answer goes to it together with the task]"
 /// Holds back the end of a turn, which is not the end of the conversation, and confirms what the agent works on.
 struct DeliverySink<'a> {
     sink: &'a mut (dyn Sink + Send),
-    confirmation: Option<Confirmation>,
-}
-
-impl DeliverySink<'_> {
-    fn confirm(&mut self) {
-        if let Some(confirmation) = self.confirmation.take() {
-            confirmation.give();
-        }
-    }
+    confirmation: Confirmation,
 }
 
 impl Sink for DeliverySink<'_> {
     fn item(&mut self, item: Item<'_>) {
         if is_work(&item) {
-            self.confirm();
+            self.confirmation.give_once();
         }
         let is_end = matches!(&item, Item::Event(event) if event.is_terminal());
         if !is_end {

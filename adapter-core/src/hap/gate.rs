@@ -7,13 +7,15 @@
 
 use std::fmt;
 
+use protocol_spec::exit::Exit;
+
 use super::human::{Receipt, ReceiptOutcome};
 use crate::cursor::cli::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
 use crate::runtime::hook::mcp_tool;
 use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words, may_wrap_cue};
 
 /// The exit code of a cue whose question is still open.
-const STILL_OPEN: i64 = 75;
+const STILL_OPEN: i64 = Exit::StillOpen.code() as i64;
 /// What an agent says that cannot run tools.
 const TOOLS_UNAVAILABLE: &str = "TOOLS_UNAVAILABLE";
 

@@ -67,6 +67,11 @@ impl Confirmation {
     pub fn give(self) {
         self.0.into_iter().for_each(|give| give());
     }
+
+    /// The same, for one that may be given already: nothing is told twice.
+    pub(crate) fn give_once(&mut self) {
+        std::mem::take(self).give();
+    }
 }
 
 impl fmt::Debug for Confirmation {

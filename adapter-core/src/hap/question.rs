@@ -1,6 +1,7 @@
 //! Turns an agent's own question into one for the human.
 
 use protocol_spec::payload::{FIELDS_MAX, LABEL_BYTES_MAX, OPTION_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use protocol_spec::truncate::with_ellipsis;
 use serde_json::{Value, json};
 
 use crate::cursor::cli::{AskQuestion, Question};
@@ -125,7 +126,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<S
         let number = index + 1;
         let text = match text.trim() {
             "" => format!("option {number}"),
-            text => cut(text, bytes_max - NUMBER_BYTES_MAX),
+            text => with_ellipsis(text, bytes_max - NUMBER_BYTES_MAX),
         };
         let text = if seen.contains(&text) {
             format!("{text} ({number})")
@@ -135,17 +136,6 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<S
         seen.push(text);
     }
     seen
-}
-
-fn cut(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    let mut end = bytes_max - '…'.len_utf8();
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
 }
 
 #[cfg(test)]

@@ -151,7 +151,9 @@ async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
 }
 
 fn build_client() -> Result<Client, SendError> {
-    adapter_core::http::client()
+    // Fails only where the same provider is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))

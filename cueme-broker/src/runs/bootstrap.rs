@@ -1,6 +1,6 @@
 //! One-time tokens, and the tokens of runs they are exchanged for.
 
-use adapter_core::cursor::cloud::{
+use crate::callback::{
     BOOTSTRAP_TTL, Claims, ExchangeError, ExchangeReply, ExchangeRequest, JwtError, MintError, SigningKey,
     exchange, mint_bootstrap, verify_token,
 };

@@ -1,8 +1,7 @@
 //! Webhooks: believed only when they are signed, kept before they are answered, acted on once.
 
-use adapter_core::cursor::cloud::{
-    ApiGeneration, Delivery, RawDelivery, Secret, WebhookError, check_delivery,
-};
+use crate::callback::{Delivery, RawDelivery, WebhookError, check_delivery};
+use cloud_settings::{ApiGeneration, Secret};
 use protocol_spec::id::RunId;
 use protocol_spec::message::{Failure, RunEvent};
 use protocol_spec::time::Timestamp;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use adapter_core::cursor::cloud::Secret;
+use cloud_settings::Secret;
 use protocol_spec::id::RunId;
 use protocol_spec::message::RunWoken;
 use tokio::sync::{broadcast, mpsc};

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use adapter_core::cursor::cloud::SigningKey;
+use crate::callback::SigningKey;
 
 use crate::store::StoreError;
 

@@ -74,7 +74,7 @@ fn shown(presence: &Presence, mut cue: CueView) -> Reply {
     Reply::Cue(Box::new(presence.complete(cue)))
 }
 
-/// Looks at who listens; `None` when the caller was told that the broker stops.
+/// Reads the presence; `None` when the caller was told that the broker stops.
 pub(super) async fn presence(connection: &mut Connection, id: RequestId) -> Result<Option<Presence>, Ended> {
     match Presence::read(connection.broker.engine()).await {
         Ok(presence) => Ok(Some(presence)),

@@ -1,6 +1,6 @@
 //! One-time tokens that were not exchanged yet.
 
-use adapter_core::cursor::cloud::{BootstrapRecord, BootstrapStore};
+use crate::callback::{BootstrapRecord, BootstrapStore};
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 

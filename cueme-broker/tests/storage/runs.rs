@@ -1,6 +1,6 @@
 //! Runs that adapters report are kept as they stand, and what happened in them.
 
-use adapter_core::cursor::cloud::{BootstrapRecord, BootstrapStore};
+use cueme_broker::callback::{BootstrapRecord, BootstrapStore};
 use cueme_broker::engine::DiskReserve;
 use cueme_broker::store::{Bootstraps, Reader, RunRow, RunsWanted, StoreError};
 use protocol_spec::id::{AgentId, RunId};

@@ -5,8 +5,10 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cueme_broker::chats::{ChatPart, ChatPlace, ChatReader};
 use cueme_broker::{ServeOptions, serve};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -31,6 +33,7 @@ pub(crate) fn be_the_broker() {
     let options = ServeOptions {
         places: places(Path::new(&home)),
         is_background: true,
+        chats: Arc::new(NoChats),
     };
     serve(&options).unwrap();
 }
@@ -630,5 +633,15 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         }
         assert!(started.elapsed() < PATIENCE, "{what} did not happen");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// No runtime keeps chats here.
+#[derive(Debug)]
+struct NoChats;
+
+impl ChatReader for NoChats {
+    fn read(&self, _: &[ChatPlace], _: Option<usize>) -> Result<Option<ChatPart>, String> {
+        Ok(None)
     }
 }

@@ -339,7 +339,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_damaged_question_says_how_to_close_it_whatever_its_record_claims() {
+    fn a_damaged_question_says_how_to_close_it_in_every_state() {
         for outcome in [Outcome::Open, Outcome::Answered] {
             let cue = CueView {
                 outcome,

@@ -9,6 +9,7 @@ use protocol_spec::id::RunId;
 use protocol_spec::message::{
     RUN_EVENTS_PER_REPORT_MAX, RUN_TEXT_BYTES_MAX, Request, Run, RunEnd, RunEvent, RunReport,
 };
+use protocol_spec::truncate::with_ellipsis;
 use uuid::Uuid;
 
 use crate::client::call;
@@ -96,15 +97,7 @@ pub(crate) fn title(prompt: &str) -> String {
 
 /// Returns a text within what the broker takes.
 pub(crate) fn shorten_text(text: &str) -> String {
-    const MARK: &str = "…";
-    if text.len() <= RUN_TEXT_BYTES_MAX {
-        return text.to_owned();
-    }
-    let mut end = RUN_TEXT_BYTES_MAX - MARK.len();
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}{MARK}", &text[..end])
+    with_ellipsis(text, RUN_TEXT_BYTES_MAX)
 }
 
 fn report(places: &Places, mut run: Run, told: &Receiver<Told>) {

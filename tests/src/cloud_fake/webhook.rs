@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use adapter_core::cursor::cloud::{Secret, sign};
+use adapter_core::cursor::cloud::Secret;
+use cueme_broker::callback::sign;
 use serde_json::{Value, json};
 
 use super::script::Webhooks;

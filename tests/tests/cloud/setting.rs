@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use adapter_core::cursor::cloud::{
     ApiGeneration, CallbackIssuer, CancelHandle, CloudEvent, CloudRun, CloudSettings, ExecutionResult,
-    HumanGate, MemoryDeliveryLog, RawDelivery, Received, RetryPolicy, RunRequest, RunSignals, Secret,
-    Session, cancellation, connect, execute, receive,
+    HumanGate, RetryPolicy, RunRequest, RunSignals, Secret, Session, cancellation, connect, execute,
 };
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use cueme_broker::callback::{MemoryDeliveryLog, RawDelivery, Received, receive};
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud};
 use tokio::net::TcpListener;
 

@@ -210,7 +210,7 @@ impl CliAgent {
                 calls: Vec::new(),
                 text: String::new(),
                 end: None,
-                confirmation: Some(std::mem::take(&mut confirmation)),
+                confirmation: std::mem::take(&mut confirmation),
             };
             let mut report = run_turn(
                 spec,
@@ -222,7 +222,7 @@ impl CliAgent {
             )
             .await;
             if let Ending::Done(_) = report.ending {
-                round.confirm();
+                round.confirmation.give_once();
             }
             let Round {
                 calls, text, mut end, ..
@@ -348,13 +348,13 @@ struct Round<'a> {
     text: String,
     end: Option<Event<'static>>,
     /// Given once the agent works on the results of its last calls.
-    confirmation: Option<Confirmation>,
+    confirmation: Confirmation,
 }
 
 impl Sink for Round<'_> {
     fn item(&mut self, item: Item<'_>) {
         if is_work(&item) {
-            self.confirm();
+            self.confirmation.give_once();
         }
         match &item {
             Item::Event(event) if event.is_terminal() => {
@@ -373,12 +373,6 @@ impl Sink for Round<'_> {
 }
 
 impl Round<'_> {
-    fn confirm(&mut self) {
-        if let Some(confirmation) = self.confirmation.take() {
-            confirmation.give();
-        }
-    }
-
     fn remember(&mut self, name: &str, args: Option<Value>) {
         self.calls.push(Call {
             name: name.to_owned(),

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use protocol_spec::truncate::tail;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -81,11 +82,8 @@ impl Evidence {
     pub(crate) fn push_text(&mut self, text: &str) {
         self.final_text.push_str(text);
         if self.final_text.len() > 2 * FINAL_TEXT_BYTES_MAX {
-            let mut cut = self.final_text.len() - FINAL_TEXT_BYTES_MAX;
-            while !self.final_text.is_char_boundary(cut) {
-                cut += 1;
-            }
-            self.final_text.drain(..cut);
+            let kept = tail(&self.final_text, FINAL_TEXT_BYTES_MAX).len();
+            self.final_text.drain(..self.final_text.len() - kept);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the adapter asks of Cursor's cloud, whichever generation of the API answers.
 
+use cloud_settings::{ApiGeneration, Secret, WebhookTarget};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::CloudError;
-use super::secret::Secret;
 use super::stream::RunStream;
 
 /// The future of a call.
@@ -38,17 +38,6 @@ pub trait CloudApi: Send + Sync + fmt::Debug {
     fn models(&self) -> ApiFuture<'_, Vec<String>>;
     /// Returns the repositories the key can reach. Strictly limited by Cursor, and therefore by us.
     fn repositories(&self) -> ApiFuture<'_, Vec<String>>;
-}
-
-/// A generation of the API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApiGeneration {
-    /// Webhooks and polling.
-    #[default]
-    V0,
-    /// Runs with a stream of events.
-    V1,
 }
 
 /// A prompt, which holds a one-time token and is therefore shown to nobody.
@@ -93,15 +82,6 @@ pub struct Launch {
     pub prompt: Prompt,
     /// Where status changes are to be sent.
     pub webhook: Option<WebhookTarget>,
-}
-
-/// A receiver of webhooks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebhookTarget {
-    /// The address.
-    pub url: String,
-    /// The key that signs deliveries.
-    pub secret: Secret,
 }
 
 /// A run of an agent.

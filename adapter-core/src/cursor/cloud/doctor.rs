@@ -1,12 +1,11 @@
 //! Checks whether cloud runs can work here, one finding a line.
 
+use cloud_settings::{ApiGeneration, CloudConfig, ConfigError, DEFAULT_BASE_URL, Secret, repository_key};
 use serde::Serialize;
 
-use super::api::{ApiGeneration, CloudApi};
-use super::config::{CloudConfig, ConfigError, repository_key};
+use super::api::CloudApi;
 use super::error::CloudError;
-use super::http::{DEFAULT_BASE_URL, RetryPolicy};
-use super::secret::Secret;
+use super::http::RetryPolicy;
 use super::v0::V0Client;
 use super::v1::V1Client;
 
@@ -47,6 +46,12 @@ pub async fn diagnose(
     if let Err(error) = config.check_fields() {
         checks.push(config_error("cursor_cloud_config_invalid", &error));
     }
+    let values = config.value_problems();
+    checks.extend(
+        values
+            .iter()
+            .map(|error| config_error("cursor_cloud_config_invalid", error)),
+    );
     checks.push(check_repository(config));
     checks.push(check_public_url(config, var));
     checks.extend(check_webhook_secret(config, generation, var));

@@ -3,10 +3,9 @@
 //! Cursor's cloud has no stream of its own that all generations share, so the adapter makes one: `init`,
 //! `status`, `user`, `assistant`, `tool` (where the API tells of tools), `result`.
 
+use cloud_settings::ApiGeneration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::api::ApiGeneration;
 
 /// Takes events as they happen.
 pub trait EventSink: Send {
@@ -175,7 +174,7 @@ pub fn format_event(event: &CloudEvent) -> String {
 }
 
 /// Removes secrets from an event.
-pub(super) fn redacted(event: &CloudEvent, redactor: &super::secret::Redactor) -> CloudEvent {
+pub(super) fn redacted(event: &CloudEvent, redactor: &cloud_settings::Redactor) -> CloudEvent {
     let Ok(mut value) = serde_json::to_value(event) else {
         return event.clone();
     };

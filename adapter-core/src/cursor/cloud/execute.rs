@@ -6,20 +6,19 @@
 //!                                            └ failed, too late, cancelled ─▶ stop ─▶ result
 //! ```
 
+use cloud_settings::{ApiGeneration, CloudSettings, Redactor};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::api::{CloudApi, Launch, Prompt, RunRef, RunState, Started};
-use super::config::CloudSettings;
 use super::error::CloudError;
 use super::event::{CloudEvent, EventSink, redacted};
 use super::gate::{CallbackIssuer, HumanGate, HumanWord};
 use super::http::RetryPolicy;
 use super::prompt::{compose_prompt, render_template};
 use super::result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, ExecutionResult};
-use super::secret::Redactor;
 use super::session::Session;
 use super::signal::{Cancellation, RunSignals};
 use super::status::{Phase, phase};
@@ -41,8 +40,8 @@ const TURNS_MAX: usize = 1_000;
 pub fn connect(settings: &CloudSettings, retry: RetryPolicy) -> Result<Box<dyn CloudApi>, CloudError> {
     let key = settings.api_key.clone();
     Ok(match settings.generation {
-        super::api::ApiGeneration::V0 => Box::new(V0Client::new(key, &settings.base_url, retry)?),
-        super::api::ApiGeneration::V1 => Box::new(V1Client::new(key, &settings.base_url, retry)?),
+        ApiGeneration::V0 => Box::new(V0Client::new(key, &settings.base_url, retry)?),
+        ApiGeneration::V1 => Box::new(V1Client::new(key, &settings.base_url, retry)?),
     })
 }
 
@@ -246,7 +245,7 @@ impl<'a> Driver<'a> {
 
     async fn attach(&mut self, session: &Session) -> Result<RunRef, Stop> {
         let run = match (self.run.api.generation(), &session.run_id) {
-            (super::api::ApiGeneration::V1, None) => {
+            (ApiGeneration::V1, None) => {
                 let api = self.run.api;
                 self.guarded(api.latest_run(&session.agent_id)).await??
             }

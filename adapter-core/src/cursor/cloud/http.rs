@@ -10,10 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::{CloudError, CursorApiError, RequestContext};
-use super::secret::{Redactor, Secret};
-
-/// Where the API is.
-pub const DEFAULT_BASE_URL: &str = "https://api.cursor.com";
+use cloud_settings::{Redactor, Secret};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,14 +1,8 @@
 //! The words sent to a cloud agent.
 
-use super::api::Prompt;
-use super::secret::Secret;
+use cloud_settings::{EXCHANGE_PATH, RUN_HEADER, SKILLS_INDEX_PATH, Secret};
 
-/// The path where a one-time token is exchanged.
-pub const EXCHANGE_PATH: &str = "/api/agent-auth/exchange";
-/// The path that lists skills.
-pub const SKILLS_INDEX_PATH: &str = "/api/skills/index";
-/// The header that names the run in every call back to us.
-pub const RUN_HEADER: &str = "X-Cueme-Run-Id";
+use super::api::Prompt;
 
 /// How a cloud agent reaches us for one run.
 #[derive(Debug, Clone)]

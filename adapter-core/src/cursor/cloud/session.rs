@@ -1,10 +1,10 @@
 //! What is kept of a conversation so that it can be continued.
 
+use cloud_settings::{ApiGeneration, repository_key};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::api::{ApiGeneration, RunRef};
-use super::config::repository_key;
+use super::api::RunRef;
 
 /// A conversation that can be continued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! The first generation of the API: one run an agent, webhooks, polling.
 
+use cloud_settings::{ApiGeneration, Secret};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -8,13 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::api::{
-    ApiFuture, ApiGeneration, CloudApi, Conversation, ConversationMessage, Identity, Launch, Prompt, RunRef,
-    RunState, Started, StopOutcome,
+    ApiFuture, CloudApi, Conversation, ConversationMessage, Identity, Launch, Prompt, RunRef, RunState,
+    Started, StopOutcome,
 };
 use super::error::CloudError;
 use super::http::{Call, HttpClient, RetryPolicy};
 use super::limiter::RepositoryLimiter;
-use super::secret::Secret;
 use super::stream::RunStream;
 
 /// An agent as the API describes it. Fields we do not know are kept.

@@ -1,5 +1,6 @@
 //! The second generation of the API: an agent with runs, each with a stream of events.
 
+use cloud_settings::{ApiGeneration, Secret};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -8,13 +9,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::api::{
-    ApiFuture, ApiGeneration, CloudApi, Conversation, ConversationMessage, Identity, Launch, Prompt, RunRef,
-    RunState, Started, StopOutcome,
+    ApiFuture, CloudApi, Conversation, ConversationMessage, Identity, Launch, Prompt, RunRef, RunState,
+    Started, StopOutcome,
 };
 use super::error::{CloudError, RequestContext};
 use super::http::{Call, HttpClient, RetryPolicy};
 use super::limiter::RepositoryLimiter;
-use super::secret::Secret;
 use super::stream::RunStream;
 use super::v0::{path_segment, repositories};
 

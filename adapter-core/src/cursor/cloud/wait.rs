@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::api::{ApiGeneration, Conversation, RunRef, RunState};
+use super::api::{Conversation, RunRef, RunState};
 use super::error::CloudError;
 use super::event::CloudEvent;
 use super::execute::{Driver, Stop};
 use super::status::{Phase, phase};
 use super::stream::{RunEvent, RunEventKind, RunStream};
+use cloud_settings::ApiGeneration;
 
 /// The longest pause between two looks at a run that cannot be reached.
 const OUTAGE_PAUSE_MAX: Duration = Duration::from_secs(60);

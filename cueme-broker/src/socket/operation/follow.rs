@@ -1,6 +1,6 @@
 //! The program that drives a run follows what concerns it.
 
-use adapter_core::cursor::cloud::Secret;
+use cloud_settings::Secret;
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{Reply, RunFollow};
 

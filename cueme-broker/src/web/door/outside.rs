@@ -1,8 +1,9 @@
 //! Who comes in by the listener for agents elsewhere. No cookie and no human's token opens anything there.
 
-use adapter_core::cursor::cloud::{AgentAction, JwtError, PUBLIC_URL_VARIABLE, RUN_HEADER, authorise};
+use crate::callback::{AgentAction, JwtError, authorise};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use cloud_settings::{PUBLIC_URL_VARIABLE, RUN_HEADER};
 use protocol_spec::id::AgentId;
 use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;

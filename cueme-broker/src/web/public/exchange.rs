@@ -1,6 +1,6 @@
 //! The exchange of a one-time token, which stood in a prompt, for the token of its run, which never does.
 
-use adapter_core::cursor::cloud::ExchangeRequest;
+use crate::callback::ExchangeRequest;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

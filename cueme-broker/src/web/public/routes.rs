@@ -1,8 +1,8 @@
 //! What there is for agents elsewhere, in one table with what it takes and gives.
 
-use adapter_core::cursor::cloud::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
 use axum::Router;
 use axum::routing::{get, post};
+use cloud_settings::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
 
 use super::{exchange, skills, webhook};
 use crate::web::api::{agents_own, method_not_allowed};

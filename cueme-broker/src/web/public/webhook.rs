@@ -1,6 +1,6 @@
 //! Webhooks of Cursor's cloud: kept first, answered quickly, believed only in so far as they say "look again".
 
-use adapter_core::cursor::cloud::{
+use crate::callback::{
     DELIVERY_ID_HEADER, EVENT_HEADER, RawDelivery, SIGNATURE_HEADER, WEBHOOK_BYTES_MAX, WebhookError,
 };
 use axum::extract::{Request, State};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use adapter_core::cursor::cloud::{
-    API_KEY_VARIABLE, ApiGeneration, CloudConfig, ConfigError, EnvBinding, WEBHOOK_SECRET_VARIABLE,
-};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use cloud_settings::{
+    API_KEY_VARIABLE, ApiGeneration, CloudConfig, ConfigError, EnvBinding, WEBHOOK_SECRET_VARIABLE,
+};
 use protocol_spec::id::RunId;
 use protocol_spec::message::{Run, RunKind};
 use schemars::JsonSchema;

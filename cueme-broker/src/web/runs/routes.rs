@@ -49,7 +49,7 @@ pub(in crate::web) fn routes(table: Table) -> Table {
                 "Returns the chat of an agent as Cursor keeps it",
             )
             .query::<chat::ChatQuery>()
-            .gives::<chat::ChatShown>(200),
+            .gives::<crate::chats::ChatPart>(200),
             get(chat::chat),
         )
 }

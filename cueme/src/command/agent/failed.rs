@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use adapter_core::contract::{ErrorCode, ErrorData};
 use adapter_core::cursor::cli::{CliAgent, Ending, Exit as Exited, TurnReport, locate, version};
 use protocol_spec::exit::Exit;
+use protocol_spec::truncate::tail;
 
 use super::view::View;
 use crate::error::CliError;
@@ -43,7 +44,7 @@ pub(super) async fn log_failure(view: &View, agent: &CliAgent, report: &TurnRepo
         error.code,
         error.message,
         version_of(agent).await,
-        end_of(stderr)
+        tail(stderr, STDERR_LOGGED_BYTES_MAX)
     ));
 }
 
@@ -62,12 +63,4 @@ async fn version_of(agent: &CliAgent) -> String {
         Some(program) => version(&program).await.unwrap_or_else(|_| "unknown".to_owned()),
         None => "unknown".to_owned(),
     }
-}
-
-fn end_of(words: &str) -> &str {
-    let mut start = words.len().saturating_sub(STDERR_LOGGED_BYTES_MAX);
-    while !words.is_char_boundary(start) {
-        start += 1;
-    }
-    &words[start..]
 }

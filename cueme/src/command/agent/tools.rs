@@ -197,7 +197,7 @@ impl Tool for Ask {
     }
 }
 
-/// A tool by which a custom CLI learns who it is.
+/// The tool that tells a custom CLI its agent id.
 struct Joined(BrokerHuman);
 
 impl Tool for Joined {

@@ -9,6 +9,7 @@ mod stop;
 mod install;
 mod logs;
 
+mod chats;
 mod dispatch;
 
 pub(super) use dispatch::run;

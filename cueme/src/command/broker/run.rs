@@ -1,15 +1,19 @@
 //! `cueme broker run`: be the broker.
 
+use std::sync::Arc;
+
 use cueme_broker::{ServeOptions, serve};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
+use super::chats::CursorChats;
 use crate::error::CliError;
 
 pub(super) fn run(places: Places, is_background: bool) -> Result<Exit, CliError> {
     match serve(&ServeOptions {
         places,
         is_background,
+        chats: Arc::new(CursorChats),
     }) {
         Ok(()) => Ok(Exit::Done),
         Err(error) => {

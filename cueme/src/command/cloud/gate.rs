@@ -12,6 +12,7 @@ use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{CueView, History, MintBootstrap, Request};
 use protocol_spec::outcome::{Delivery, Origin, Outcome};
 use protocol_spec::time::Timestamp;
+use protocol_spec::truncate::head;
 
 use crate::client::{call, expect_reply, list};
 use crate::command::agent::BrokerHuman;
@@ -133,12 +134,8 @@ fn has_ended(human: &BrokerHuman, since: Timestamp, once: bool) -> Result<bool, 
 }
 
 fn question(last_word: &str) -> String {
-    let mut end = last_word.len().min(LAST_WORD_BYTES_MAX);
-    while !last_word.is_char_boundary(end) {
-        end -= 1;
-    }
     format!(
         "{}\n\n---\nThe agent in the cloud ended its turn. Say what it should do next, or end the run.",
-        &last_word[..end]
+        head(last_word, LAST_WORD_BYTES_MAX)
     )
 }

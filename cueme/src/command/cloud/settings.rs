@@ -53,9 +53,26 @@ fn lay_over(mut config: CloudConfig, fields: &CloudFields) -> CloudConfig {
 
 /// Checks a configuration and reads its secrets.
 pub(super) fn settings(config: &CloudConfig) -> Result<CloudSettings, CliError> {
-    config
-        .settings(&environment::variable)
-        .map_err(|error| wrong(&error))
+    config.settings(&environment::variable).map_err(|first| {
+        match config.problems(&environment::variable).as_slice() {
+            [] | [_] => wrong(&first),
+            all => wrong_together(all),
+        }
+    })
+}
+
+/// Describes several problems at once, each with its remedy.
+fn wrong_together(problems: &[ConfigError]) -> CliError {
+    let described = problems.iter().map(|problem| match problem.hint() {
+        Some(hint) => format!("\n  {problem}: {hint}"),
+        None => format!("\n  {problem}"),
+    });
+    let message = format!(
+        "{} settings are wrong:{}",
+        problems.len(),
+        described.collect::<String>()
+    );
+    CliError::usage(message).with_hint("correct them, then run `cueme cloud doctor`")
 }
 
 /// Connects to the API for a call that starts nothing, which needs the key and nothing else.

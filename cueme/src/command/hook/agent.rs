@@ -4,8 +4,8 @@ use adapter_core::runtime::hook::HookInput;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{CueView, History, Join, NAME_BYTES_MAX, Reply, Request};
+use protocol_spec::truncate::head;
 
-use super::cut::beginning;
 use crate::client::{call, expect_reply, list};
 use crate::command::terminal;
 use crate::error::CliError;
@@ -27,7 +27,7 @@ pub(super) fn of_session(places: &Places, input: &HookInput) -> Result<Option<Ag
         .clone()
         .or_else(|| std::env::current_dir().ok())
         .unwrap_or_default();
-    let project_dir = beginning(&folder.to_string_lossy(), NAME_BYTES_MAX).to_owned();
+    let project_dir = head(&folder.to_string_lossy(), NAME_BYTES_MAX).to_owned();
     let join = Join {
         runtime: input.host.tag().parse()?,
         project_dir,

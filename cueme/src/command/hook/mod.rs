@@ -19,7 +19,6 @@ mod native_question;
 mod agent;
 mod close;
 mod continuation;
-mod cut;
 mod host_process;
 mod lease;
 mod log;

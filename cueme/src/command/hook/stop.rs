@@ -16,8 +16,8 @@ use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{CueView, Mailbox};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
+use protocol_spec::truncate::head;
 
-use super::cut::beginning;
 use super::lease::{Lease, request_of};
 use super::run::Called;
 use super::verdict::Verdict;
@@ -265,7 +265,7 @@ fn prompt(message: Option<&str>) -> String {
     if message.len() <= room {
         return format!("{message}\n\n{WITHOUT_ASKING}");
     }
-    let kept = beginning(message, room);
+    let kept = head(message, room);
     format!("{kept}{CUT}\n\n{WITHOUT_ASKING}")
 }
 

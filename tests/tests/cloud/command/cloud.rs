@@ -4,7 +4,8 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::Duration;
 
-use adapter_core::cursor::cloud::{Secret, WEBHOOK_PATH, sign};
+use adapter_core::cursor::cloud::{Secret, WEBHOOK_PATH};
+use cueme_broker::callback::sign;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
 use cueme_tests::{Client, Home, Run, eventually};
 use reqwest::{Method, StatusCode};

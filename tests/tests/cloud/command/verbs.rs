@@ -54,6 +54,37 @@ fn a_wrong_configuration_fails_before_anything_is_launched() {
 }
 
 #[test]
+fn a_launch_names_every_wrong_setting_at_once_and_doctor_finds_them_too() {
+    let cloud = Cloud::start(Script::default(), 1);
+    let without_environment = |words: &[&str]| {
+        let mut command = cloud.command(words);
+        for name in ["CURSOR_API_KEY", "CURSOR_WEBHOOK_SECRET", "CUEME_PUBLIC_URL"] {
+            command.env_remove(name);
+        }
+        cueme_tests::Client::start(&mut command, b"").finish()
+    };
+    without_environment(&["cloud", "launch", "x", "--ref", "a b"]).refused(
+        2,
+        &[
+            "CURSOR_API_KEY",
+            "CURSOR_WEBHOOK_SECRET",
+            "publicUrl",
+            "ref is not valid",
+        ],
+    );
+    assert_eq!(cloud.fake.count("POST", "/v0/agents"), 0);
+    let doctor = cloud.run(&["doctor", "--ref", "a b"]);
+    let found = events(doctor.expect(1));
+    let message = |check: &serde_json::Value| check["message"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        found
+            .iter()
+            .any(|check| message(check).contains("ref is not valid")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn doctor_makes_every_check_and_its_exit_code_tells() {
     let cloud = Cloud::start(Script::default(), 1);
     let codes = |stdout: &str| -> Vec<String> {

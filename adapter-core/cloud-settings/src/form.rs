@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::resolve::{GRACE_SEC_DEFAULT, POLL_INTERVAL_SEC_DEFAULT, filled};
-use super::written::CloudConfig;
-use crate::cursor::cloud::secret::{EnvBinding, PlainText};
+use crate::resolve::{GRACE_SEC_DEFAULT, POLL_INTERVAL_SEC_DEFAULT, filled};
+use crate::secret::{EnvBinding, PlainText};
+use crate::written::CloudConfig;
 
 /// The fields of a form that configures an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::cursor::cloud::api::ApiGeneration;
-use crate::cursor::cloud::secret::EnvBinding;
+use crate::api::ApiGeneration;
+use crate::secret::EnvBinding;
 
 /// A configuration as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

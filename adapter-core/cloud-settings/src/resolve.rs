@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::error::{ConfigError, invalid};
-use super::names::{check_git_name, public_url_problem, repository_key};
-use super::settings::CloudSettings;
-use super::written::CloudConfig;
-use crate::cursor::cloud::api::ApiGeneration;
-use crate::cursor::cloud::http::DEFAULT_BASE_URL;
-use crate::cursor::cloud::secret::{Secret, SecretError};
+use crate::api::{ApiGeneration, DEFAULT_BASE_URL};
+use crate::error::{ConfigError, invalid};
+use crate::names::{check_git_name, public_url_problem, repository_key};
+use crate::secret::{Secret, SecretError};
+use crate::settings::CloudSettings;
+use crate::written::CloudConfig;
 
 /// The name of the key's variable.
 pub const API_KEY_VARIABLE: &str = "CURSOR_API_KEY";
@@ -16,14 +15,12 @@ pub const API_KEY_VARIABLE: &str = "CURSOR_API_KEY";
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CURSOR_WEBHOOK_SECRET";
 /// The name of the variable that says where we can be reached.
 pub const PUBLIC_URL_VARIABLE: &str = "CUEME_PUBLIC_URL";
-/// The path that receives webhooks.
-pub const WEBHOOK_PATH: &str = "/api/adapters/cursor-cloud/webhooks";
 /// The shortest webhook secret Cursor takes.
 pub const WEBHOOK_SECRET_CHARS_MIN: usize = 32;
 
-pub(super) const POLL_INTERVAL_SEC_DEFAULT: u64 = 10;
+pub(crate) const POLL_INTERVAL_SEC_DEFAULT: u64 = 10;
 const POLL_INTERVAL_SEC_MAX: u64 = 3_600;
-pub(super) const GRACE_SEC_DEFAULT: u64 = 20;
+pub(crate) const GRACE_SEC_DEFAULT: u64 = 20;
 const GRACE_SEC_MAX: u64 = 3_600;
 const TIMEOUT_SEC_MAX: u64 = 30 * 24 * 3_600;
 const TEMPLATE_BYTES_MAX: usize = 256 << 10;
@@ -55,6 +52,34 @@ impl CloudConfig {
             generation,
             repository,
         })
+    }
+
+    /// Returns everything that keeps the configuration from being used, so that one correction can mend it all.
+    pub fn problems(&self, var: &dyn Fn(&str) -> Option<String>) -> Vec<ConfigError> {
+        let generation = self.api.unwrap_or_default();
+        let access = [
+            self.check_fields().err(),
+            self.repository().err(),
+            self.api_key(var).err(),
+            self.public_url(var).err(),
+            self.webhook_secret(generation, var).err(),
+        ];
+        let mut problems: Vec<ConfigError> = access.into_iter().flatten().collect();
+        problems.extend(self.value_problems());
+        problems
+    }
+
+    /// Returns the values that are out of range or malformed.
+    pub fn value_problems(&self) -> Vec<ConfigError> {
+        let checked = [
+            self.reference().err(),
+            self.branch_name(self.api.unwrap_or_default()).err(),
+            self.prompt_template().err(),
+            self.poll_interval().err(),
+            self.timeout().err(),
+            self.grace().err(),
+        ];
+        checked.into_iter().flatten().collect()
     }
 
     /// Refuses fields that do not exist, first of all those that hold a secret.
@@ -200,7 +225,7 @@ impl CloudConfig {
 }
 
 /// Returns a text that says something, without the blanks around it.
-pub(super) fn filled(text: Option<&str>) -> Option<String> {
+pub(crate) fn filled(text: Option<&str>) -> Option<String> {
     text.map(str::trim)
         .filter(|text| !text.is_empty())
         .map(str::to_owned)

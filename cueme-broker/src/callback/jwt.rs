@@ -29,7 +29,7 @@ pub struct SigningKey([u8; KEY_BYTES]);
 
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(super::secret::REDACTED)
+        f.write_str(cloud_settings::REDACTED)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::resolve::WEBHOOK_PATH;
-use crate::cursor::cloud::api::{ApiGeneration, WebhookTarget};
-use crate::cursor::cloud::secret::Secret;
+use crate::api::{ApiGeneration, WEBHOOK_PATH, WebhookTarget};
+use crate::secret::Secret;
 
 /// A configuration that can be used.
 #[derive(Debug, Clone)]

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cloud_settings::Secret;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use uuid::Uuid;
 
 use super::jwt::{AUDIENCE, Claims, ISSUER, SCOPE_HAP, SigningKey, sign_token};
-use super::secret::Secret;
 
 /// How long a one-time token can be exchanged.
 pub const BOOTSTRAP_TTL: Duration = Duration::from_secs(10 * 60);

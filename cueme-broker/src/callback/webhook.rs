@@ -8,15 +8,13 @@ use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
+use cloud_settings::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
-
-use super::secret::Secret;
-use super::v0::{AgentSource, AgentTarget};
 
 /// The header that carries the signature.
 pub const SIGNATURE_HEADER: &str = "x-webhook-signature";
@@ -60,12 +58,6 @@ pub struct Delivery {
     /// When the event happened, as Cursor says.
     #[serde(default)]
     pub timestamp: Option<String>,
-    /// What the agent works on.
-    #[serde(default)]
-    pub source: AgentSource,
-    /// What the agent makes.
-    #[serde(default)]
-    pub target: AgentTarget,
     /// What the agent did.
     #[serde(default)]
     pub summary: Option<String>,
@@ -306,7 +298,7 @@ mod tests {
             (delivery.id.as_str(), delivery.status.as_str()),
             ("bc_1", "FINISHED")
         );
-        assert_eq!(delivery.target.branch_name.as_deref(), Some("b"));
+        assert_eq!(delivery.extra["target"]["branchName"], "b");
         assert_eq!(delivery.extra["more"], 1);
         let again = receive(&secret(), raw(Some(&signature), BODY), &log).unwrap();
         assert_eq!(again, Received::Repeated("d-1".to_owned()));

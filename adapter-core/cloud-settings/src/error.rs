@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::resolve::WEBHOOK_SECRET_CHARS_MIN;
-use crate::cursor::cloud::secret::SecretError;
+use crate::resolve::WEBHOOK_SECRET_CHARS_MIN;
+use crate::secret::SecretError;
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error)]
@@ -78,7 +78,7 @@ impl ConfigError {
 }
 
 /// Describes a value that is not allowed.
-pub(super) fn invalid(field: &'static str, reason: impl Into<String>) -> ConfigError {
+pub(crate) fn invalid(field: &'static str, reason: impl Into<String>) -> ConfigError {
     ConfigError::Invalid {
         field,
         reason: reason.into(),

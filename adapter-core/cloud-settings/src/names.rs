@@ -1,6 +1,6 @@
 //! What names a repository, a branch or an address, and what does not.
 
-use super::error::{ConfigError, invalid};
+use crate::error::{ConfigError, invalid};
 
 /// Returns what two spellings of one repository have in common; none if the text names no repository.
 pub fn repository_key(text: &str) -> Option<String> {
@@ -25,7 +25,7 @@ pub fn repository_key(text: &str) -> Option<String> {
 }
 
 /// Returns what is wrong with an address under which we are to be reached.
-pub(super) fn public_url_problem(url: &str) -> Option<&'static str> {
+pub(crate) fn public_url_problem(url: &str) -> Option<&'static str> {
     let Some(rest) = url
         .strip_prefix("https://")
         .or_else(|| url.strip_prefix("http://"))
@@ -46,7 +46,7 @@ pub(super) fn public_url_problem(url: &str) -> Option<&'static str> {
 }
 
 /// Refuses what git would not take as the name of a branch or tag.
-pub(super) fn check_git_name(field: &'static str, name: &str) -> Result<(), ConfigError> {
+pub(crate) fn check_git_name(field: &'static str, name: &str) -> Result<(), ConfigError> {
     let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
     if name.contains(forbidden) || name.contains("..") || name.starts_with('-') || name.ends_with(['/', '.'])
     {

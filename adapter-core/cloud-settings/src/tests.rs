@@ -5,8 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cursor::cloud::api::ApiGeneration;
-use crate::cursor::cloud::secret::EnvBinding;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
