@@ -33,7 +33,7 @@ pub(crate) use operation::{
 
 use human::ANSWER_EXAMPLES;
 
-use crate::command::{HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
+use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -44,7 +44,7 @@ use crate::output;
     version,
     about = "Ask a human from any coding agent, and wait for the answer",
     long_about = None,
-    after_help = EXAMPLES,
+    override_help = HELP,
     arg_required_else_help = true,
     disable_help_subcommand = false
 )]
@@ -157,6 +157,11 @@ pub(crate) enum Verb {
     /// See the whole loop in a minute, without touching your own data
     #[command(after_help = "Examples:\n  cueme demo\n  cueme demo --interactive")]
     Demo(DemoArgs),
+    /// Print the documentation, offline
+    #[command(
+        after_help = "Examples:\n  cueme docs\n  cueme docs getting-started\n  cueme docs configuration"
+    )]
+    Docs(DocsArgs),
     /// Print completions for a shell
     #[command(
         after_help = "Examples:\n  cueme completions zsh > ~/.zfunc/_cueme\n  cueme completions fish > ~/.config/fish/completions/cueme.fish"
@@ -172,29 +177,85 @@ Your question
 </cueme_prompt>
 CUEME";
 
-const EXAMPLES: &str = "\
-Examples:
-  cueme demo                          see the whole loop in a minute
-  cueme inbox                         what agents ask you
-  cueme answer 7k3 \"use SQLite\"       answer one of them
-  cueme join cursor                   what an agent runs first
+/// The help of the whole command: verbs by who uses them, on a screen of 80 columns and 40 lines.
+const HELP: &str = "\
+Ask a human from any coding agent, and wait for the answer
+Usage: cueme <COMMAND>     -V: version; CUEME_HOME: all data below one directory
 
-`cueme help <command>` shows examples of each command. Data, socket, configuration and logs live in the
-platform's own places, or all under CUEME_HOME.
+Commands:
+  inbox        You      List the open questions
+  show                  Show one question whole
+  answer                Answer a question; without an answer, asks you for it
+  undo                  Take back an answer that the agent has not got yet
+  decline               Refuse to answer a question; the agent is told
+  cancel                Close a question without an answer; the agent is told
+  say                   Leave an agent a message for its next question
+  last                  Print the last answer an agent was given
+  agents                List the agents
+  history               List past questions, newest first
+  ui                    Open the inbox in a browser
+  join         Agents   Register and get an agent_id
+  recall                Find your agent_id again by what you remember
+  cue                   Ask the human and wait for the answer
+  pause                 Stop until the human lets you continue
+  init         Connect  Connect a runtime: rules, permissions, hooks and MCP
+  protocol              Print the protocol that agents follow
+  mcp                   Serve an agent's four verbs as MCP tools over stdio
+  token                 Make a key for a program that speaks over HTTP
+  demo         Operate  See the whole loop in a minute, without your own data
+  docs                  Print the documentation, offline
+  doctor                Check that everything works, and time a real question
+  broker                Run, look at or stop the broker
+  agent        Cursor   Run Cursor's agent, and see to it that you are asked
+  cloud                 The same in Cursor's cloud
+  chats                 Read the chats Cursor keeps on disk
+More: backup, restore, purge, import, completions, hook
 
-Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled, 69 no broker,
-74 output or storage failed, 75 still open: run it again, 76 the human is away and a hook holds the turn: end it,
-130/143 interrupted.";
+Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
+Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
+69 no broker, 74 output failed, 75 run it again, 76 end the turn, 130/143 signal
+";
+
+/// Words that people try first, and the call that each means.
+const COMMON_WORDS: [(&str, &[&str]); 7] = [
+    ("reply", &["answer"]),
+    ("ls", &["inbox"]),
+    ("watch", &["inbox", "--watch"]),
+    ("web", &["ui"]),
+    ("setup", &["init"]),
+    ("status", &["broker", "status"]),
+    ("logs", &["broker", "logs"]),
+];
 
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {
-    match parse_alone(std::env::args_os().skip(1)) {
-        Some(verb) => Ok(Cli { verb }),
-        None => {
-            let words = std::env::args_os().collect();
-            Cli::try_parse_from(with_dashed_text(words)).map_err(|error| explain(&error))
-        }
+    if let Some(verb) = parse_alone(std::env::args_os().skip(1)) {
+        return Ok(Cli { verb });
     }
+    let words = with_common_word(std::env::args_os().collect());
+    let verb = words.get(1).and_then(|word| word.to_str()).map(str::to_owned);
+    // No alias: permissions and gates of hosts know the question by the word `cue` alone.
+    if verb.as_deref() == Some("ask") {
+        return Err(
+            CliError::usage("there is no command `ask`").with_hint(format!("an agent asks with\n{CUE_CALL}"))
+        );
+    }
+    Cli::try_parse_from(with_dashed_text(words)).map_err(|error| explain(&error, verb.as_deref()))
+}
+
+/// Replaces a common word by the call that it means: `cueme status` by `cueme broker status`.
+fn with_common_word(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_help = words.get(1).is_some_and(|word| word == "help");
+    let at = if is_help { 2 } else { 1 };
+    let meant = COMMON_WORDS
+        .iter()
+        .find(|(common, _)| words.get(at).is_some_and(|word| word == common));
+    if let Some((_, call)) = meant {
+        // Help is about a verb, whatever its options.
+        let call = call.iter().filter(|word| !is_help || !word.starts_with('-'));
+        words.splice(at..=at, call.map(OsString::from));
+    }
+    words
 }
 
 /// Parses a right call of what agents call, or of the broker they start, as if there were no other verb.
@@ -217,23 +278,35 @@ fn parse_alone(words: impl Iterator<Item = OsString>) -> Option<Verb> {
 ///
 /// A word with blanks is no option. It stays where it is if other words of the text follow, whose order would change.
 fn with_dashed_text(mut words: Vec<OsString>) -> Vec<OsString> {
-    const VERBS: [&str; 4] = ["answer", "decline", "cancel", "say"];
+    /// Each verb with the place of its first word of text.
+    const VERBS: [(&str, usize); 6] = [
+        ("answer", 3),
+        ("decline", 3),
+        ("cancel", 3),
+        ("say", 3),
+        ("pause", 3),
+        ("recall", 2),
+    ];
     const TAKES_VALUE: [&str; 4] = ["--select", "--other", "--field", "--attach"];
     let text = |word: &OsString| word.to_str().unwrap_or_default().to_owned();
-    if !words
-        .get(1)
-        .is_some_and(|verb| VERBS.contains(&text(verb).as_str()))
-        || words.iter().any(|word| word == "--")
-    {
+    let verb = words.get(1).map(text).unwrap_or_default();
+    let Some((_, first)) = VERBS.into_iter().find(|(name, _)| *name == verb) else {
+        return words;
+    };
+    if words.iter().any(|word| word == "--") {
         return words;
     }
     let is_value = |at: usize| TAKES_VALUE.contains(&text(&words[at - 1]).as_str());
     let is_dashed = |at: &usize| {
         let word = text(&words[*at]);
-        let name = word.split('=').next().unwrap_or_default();
+        // Only a long option has its value behind `=`: `--field=Env=my laptop`.
+        let name = match word.strip_prefix("--") {
+            Some(option) => option.split('=').next().unwrap_or_default(),
+            None => &word,
+        };
         word.starts_with('-') && name.contains(char::is_whitespace) && !is_value(*at)
     };
-    let Some(dashed) = (3..words.len()).find(is_dashed) else {
+    let Some(dashed) = (first..words.len()).find(is_dashed) else {
         return words;
     };
     let is_text = |at: usize| !is_value(at) && !text(&words[at]).starts_with("--");
@@ -252,14 +325,14 @@ fn arguments<A: Args>(words: impl Iterator<Item = OsString>) -> Option<A> {
     A::from_arg_matches(&matches).ok()
 }
 
-fn explain(error: &clap::Error) -> CliError {
+fn explain(error: &clap::Error, verb: Option<&str>) -> CliError {
     // A closed terminal changes nothing about the call being wrong.
     let _ = error.print();
     if !error.use_stderr() {
         return CliError::silent(Exit::Done);
     }
     if error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-        && let Some(example) = std::env::args().nth(1).and_then(|verb| example_of(&verb))
+        && let Some(example) = verb.and_then(example_of)
     {
         output::tell(&format!("\nhint: a right call is\n{example}"));
     }
@@ -285,6 +358,30 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_names_every_verb_and_no_other() {
+        let listed = HELP.lines().filter_map(|line| line.strip_prefix("  "));
+        let listed: Vec<&str> = listed
+            .flat_map(|line| line.split("  ").next().unwrap_or_default().split(", "))
+            .collect();
+        let command = Cli::command();
+        for verb in command.get_subcommands() {
+            assert!(listed.contains(&verb.get_name()), "{}", verb.get_name());
+        }
+        for verb in listed {
+            assert!(command.find_subcommand(verb).is_some(), "{verb}");
+        }
+    }
+
+    #[test]
+    fn no_common_word_hides_a_verb() {
+        let command = Cli::command();
+        for (common, call) in COMMON_WORDS {
+            assert!(command.find_subcommand(common).is_none(), "{common}");
+            assert!(command.find_subcommand(call[0]).is_some(), "{common}");
+        }
     }
 
     #[test]

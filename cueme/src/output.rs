@@ -112,8 +112,10 @@ pub(crate) fn deliver(text: &str) -> Result<(), CliError> {
         CliError::new(Exit::Io, format!("could not write the outcome to stdout: {why}"))
             .with_hint("nothing was acknowledged; run the same command again with stdout open to get it")
     };
-    if is_closed() {
-        return Err(failed("stdout is closed".to_owned()));
+    if is_unread() {
+        return Err(failed(
+            "stdout is /dev/null, where nobody reads it (the caller discards or closed it)".to_owned(),
+        ));
     }
     write_out(text).map_err(|error| failed(error.to_string()))
 }
@@ -148,11 +150,12 @@ fn write_out(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Says whether the caller started us without a stdout.
+/// Says whether stdout is the null device, opened for reading and writing.
 ///
-/// The Rust runtime opens the null device, for reading and writing, in place of a closed descriptor. Every write would
-/// then succeed and reach nobody. A caller that wants no output redirects it, for writing only.
-fn is_closed() -> bool {
+/// The Rust runtime opens it like this in place of a closed descriptor, and so do programs that discard the output of a
+/// child; the two cannot be told apart. Every write would succeed and reach nobody. A person who wants no output
+/// redirects it in a shell, which opens it for writing only.
+fn is_unread() -> bool {
     let stdout = io::stdout();
     let Ok(flags) = rustix::fs::fcntl_getfl(stdout.as_fd()) else {
         return true;

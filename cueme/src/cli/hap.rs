@@ -33,8 +33,11 @@ pub(crate) struct JoinArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
     /// Words you asked, were told, or remember of the project
-    #[arg(value_name = "HINTS", required = true)]
+    #[arg(value_name = "HINTS", required_unless_present = "rest")]
     pub(crate) hints: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "HINTS", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
     /// Print the matches as a JSON array
     #[arg(long)]
     pub(crate) json: bool,
@@ -77,6 +80,9 @@ pub(crate) struct PauseArgs {
     /// What to tell the human, or `-` to read an envelope from stdin
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
+    /// The same, for a text that looks like an option
+    #[arg(value_name = "PROMPT", last = true, hide = true)]
+    pub(crate) rest: Vec<String>,
     /// Only validate, and print the normalised request; asks nobody
     #[arg(long)]
     pub(crate) check: bool,

@@ -164,6 +164,15 @@ pub(crate) struct LastArgs {
 /// Arguments of `agents`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentsArgs {
+    /// Only agents whose project directory contains this, in either case
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) project: Option<String>,
+    /// Only agents of this runtime
+    #[arg(long, value_name = "AGENT_RUNTIME")]
+    pub(crate) runtime: Option<String>,
+    /// Only agents whose name or id contains this, in either case
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
     /// Print a JSON array
     #[arg(long)]
     pub(crate) json: bool,
@@ -176,11 +185,14 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "AGENT_ID")]
     pub(crate) agent: Option<String>,
     /// Only questions and answers with these words
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) search: Option<String>,
     /// How many at most
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
+    /// Print one line for each question
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) oneline: bool,
     /// Print a JSON array
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,

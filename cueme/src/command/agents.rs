@@ -16,14 +16,35 @@ pub(super) fn run(args: &AgentsArgs) -> Result<Exit, CliError> {
         agents.push(*expect_reply!(reply, Agent)?);
         Ok(())
     })?;
+    let has_agents = !agents.is_empty();
+    agents.retain(|agent| fits(args, agent));
     if args.json {
         output::print_json(&agents)?;
+    } else if agents.is_empty() && has_agents {
+        output::print_line("no agent fits; `cueme agents` without filters lists all of them")?;
     } else if agents.is_empty() {
         output::print_line("no agent has joined yet; an agent does so with `cueme join <agent_runtime>`")?;
     } else {
         output::print(&table(&agents, now(), output::columns(), Paint::for_stdout()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says whether an agent passes every filter that is given.
+fn fits(args: &AgentsArgs, agent: &AgentView) -> bool {
+    let contains = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+    let is_named = |part: &String| {
+        contains(agent.agent_id.as_str(), part)
+            || agent.name.as_deref().is_some_and(|name| contains(name, part))
+    };
+    args.project
+        .as_ref()
+        .is_none_or(|part| contains(&agent.project_dir, part))
+        && args
+            .runtime
+            .as_ref()
+            .is_none_or(|runtime| agent.agent_runtime.as_str() == runtime)
+        && args.name.as_ref().is_none_or(is_named)
 }
 
 fn table(agents: &[AgentView], now: Timestamp, columns: usize, paint: Paint) -> String {

@@ -5,7 +5,7 @@ use protocol_spec::message::{CueView, History, Request};
 
 use crate::cli::HistoryArgs;
 use crate::client::{expect_reply, list};
-use crate::display::{Paint, at, decision_words, full, now, visible};
+use crate::display::{Paint, at, decision_words, full, now, pad, shorten, visible, visible_line};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -25,6 +25,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
         (true, _) => format!("{}\n", output::json_line(&cues)?),
         (false, true) => cues.iter().map(markdown).collect(),
         (false, false) if cues.is_empty() => "nothing was found\n".to_owned(),
+        (false, false) if args.oneline => cues.iter().map(one_line).collect(),
         (false, false) => plain(&cues),
     };
     output::print(&text)?;
@@ -42,6 +43,25 @@ fn plain(cues: &[CueView]) -> String {
     let rule = paint.dim(&"─".repeat(columns));
     let entries: Vec<String> = cues.iter().map(|cue| full(cue, now, columns, paint)).collect();
     format!("{}\n", entries.join(&format!("\n{rule}\n")))
+}
+
+/// Writes when and by whom a question was asked, how it was decided, and how it begins. A terminal's width truncates
+/// the line; a pipe gets all of the prompt's first line.
+fn one_line(cue: &CueView) -> String {
+    let prompt = cue.prompt.trim_start().lines().next().unwrap_or_default();
+    let line = format!(
+        "{}  {}  {}  {}  {}",
+        at(cue.asked_at),
+        cue.cue_id,
+        pad(cue.agent_id.as_str(), 10),
+        decision_words(cue),
+        visible_line(prompt)
+    );
+    if output::is_terminal() {
+        format!("{}\n", shorten(&line, output::columns()))
+    } else {
+        format!("{line}\n")
+    }
 }
 
 /// Writes a question and its answer as Markdown; both are quoted, so that neither can end its block.

@@ -31,6 +31,7 @@ mod backup;
 mod broker;
 mod completions;
 mod demo;
+mod docs;
 mod doctor;
 mod import;
 mod purge;
@@ -42,6 +43,7 @@ mod terminal;
 
 mod run;
 
+pub(crate) use docs::DocsArgs;
 pub(crate) use hook::HookArgs;
 pub(crate) use import::ImportArgs;
 pub(crate) use init::InitArgs;

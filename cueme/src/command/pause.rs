@@ -11,14 +11,14 @@ use super::cue::{form, normalised, parse_agent};
 use crate::cli::PauseArgs;
 use crate::client::{Question, ask_and_wait};
 use crate::error::CliError;
-use crate::input::read_stdin;
+use crate::input::{read_stdin, words_of};
 use crate::{environment, output};
 
 /// What the human reads when the agent gives no words.
 const DEFAULT_PROMPT: &str = "The agent has paused and waits for you to let it continue.";
 
 pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> {
-    let prompt = prompt_of(&args.prompt)?;
+    let prompt = prompt_of(&words_of(&args.prompt, &args.rest))?;
     if args.check {
         let envelope = Envelope {
             prompt: Cow::Borrowed(&prompt),

@@ -8,10 +8,11 @@ use crate::cli::RecallArgs;
 use crate::client::{call, expect_reply};
 use crate::display::visible_line;
 use crate::error::CliError;
+use crate::input::words_of;
 use crate::{environment, output};
 
 pub(super) fn run(args: &RecallArgs) -> Result<Exit, CliError> {
-    let hints = args.hints.join(" ");
+    let hints = words_of(&args.hints, &args.rest).join(" ");
     let found = find(&hints)?;
     if args.json {
         output::print_json(&found.matches)?;

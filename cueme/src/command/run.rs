@@ -6,8 +6,9 @@ use protocol_spec::exit::Exit;
 
 use super::{agent, chats, cloud};
 use super::{
-    agents, answer, backup, broker, cancel, completions, cue, decline, demo, doctor, history, hook, import,
-    inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui, undo,
+    agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
+    import, inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
+    undo,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -45,6 +46,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Import(args) => import::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Demo(args) => demo::run(&args),
+        Verb::Docs(args) => docs::run(&args),
         Verb::Completions(args) => completions::run(&args),
     }
 }

@@ -1,6 +1,6 @@
 //! The human's side of the command, against the real binary.
 
-use crate::support::{Home, envelope};
+use crate::support::{Home, Running, envelope};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
 const FORM: &str = r#"{"type":"form","fields":[{"label":"Env","options":["prod","staging"]},{"label":"Replicas","kind":"number"},{"label":"Token","kind":"password"}]}"#;
@@ -321,4 +321,159 @@ fn a_closed_pipe_ends_a_list_quietly() {
     let output = listing.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn words_that_begin_with_a_dash_are_words_wherever_free_text_is_taken() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "Which flags?", None);
+    home.run(&["answer", &cue, "-x=1 and -v"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("-x=1 and -v\n"));
+    let paused = home.run(&["pause", &agent, "- tests are green", "--check"]);
+    assert!(paused.expect(0).stdout.contains("- tests are green"));
+    let paused = home.run(&["pause", &agent, "--check", "--", "--force"]);
+    assert!(paused.expect(0).stdout.contains("--force"));
+    home.run(&["pause", &agent, "--chekc"]).expect(2);
+    let found = home.run(&["recall", "- which flags", "--json"]).expect(0).stdout;
+    assert!(found.contains(&agent), "{found}");
+    let found = home.run(&["history", "--search", "-x=1 and", "--json"]);
+    assert_eq!(found.expect(0).json()[0]["cue_id"], cue.as_str());
+}
+
+#[test]
+fn an_outcome_for_the_null_device_names_it_and_is_not_acknowledged() {
+    use std::process::Stdio;
+    let home = Home::new();
+    let agent = home.join();
+    // Node's `ignore` and Python's `DEVNULL` open it like this, for reading and writing.
+    let null = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .unwrap();
+    let mut command = home.command(&["cue", &agent, "--prompt", "A?"]);
+    let asking = command.stdout(null).stderr(Stdio::piped()).spawn().unwrap();
+    let asking = Running::of(asking);
+    let cue = home.waited_for("A?");
+    home.run(&["answer", &cue, "heard?"]).expect(0);
+    let failed = asking.finish().expect(74).stderr;
+    assert!(failed.contains("stdout is /dev/null"), "{failed}");
+    assert!(failed.contains("nothing was acknowledged"), "{failed}");
+    let shown = home.run(&["show", &cue]).expect(0).stdout;
+    assert!(!shown.contains("received by the agent"), "{shown}");
+}
+
+#[test]
+fn help_groups_the_verbs_and_fits_a_screen() {
+    let home = Home::new();
+    let help = home.run(&["--help"]).expect(0).stdout;
+    let mut below = help.as_str();
+    for group in ["You", "Agents", "Connect", "Operate", "Cursor"] {
+        let heading = format!(" {group} ");
+        let Some((_, rest)) = below.split_once(&heading) else {
+            panic!("no group {group} below the one before it: {help}");
+        };
+        below = rest;
+    }
+    // A screen of 40 lines, with one for the prompt of the shell.
+    assert!(
+        help.lines().count() < 40,
+        "{} lines: {help}",
+        help.lines().count()
+    );
+    for line in help.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert_eq!(home.run(&["help"]).expect(0).stdout, help);
+}
+
+#[test]
+fn common_words_are_understood() {
+    let home = Home::new();
+    let agent = home.join();
+    let (asking, cue) = home.ask(&agent, "A?", None);
+    let listed = home.run(&["ls", "--json"]).expect(0).json();
+    assert_eq!(listed[0]["cue_id"], cue.as_str());
+    home.run(&["reply", &cue, "-v levels"]).expect(0);
+    assert!(asking.finish().expect(0).stdout.starts_with("-v levels\n"));
+    let status = home.run(&["status", "--json"]).expect(0).json();
+    assert_eq!(
+        status["pid"],
+        home.run(&["broker", "status", "--json"]).expect(0).json()["pid"]
+    );
+    home.run(&["logs", "-n", "1"]).expect(0);
+    let link = home.run(&["web", "--print-url"]).expect(0).stdout;
+    assert!(link.starts_with("http"), "{link}");
+    for (word, verb) in [
+        ("watch", "inbox"),
+        ("setup", "init"),
+        ("status", "broker status"),
+        ("reply", "answer"),
+    ] {
+        let usage = format!("Usage: cueme {verb}");
+        for words in [[word, "--help"], ["help", word]] {
+            let help = home.run(&words).expect(0).stdout;
+            assert!(help.contains(&usage), "{words:?}: {help}");
+        }
+    }
+    // No gate of a host would count it as a question.
+    let refused = home.run(&["ask", &agent, "-"]).expect(2).stderr;
+    assert!(refused.contains("cueme cue <agent_id> -"), "{refused}");
+    let wrong = home.run(&["reply", &cue, "--confrim"]).expect(2).stderr;
+    assert!(wrong.contains("cueme answer"), "{wrong}");
+}
+
+#[test]
+fn history_may_be_one_line_for_each_question() {
+    let home = Home::new();
+    let agent = home.join();
+    let long = format!("Deploy\u{1b}[2J now?\nAll of {}it", "very ".repeat(40));
+    for prompt in ["数据库迁移好了", &long] {
+        let (asking, cue) = home.ask(&agent, prompt, None);
+        home.run(&["answer", &cue, "first\nsecond"]).expect(0);
+        asking.finish().expect(0);
+    }
+    let shown = home.run(&["history", "--oneline"]).expect(0).stdout;
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 2, "{shown}");
+    for (line, prompt) in lines.iter().zip(["Deploy␛[2J now?", "数据库迁移好了"]) {
+        for part in [prompt, "answered", &agent] {
+            assert!(line.contains(part), "{part} is missing in {line}");
+        }
+    }
+    assert!(!shown.contains("second"), "{shown}");
+    home.run(&["history", "--oneline", "--json"]).expect(2);
+    let none = home.run(&["history", "--oneline", "--search", "nowhere"]);
+    assert_eq!(none.expect(0).stdout, "nothing was found\n");
+}
+
+#[test]
+fn agents_are_filtered_by_runtime_project_and_name() {
+    let home = Home::new();
+    let shop = home.path().join("Shop");
+    std::fs::create_dir_all(&shop).unwrap();
+    let mut joining = home.command(&["join", "claude_code"]);
+    assert!(joining.current_dir(&shop).output().unwrap().status.success());
+    let other = home.join();
+    let ids = |words: &[&str]| {
+        let words: Vec<&str> = ["agents", "--json"].iter().chain(words).copied().collect();
+        let found = home.run(&words).expect(0).json();
+        let found = found.as_array().unwrap().iter();
+        found
+            .map(|agent| agent["agent_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&[]).len(), 2);
+    let in_shop = ids(&["--project", "shop"]);
+    assert!(in_shop.len() == 1 && in_shop[0] != other, "{in_shop:?}");
+    assert_eq!(ids(&["--runtime", "claude_code"]), in_shop);
+    assert_eq!(ids(&["--runtime", "terminal"]), [other.as_str()]);
+    assert_eq!(ids(&["--name", &other[..6]]), [other.as_str()]);
+    assert!(ids(&["--runtime", "terminal", "--project", "shop"]).is_empty());
+    let none = home.run(&["agents", "--runtime", "codex"]).expect(0).stdout;
+    assert!(
+        none.contains("no agent fits") && none.contains("cueme agents"),
+        "{none}"
+    );
 }

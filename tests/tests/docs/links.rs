@@ -1,0 +1,91 @@
+//! Relative links lead to files that exist, and their anchors to headings.
+
+use std::fs;
+use std::path::Path;
+
+use crate::markdown::{anchors, documents, lines};
+
+/// Returns what is wrong with the links of one document.
+fn broken_links(path: &Path, text: &str) -> Vec<String> {
+    let mut broken = Vec::new();
+    for line in lines(text).iter().filter(|line| line.fence.is_none()) {
+        for target in targets(line.text) {
+            if let Err(why) = follow(path, text, target) {
+                broken.push(format!("{}:{}: {target}: {why}", path.display(), line.number));
+            }
+        }
+    }
+    broken
+}
+
+/// Returns the targets of the links in a line. A target in a code span is no link.
+fn targets(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("](") {
+        let Some((target, behind)) = after.split_once(')') else {
+            break;
+        };
+        // A link's text may be code, a link inside of code is none: its backticks do not pair up before it.
+        let opens_code = before.matches('`').count() % 2 == 1;
+        if !opens_code {
+            found.push(target);
+        }
+        rest = behind;
+    }
+    found
+}
+
+fn follow(path: &Path, text: &str, target: &str) -> Result<(), String> {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return Ok(());
+    }
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let linked = path.parent().unwrap().join(file);
+    if !file.is_empty() && !linked.exists() {
+        return Err("there is no such file".to_owned());
+    }
+    if anchor.is_empty() {
+        return Ok(());
+    }
+    let anchors = if file.is_empty() {
+        anchors(text)
+    } else {
+        anchors(&fs::read_to_string(&linked).map_err(|error| error.to_string())?)
+    };
+    if anchors.iter().any(|known| known == anchor) {
+        Ok(())
+    } else {
+        Err(format!("there is no such heading among {anchors:?}"))
+    }
+}
+
+#[test]
+fn every_relative_link_and_anchor_leads_somewhere() {
+    let broken: Vec<String> = documents()
+        .iter()
+        .flat_map(|(path, text)| broken_links(path, text))
+        .collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn a_broken_link_and_a_broken_anchor_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("page.md");
+    fs::write(directory.path().join("other.md"), "# A `cueme` title: one\n").unwrap();
+    let of = |text: &str| broken_links(&path, text).len();
+    assert_eq!(
+        of("[a](other.md) [`b`](other.md#a-cueme-title-one) [c](https://x.y/z)"),
+        0
+    );
+    assert_eq!(of("# Here\n[a](#here)"), 0);
+    assert_eq!(of("[a](missing.md) [b](other.md#no) [c](#no)"), 3);
+    assert_eq!(of("`[a](missing.md)`\n```sh\n[a](missing.md)\n```"), 0);
+}
+
+#[test]
+fn the_readme_stays_a_front_door() {
+    let (_, readme) = documents().into_iter().next().unwrap();
+    assert!(readme.lines().count() <= 150, "{} lines", readme.lines().count());
+}

@@ -1,0 +1,9 @@
+//! The documentation: its links, the calls it shows, and its tables of keys.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod calls;
+mod configuration;
+mod embedded;
+mod links;
+mod markdown;
