@@ -4,7 +4,8 @@
 //! the socket clients speak through, runs of agents and how they call back ([`callback`]), the page and its API, what the broker does by itself ([`policy`],
 //! [`notify`]), and the life of the process.
 
-pub mod machine;
+pub use cueme_rules as machine;
+
 pub mod store;
 
 pub mod engine;

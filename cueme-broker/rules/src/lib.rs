@@ -28,7 +28,7 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{CONTENT_BYTES_MAX, LINE_BYTES_PER_BYTE_MAX};
 use uuid::Uuid;
 
-pub(crate) use attach::unknown_cue;
+pub use attach::unknown_cue;
 pub use effect::{Change, Effect};
 pub use import::past_text;
 pub use input::{

@@ -162,7 +162,7 @@ impl Machine {
     }
 }
 
-pub(crate) fn unknown_cue(id: CueId) -> Failure {
+pub fn unknown_cue(id: CueId) -> Failure {
     Failure::new(ErrorCode::UnknownCue, format!("there is no question {id}"))
         .with_hint("`cueme inbox` lists the open questions, `cueme history` the others")
 }
