@@ -15,11 +15,12 @@ use tokio::sync::watch;
 use crate::callback::SigningKey;
 use crate::chats::ChatReader;
 use crate::config::Config;
-use crate::engine::{Core, EngineError, EngineHandle, storage_failure};
+use crate::engine::{EngineError, EngineHandle, storage_failure};
 use crate::lifecycle::Record;
 use crate::runs::Followers;
-use crate::store::{Reader, SCHEMA, StoreError};
+use crate::store::{Reader, StoreError};
 use crate::web::Web;
+use cueme_store_sqlite::SCHEMA;
 
 /// Why the broker stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(crate) struct Broker {
     places: Places,
     uid: u32,
     engine: EngineHandle,
-    reader: Reader,
+    reader: Arc<dyn Reader>,
     executable: PathBuf,
     chats: Arc<dyn ChatReader>,
     started_at: Timestamp,
@@ -72,11 +73,12 @@ impl Broker {
     pub(crate) fn new(
         places: Places,
         engine: EngineHandle,
+        reader: Arc<dyn Reader>,
         executable: PathBuf,
         chats: Arc<dyn ChatReader>,
     ) -> Self {
         Self {
-            reader: Reader::new(&places.database()),
+            reader,
             places,
             uid: rustix::process::getuid().as_raw(),
             engine,
@@ -101,8 +103,8 @@ impl Broker {
     }
 
     /// Returns the reader.
-    pub(crate) fn reader(&self) -> &Reader {
-        &self.reader
+    pub(crate) fn reader(&self) -> &dyn Reader {
+        &*self.reader
     }
 
     /// Returns where everything is.
@@ -265,7 +267,10 @@ impl Broker {
             // One batch at a time, so that questions are asked and answered in between.
             let purged = self
                 .engine
-                .look(move |core| core.purge_some(before, dry_run))
+                .write_even_if_full(move |records, _| match dry_run {
+                    true => records.count_purgeable(before).map(|count| (count, false)),
+                    false => records.purge_some(before),
+                })
                 .await;
             let (count, more) = purged
                 .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
@@ -287,7 +292,7 @@ impl Broker {
         loop {
             let shrunk = self
                 .engine
-                .write(move |store, _| store.shrink_some(empty_percent_max))
+                .write(move |records, _| records.shrink_some(empty_percent_max))
                 .await;
             match shrunk {
                 Ok(Ok(true)) => tokio::time::sleep(PAUSE).await,
@@ -317,26 +322,6 @@ impl Broker {
         }
         let last_used = Duration::from_millis(self.last_used_ms.load(Ordering::Relaxed));
         self.started.elapsed().saturating_sub(last_used)
-    }
-}
-
-impl Core {
-    /// Deletes, or counts, some of what was acknowledged before `before`; says whether there may be more.
-    fn purge_some(&mut self, before: Timestamp, dry_run: bool) -> Result<(u64, bool), StoreError> {
-        let Some(store) = self.store() else {
-            return Ok((0, false));
-        };
-        if dry_run {
-            return store.count_purgeable(before).map(|count| (count, false));
-        }
-        let purged = store.begin().and_then(|()| store.purge_some(before));
-        match purged.and_then(|purged| store.commit().map(|()| purged)) {
-            Ok(purged) => Ok(purged),
-            Err(error) => {
-                store.roll_back();
-                Err(error)
-            }
-        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! The broker: who asked, who answered, and whether they know.
 //!
-//! Reading order: the rules ([`machine`]), what is on disk ([`store`]), the one thread that joins them ([`engine`]),
-//! the socket clients speak through, runs of agents and how they call back ([`callback`]), the page and its API, what the broker does by itself ([`policy`],
+//! The rules are [`cueme_rules`], and what a store has to do is [`cueme_store`]. Reading order here: the one thread that joins them
+//! ([`engine`]), the socket clients speak through, runs of agents and how they call back ([`callback`]), the page and its API, what the broker does by itself ([`policy`],
 //! [`notify`]), and the life of the process.
 
-pub use cueme_rules as machine;
-
-pub mod store;
+use cueme_rules as machine;
+use cueme_store as store;
 
 pub mod engine;
 
@@ -22,6 +21,7 @@ mod runs;
 mod web;
 
 pub mod config;
+mod file_id;
 pub mod hours;
 pub mod lifecycle;
 mod log;

@@ -10,7 +10,7 @@ use protocol_spec::endpoint::Places;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::store::FileId;
+use crate::file_id::FileId;
 
 /// How long a new broker waits for a retiring one to let go of the lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);

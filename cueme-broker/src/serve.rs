@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cueme_store_sqlite::{SCHEMA, SqliteStorage, Synchronous};
 use notify::{RecursiveMode, Watcher};
 use protocol_spec::endpoint::Places;
 use protocol_spec::version;
@@ -20,7 +21,7 @@ use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
 use crate::policy;
 use crate::socket::{self, Listener};
-use crate::store::{SCHEMA, StoreError, Synchronous};
+use crate::store::{Storage, StoreError};
 use crate::web::{self, Entrance, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives and that its directory is there.
@@ -95,10 +96,13 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     }
     log::start(&places.log(), options.is_background).map_err(failed("open the log", &places.log()))?;
     let lock = Lock::take(places)?;
+    let is_new = !places.database().exists();
     raise_descriptor_limit();
     let executable = std::env::current_exe().unwrap_or_default();
     let (mark, was_clean) = CleanMark::lift(places);
-    let engine = Engine::start(places.database(), Synchronous::Full, was_clean || is_new(places))?;
+    let storage = SqliteStorage::at(&places.database(), Synchronous::Full);
+    let reader = storage.reader();
+    let engine = Engine::start(Box::new(storage), was_clean || is_new)?;
     Record {
         version: version::PROGRAM.into(),
         executable: executable.clone(),
@@ -115,6 +119,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     let broker = Arc::new(Broker::new(
         places.clone(),
         engine.handle(),
+        reader,
         executable,
         Arc::clone(&options.chats),
     ));
@@ -327,10 +332,6 @@ async fn reload_when_changed(broker: Arc<Broker>, path: PathBuf, changed: Arc<No
         {}
         load_config(&broker, &path).await;
     }
-}
-
-fn is_new(places: &Places) -> bool {
-    !places.database().exists()
 }
 
 /// Thousands of agents may wait at once; each needs a descriptor.

@@ -43,16 +43,6 @@ pub enum Effect {
     },
 }
 
-impl Effect {
-    /// Says whether it erases a secret.
-    pub fn erases(&self) -> bool {
-        matches!(
-            self,
-            Self::Store(Change::Acknowledge { erase: true, .. } | Change::Reopen { erase: true, .. })
-        )
-    }
-}
-
 /// One write to the store.
 #[derive(Debug, Clone)]
 pub enum Change {
@@ -225,4 +215,14 @@ pub enum Change {
         /// The question.
         cue: CueId,
     },
+}
+
+impl Change {
+    /// Says whether it erases a secret.
+    pub fn erases(&self) -> bool {
+        matches!(
+            self,
+            Self::Acknowledge { erase: true, .. } | Self::Reopen { erase: true, .. }
+        )
+    }
 }

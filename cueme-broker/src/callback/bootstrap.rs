@@ -11,6 +11,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cloud_settings::Secret;
+use cueme_store::BootstrapRecord;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -26,19 +27,6 @@ pub const RUN_TOKEN_TTL: Duration = Duration::from_secs(24 * 3_600);
 const TOKEN_PREFIX: &str = "cmb_";
 const TOKEN_BYTES: usize = 32;
 const TOKEN_TEXT_BYTES_MAX: usize = 128;
-
-/// What is stored of a one-time token.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BootstrapRecord {
-    /// The hash of the token.
-    pub token_hash: [u8; 32],
-    /// The agent it is for.
-    pub agent_id: String,
-    /// The run it is for.
-    pub run_id: String,
-    /// When it ends, in milliseconds since 1970.
-    pub expires_at_ms: i64,
-}
 
 /// Keeps one-time tokens.
 pub trait BootstrapStore {

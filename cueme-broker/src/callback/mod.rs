@@ -7,8 +7,8 @@ mod jwt;
 mod webhook;
 
 pub use bootstrap::{
-    BOOTSTRAP_TTL, BootstrapRecord, BootstrapStore, ExchangeError, ExchangeReply, ExchangeRequest,
-    MemoryBootstrapStore, MintError, RUN_TOKEN_TTL, exchange, mint_bootstrap,
+    BOOTSTRAP_TTL, BootstrapStore, ExchangeError, ExchangeReply, ExchangeRequest, MemoryBootstrapStore,
+    MintError, RUN_TOKEN_TTL, exchange, mint_bootstrap,
 };
 pub use jwt::{
     AUDIENCE, AgentAction, Claims, ISSUER, JwtError, SCOPE_HAP, SigningKey, authorise, sign_token,

@@ -5,16 +5,16 @@ mod prepare;
 mod room;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use cueme_rules::{Machine, Now, Ticket};
+use cueme_store::{Records, Storage, Store, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, EventView, Failure, Reply};
 
+use self::batch::Failed;
 pub use self::batch::{Batch, Entry};
 use super::write::{DiskReserve, Write};
-use crate::machine::{Machine, Now, Ticket};
-use crate::store::{Ballast, Store, StoreError, Synchronous, has_log};
 
 /// A source of random bits, passed in so that a simulation can be repeated.
 pub type Random = Box<dyn FnMut() -> u64 + Send>;
@@ -33,62 +33,41 @@ pub struct CommitOutput {
 /// Machine and store together.
 pub struct Core {
     machine: Machine,
-    store: Option<Store>,
-    path: PathBuf,
-    synchronous: Synchronous,
+    storage: Box<dyn Storage>,
+    store: Option<Box<dyn Store>>,
     random: Random,
     reminder: Option<Arc<str>>,
     /// Who waited when the storage failed, for as long as it fails.
     stranded: Vec<(Ticket, CueId)>,
-    /// Whether the storage failed in a way after which the file is to be checked.
+    /// Whether the storage failed in a way after which it is to be checked.
     is_suspect: bool,
-    /// Whether something was written that is not indexed yet.
-    is_behind: bool,
-    /// Whether the store's log may still hold secrets that were erased from the database.
-    has_erased: bool,
-    /// Whether the store's log has the room that it may need.
-    has_log_room: bool,
     /// Whether the last attempt to index failed.
     is_stumbling: bool,
-    /// The space that is given up when there is no other.
-    ballast: Ballast,
-    /// Whether it is given up: what there is left is for answers.
-    is_full: bool,
+    /// How the next transaction is called.
+    next_batch: u64,
 }
 
 impl Core {
     /// Opens the store and loads the machine.
     pub fn open(
-        path: PathBuf,
-        synchronous: Synchronous,
+        mut storage: Box<dyn Storage>,
         was_clean: bool,
         now: Now,
-        random: Random,
+        mut random: Random,
     ) -> Result<Self, StoreError> {
-        // Whoever stops in order leaves no log behind; what is there may hold what was erased from the database.
-        let has_erased = has_log(&path);
-        let store = Store::open(&path, synchronous, was_clean)?;
+        let store = storage.open(was_clean)?;
         let machine = store.load(now)?;
-        let ballast = Ballast::of(&path);
-        let is_full = !ballast.lay() && ballast.fits();
-        if is_full {
-            tracing::warn!("there is too little space to keep some for answers");
-        }
         Ok(Self {
             machine,
+            storage,
             store: Some(store),
-            ballast,
-            is_full,
-            is_stumbling: false,
-            has_log_room: false,
-            path,
-            synchronous,
+            // No two brokers begin with the same, so a batch is never taken for that of another.
+            next_batch: random(),
             random,
             reminder: None,
             stranded: Vec::new(),
             is_suspect: false,
-            is_behind: true,
-            has_erased,
+            is_stumbling: false,
         })
     }
 
@@ -103,46 +82,53 @@ impl Core {
     }
 
     /// Returns the store, unless it is failing.
-    pub fn store(&self) -> Option<&Store> {
-        self.store.as_ref()
+    pub fn store(&self) -> Option<&dyn Store> {
+        self.store.as_deref()
+    }
+
+    /// Lets the store do what follows a commit, once everybody has heard of it.
+    pub fn after_commit(&mut self) {
+        if let Some(store) = &mut self.store {
+            store.after_commit();
+        }
+    }
+
+    /// Leaves the store in order; what it does not manage, the next start does.
+    pub fn flush(&mut self) {
+        if let Some(Err(error)) = self.store.as_mut().map(|store| store.flush()) {
+            tracing::warn!(%error, "the store could not be left in order; the next start does it");
+        }
     }
 
     /// Says whether there is something to do when nothing else is.
     pub fn is_behind(&self) -> bool {
-        self.is_behind || self.has_erased || !self.has_log_room
+        self.store.as_ref().is_none_or(|store| store.is_behind())
     }
 
     /// Says whether that did not work the last time, so that it is not worth trying at once.
     pub fn is_stumbling(&self) -> bool {
-        self.is_stumbling || self.is_full || self.store.is_none()
+        self.is_stumbling || self.storage.is_full() || self.store.is_none()
     }
 
-    /// Indexes some of what was written, in a transaction of its own; returns whether there is more to do.
+    /// Indexes some of what was written; returns whether there is more to do.
     pub fn index_some(&mut self) -> bool {
         if !self.regain_room() {
             return false;
         }
-        self.forget_erased();
         let Some(store) = &self.store else { return false };
-        let indexed = store
-            .begin()
-            .and_then(|()| store.index_some())
-            .and_then(|more| store.commit().map(|()| more));
-        match indexed {
+        match store.index_some() {
             Ok(more) => {
-                self.is_behind = more;
                 self.is_stumbling = false;
+                more
             }
             Err(error) => {
                 // Nothing depends on the index but search; it catches up when the storage recovers.
                 if !std::mem::replace(&mut self.is_stumbling, true) {
                     tracing::warn!(%error, "indexing failed; it is tried again now and then");
                 }
-                store.roll_back();
-                return false;
+                false
             }
         }
-        self.is_behind
     }
 
     /// Writes what the rules do not concern, as a batch of its own; when it fails nothing was changed.
@@ -150,10 +136,14 @@ impl Core {
         &mut self,
         now: Now,
         reserve: DiskReserve,
-        write: impl Fn(&Store) -> Result<T, StoreError> + Send,
+        write: impl Fn(&dyn Records) -> Result<T, StoreError> + Send,
     ) -> Result<T, StoreError> {
         let mut written = Err(self.not_opened());
-        let write = Write::new(reserve, move |store, _| write(store), |result| written = result);
+        let write = Write::new(
+            reserve,
+            move |records, _| write(records),
+            |result| written = result,
+        );
         let mut batch = Batch::default();
         self.add_write(now, write, &mut batch);
         self.commit(now, &mut batch);
@@ -162,29 +152,13 @@ impl Core {
         written
     }
 
-    /// Empties the store's log when it may hold a secret that was erased; a reader in the way delays it.
-    fn forget_erased(&mut self) {
-        if !self.has_erased {
-            return;
-        }
-        match self.store.as_ref().map(Store::empty_log) {
-            Some(Ok(is_empty)) => {
-                self.has_erased = !is_empty;
-                self.has_log_room &= !is_empty;
-            }
-            // Tried again whenever the engine is idle, so not worth a line each time.
-            Some(Err(error)) => tracing::debug!(%error, "the log could not be emptied"),
-            None => {}
-        }
-    }
-
-    fn opened(&self) -> Result<&Store, StoreError> {
-        self.store.as_ref().ok_or_else(|| self.not_opened())
+    fn opened(&self) -> Result<&dyn Store, StoreError> {
+        self.store.as_deref().ok_or_else(|| self.not_opened())
     }
 
     fn not_opened(&self) -> StoreError {
         StoreError::Damaged {
-            path: self.path.clone(),
+            path: self.storage.location(),
             what: "it could not be opened again after a failure".into(),
         }
     }
@@ -193,10 +167,7 @@ impl Core {
         if self.store.is_some() {
             return Ok(());
         }
-        let store = Store::open(&self.path, self.synchronous, !self.is_suspect)?;
-        if self.is_full {
-            store.be_frugal(true)?;
-        }
+        let store = self.storage.open(!self.is_suspect)?;
         self.machine = store.load(now)?;
         self.store = Some(store);
         self.is_suspect = false;
@@ -208,18 +179,57 @@ impl Core {
     }
 
     /// Goes back to what is on disk, with everyone who waited before still waiting.
-    fn recover(&mut self, now: Now, entries: &[Entry<'_>], error: &StoreError) {
-        if self.store.is_some() {
-            self.stranded = self.machine.waiters().collect();
-        }
-        // Whoever came with these orders is told that they failed; whoever left with them waits no more.
-        let concerned: HashSet<Ticket> = entries.iter().filter_map(Entry::ticket).collect();
-        self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
-        self.is_suspect |= error.is_alarming();
+    ///
+    /// A commit in doubt is resolved first: returns what may be said if it happened, or why it did not.
+    fn recover(
+        &mut self,
+        now: Now,
+        entries: &[Entry<'_>],
+        failed: Failed,
+    ) -> Result<CommitOutput, StoreError> {
+        let waiters = match self.store {
+            Some(_) => self.machine.waiters().collect(),
+            None => std::mem::take(&mut self.stranded),
+        };
+        self.is_suspect |= failed.error.is_alarming();
         // After a failed write or sync nothing about the old connection can be trusted.
         self.store = None;
-        if let Err(error) = self.reopen_if_failing(now) {
+        let reopened = self.reopen_if_failing(now);
+        if let Err(error) = &reopened {
             tracing::error!(%error, "the storage cannot be opened again; trying with each request");
+        }
+        let resolved = self.resolve(failed);
+        self.stranded = waiters;
+        if resolved.is_err() {
+            // Callers that came with these entries are told that they failed; those that left wait no more.
+            let concerned: HashSet<Ticket> = entries.iter().filter_map(Entry::ticket).collect();
+            self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
+        }
+        if self.store.is_some() {
+            for (ticket, cue) in std::mem::take(&mut self.stranded) {
+                self.machine.restore_waiter(ticket, cue);
+            }
+        }
+        resolved
+    }
+
+    /// Finds out whether a commit that failed happened all the same.
+    fn resolve(&self, failed: Failed) -> Result<CommitOutput, StoreError> {
+        let Failed { error, doubt } = failed;
+        let Some(doubt) = doubt else {
+            return Err(error);
+        };
+        let (batch, output) = *doubt;
+        match self.opened().and_then(|store| store.has_committed(batch)) {
+            Ok(true) => {
+                tracing::warn!(%error, "a commit was reported as failed, and happened");
+                Ok(output)
+            }
+            Ok(false) => Err(error),
+            Err(_) => Err(StoreError::InDoubt {
+                path: self.storage.location(),
+                what: error.to_string(),
+            }),
         }
     }
 }
@@ -237,7 +247,7 @@ impl std::fmt::Debug for Core {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Core")
-            .field("path", &self.path)
+            .field("storage", &self.storage)
             .field("machine", &self.machine)
             .finish_non_exhaustive()
     }

@@ -3,7 +3,6 @@
 //! Everything that arrives during a commit, or while the orders of the next one are carried out, shares that next commit. No
 //! reply and no event leaves before the commit it depends on.
 
-mod checkpointer;
 mod core;
 mod order;
 mod past;

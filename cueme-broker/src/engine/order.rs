@@ -9,7 +9,7 @@ use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::machine::{Amendment, ContentKey, QueueEdit, Ticket};
+use cueme_rules::{Amendment, ContentKey, QueueEdit, Ticket};
 
 /// A reply on its way to a caller.
 #[derive(Debug)]

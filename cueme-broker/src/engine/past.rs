@@ -8,7 +8,7 @@ use protocol_spec::message::RefusedCue;
 use protocol_spec::outcome::Kind;
 
 use super::order::{PastQuestion, content_key};
-use crate::machine::{PastCue, PastEnd};
+use cueme_rules::{PastCue, PastEnd};
 
 /// Settles a question under a fresh id.
 pub(super) fn settle(question: &PastQuestion, fresh: CueId) -> Result<PastCue, RefusedCue> {

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use cueme_rules::{Now, Ticket};
+use cueme_store::{Records, Storage, StoreError};
 use protocol_spec::id::RequestId;
 use protocol_spec::message::EventView;
 use protocol_spec::time::Timestamp;
@@ -15,12 +17,9 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc as caller, oneshot};
 use uuid::Uuid;
 
-use super::checkpointer::Checkpointer;
 use super::core::{Batch, CommitOutput, Core, Entry, Random};
 use super::order::{Line, Order, Work};
 use super::write::{DiskReserve, Write};
-use crate::machine::{Now, Ticket};
-use crate::store::{Store, StoreError, Synchronous};
 
 /// How many orders are committed together.
 const BATCH_MAX: usize = 512;
@@ -82,10 +81,10 @@ enum Message {
 }
 
 impl Engine {
-    /// Opens the database and starts the thread.
-    pub fn start(path: PathBuf, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
+    /// Opens the store and starts the thread.
+    pub fn start(storage: Box<dyn Storage>, was_clean: bool) -> Result<Self, StoreError> {
         let clock = Clock::start();
-        let core = Core::open(path, synchronous, was_clean, clock.now(), system_random())?;
+        let core = Core::open(storage, was_clean, clock.now(), system_random())?;
         let (sender, inbox) = mpsc::channel();
         let (events, _) = broadcast::channel(COMMITS_KEPT);
         let trouble = Arc::default();
@@ -104,7 +103,6 @@ impl Engine {
             trouble,
             retry_at: None,
             gathering: Duration::ZERO,
-            checkpointer: None,
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -203,7 +201,7 @@ impl EngineHandle {
     /// When it fails nothing was changed.
     pub async fn write<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
         self.write_with(DiskReserve::Keep, write).await
     }
@@ -211,7 +209,7 @@ impl EngineHandle {
     /// The same for the little that it takes to let somebody answer: on a full disk as well.
     pub async fn write_even_if_full<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
         self.write_with(DiskReserve::Use, write).await
     }
@@ -219,7 +217,7 @@ impl EngineHandle {
     async fn write_with<T: Send + 'static>(
         &self,
         reserve: DiskReserve,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Result<T, StoreError>, EngineError> {
         let (sender, receiver) = oneshot::channel();
         // A caller that has left needs no result.
@@ -261,8 +259,6 @@ struct EngineLoop {
     retry_at: Option<Instant>,
     /// How long the next commit waits for others to share it.
     gathering: Duration,
-    /// Started when the first checkpoint is due.
-    checkpointer: Option<Checkpointer>,
 }
 
 impl EngineLoop {
@@ -286,14 +282,14 @@ impl EngineLoop {
             for look in looks {
                 look(&mut self.core);
             }
-            self.keep_log_short();
+            self.core.after_commit();
             if let Some(done) = stop {
-                self.close();
+                self.core.flush();
                 let _ = done.send(());
                 return;
             }
         }
-        self.close();
+        self.core.flush();
     }
 
     /// Waits for a message, or until something else is due.
@@ -320,7 +316,7 @@ impl EngineLoop {
                     return Ok(Some(tick()));
                 }
                 if !self.core.index_some() {
-                    self.core.make_log_room();
+                    self.core.prepare_for_more();
                 }
                 Ok(None)
             }
@@ -394,35 +390,6 @@ impl EngineLoop {
         }
         if *trouble != output.failed {
             trouble.clone_from(&output.failed);
-        }
-    }
-
-    fn keep_log_short(&mut self) {
-        let Some(store) = self.core.store() else { return };
-        if self.checkpointer.as_ref().is_some_and(Checkpointer::has_run)
-            && let Err(error) = store.checkpoint_rest()
-        {
-            tracing::debug!(%error, "the rest of the log could not be checkpointed");
-        }
-        if !store.is_checkpoint_due() {
-            return;
-        }
-        if self.checkpointer.is_none() {
-            match Checkpointer::start(store.path()) {
-                Ok(checkpointer) => self.checkpointer = Some(checkpointer),
-                Err(error) => tracing::warn!(%error, "commits alone checkpoint the log"),
-            }
-        }
-        if let Some(checkpointer) = &self.checkpointer {
-            checkpointer.request();
-        }
-    }
-
-    fn close(&mut self) {
-        // Two cannot checkpoint at once.
-        self.checkpointer = None;
-        if let Some(Err(error)) = self.core.store().map(Store::checkpoint) {
-            tracing::warn!(%error, "the write-ahead log could not be checkpointed; the next start will");
         }
     }
 }

@@ -1,8 +1,7 @@
 //! A durable write that the rules do not concern, such as a draft or a setting. It shares the commit of its batch.
 
+use cueme_store::{Records, StoreError};
 use protocol_spec::time::Timestamp;
-
-use crate::store::{Store, StoreError};
 
 /// What space a write may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub struct Write<'a> {
 
 /// The type of the result is known only to the caller.
 trait Job {
-    fn run(&mut self, store: &Store, at: Timestamp) -> Result<(), StoreError>;
+    fn run(&mut self, records: &dyn Records, at: Timestamp) -> Result<(), StoreError>;
     fn fail(&mut self, error: StoreError);
     fn finish(self: Box<Self>);
 }
@@ -34,11 +33,11 @@ struct Pending<T, W, R> {
 
 impl<T, W, R> Job for Pending<T, W, R>
 where
-    W: Fn(&Store, Timestamp) -> Result<T, StoreError>,
+    W: Fn(&dyn Records, Timestamp) -> Result<T, StoreError>,
     R: FnOnce(Result<T, StoreError>),
 {
-    fn run(&mut self, store: &Store, at: Timestamp) -> Result<(), StoreError> {
-        self.result = Some(Ok((self.write)(store, at)?));
+    fn run(&mut self, records: &dyn Records, at: Timestamp) -> Result<(), StoreError> {
+        self.result = Some(Ok((self.write)(records, at)?));
         Ok(())
     }
 
@@ -57,7 +56,7 @@ impl<'a> Write<'a> {
     /// Describes a write; `report` gets its result once that is on disk. It runs again when the commit of its batch failed.
     pub fn new<T: Send + 'a>(
         reserve: DiskReserve,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'a,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'a,
         report: impl FnOnce(Result<T, StoreError>) + Send + 'a,
     ) -> Self {
         let job = Box::new(Pending {
@@ -69,8 +68,8 @@ impl<'a> Write<'a> {
     }
 
     /// Runs it in the transaction that is open.
-    pub(super) fn run(&mut self, store: &Store, at: Timestamp) -> Result<(), StoreError> {
-        self.job.run(store, at)
+    pub(super) fn run(&mut self, records: &dyn Records, at: Timestamp) -> Result<(), StoreError> {
+        self.job.run(records, at)
     }
 
     /// Notes that nothing was written.

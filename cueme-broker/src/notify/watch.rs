@@ -257,7 +257,7 @@ impl Watcher {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Option<T> {
         let broker = Arc::clone(&self.broker);
         blocking(move || read(broker.reader()))
@@ -269,7 +269,7 @@ impl Watcher {
 
 /// Returns what is needed to tell of a question, if it is open and this channel has not told of it.
 fn still_waiting(
-    reader: &Reader,
+    reader: &dyn Reader,
     cue: CueId,
     channel: &str,
 ) -> Result<Option<(CueRow, AgentRow, Settings)>, StoreError> {

@@ -96,7 +96,7 @@ async fn try_answer(broker: &Arc<Broker>, cue: CueId, config: Arc<Config>) -> Re
 }
 
 /// Finds what the first fitting rule answers, unless the question is a human's.
-fn find_answer(reader: &Reader, cue: CueId, policies: &[Policy]) -> Result<Option<Ready>, StoreError> {
+fn find_answer(reader: &dyn Reader, cue: CueId, policies: &[Policy]) -> Result<Option<Ready>, StoreError> {
     let Some(found) = reader.cue(cue)? else {
         return Ok(None);
     };
@@ -117,7 +117,7 @@ fn find_answer(reader: &Reader, cue: CueId, policies: &[Policy]) -> Result<Optio
 
 /// Finds the rule that would answer an open question, had there not been enough automatic answers in a row.
 pub(crate) fn stopped<'a>(
-    reader: &Reader,
+    reader: &dyn Reader,
     cue: &CueView,
     policies: &'a [Policy],
 ) -> Result<Option<&'a Policy>, StoreError> {
@@ -130,7 +130,7 @@ pub(crate) fn stopped<'a>(
 
 /// Finds the first rule that fits a question no rule has tried yet, if it answers.
 fn fitting<'a>(
-    reader: &Reader,
+    reader: &dyn Reader,
     found: &CueView,
     settings: &Settings,
     policies: &'a [Policy],
@@ -155,7 +155,7 @@ fn fitting<'a>(
     )
 }
 
-fn has_enough(reader: &Reader, found: &CueView, policy: &Policy) -> Result<bool, StoreError> {
+fn has_enough(reader: &dyn Reader, found: &CueView, policy: &Policy) -> Result<bool, StoreError> {
     Ok(reader.automatic_in_a_row(&found.agent_id)? >= policy.in_a_row_max)
 }
 

@@ -1,8 +1,8 @@
 //! One-time tokens, and the tokens of runs they are exchanged for.
 
 use crate::callback::{
-    BOOTSTRAP_TTL, Claims, ExchangeError, ExchangeReply, ExchangeRequest, JwtError, MintError, SigningKey,
-    exchange, mint_bootstrap, verify_token,
+    BOOTSTRAP_TTL, BootstrapStore, Claims, ExchangeError, ExchangeReply, ExchangeRequest, JwtError,
+    MintError, SigningKey, exchange, mint_bootstrap, verify_token,
 };
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{BootstrapMade, ErrorCode, Failure, MintBootstrap, RunEvent};
@@ -11,7 +11,7 @@ use protocol_spec::time::Timestamp;
 use super::signing::signing_key;
 use crate::broker::{Broker, wall_clock};
 use crate::engine::storage_failure;
-use crate::store::{Bootstraps, Store, StoreError};
+use crate::store::{BootstrapRecord, Records, StoreError};
 
 /// Why a one-time token is not exchanged.
 #[derive(Debug)]
@@ -80,9 +80,27 @@ impl Broker {
     }
 }
 
+/// The one-time tokens of a store, as the exchange sees them.
+struct Bootstraps<'a> {
+    store: &'a dyn Records,
+    now: Timestamp,
+}
+
+impl BootstrapStore for Bootstraps<'_> {
+    type Error = StoreError;
+
+    fn insert(&self, record: &BootstrapRecord) -> Result<(), StoreError> {
+        self.store.add_bootstrap(record, self.now)
+    }
+
+    fn take(&self, token_hash: &[u8; 32]) -> Result<Option<BootstrapRecord>, StoreError> {
+        self.store.take_bootstrap(token_hash)
+    }
+}
+
 type Minted = Result<BootstrapMade, String>;
 
-fn mint_in(store: &Store, now: Timestamp, mint: &MintBootstrap) -> Result<Option<Minted>, StoreError> {
+fn mint_in(store: &dyn Records, now: Timestamp, mint: &MintBootstrap) -> Result<Option<Minted>, StoreError> {
     if !store.has_agent(&mint.agent_id)? {
         return Ok(None);
     }
@@ -103,7 +121,7 @@ fn mint_in(store: &Store, now: Timestamp, mint: &MintBootstrap) -> Result<Option
 
 /// A refusal is no failure of the transaction: that the token is gone has to stay.
 fn exchange_in(
-    store: &Store,
+    store: &dyn Records,
     now: Timestamp,
     key: &SigningKey,
     request: &ExchangeRequest,

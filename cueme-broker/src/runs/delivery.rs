@@ -7,7 +7,7 @@ use protocol_spec::message::{Failure, RunEvent};
 use protocol_spec::time::Timestamp;
 
 use crate::broker::Broker;
-use crate::store::{Store, StoreError};
+use crate::store::{Records, StoreError};
 
 /// Why a webhook was not taken.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Broker {
 
 /// Keeps a delivery; returns the runs it is about, or nothing when it was here before.
 fn keep_delivery(
-    store: &Store,
+    store: &dyn Records,
     at: Timestamp,
     delivery: &Delivery,
 ) -> Result<Option<Vec<RunId>>, StoreError> {

@@ -8,7 +8,7 @@ use protocol_spec::message::{
 
 use crate::broker::{Broker, blocking};
 use crate::engine::storage_failure;
-use crate::store::{RunRow, RunsWanted, Store, StoreError};
+use crate::store::{Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::time::Timestamp;
 
 /// How many runs are listed at most.
@@ -72,7 +72,7 @@ impl Broker {
     /// Writes about runs, in one transaction.
     pub(super) async fn keep<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
         self.engine()
             .write(write)

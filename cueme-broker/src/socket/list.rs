@@ -18,7 +18,7 @@ pub(super) async fn one(
     connection: &mut Connection,
     id: RequestId,
     missing: Failure,
-    find: impl FnOnce(&Reader) -> Result<Option<CueView>, StoreError> + Send + 'static,
+    find: impl FnOnce(&dyn Reader) -> Result<Option<CueView>, StoreError> + Send + 'static,
 ) -> Result<(), Ended> {
     let Some(presence) = presence(connection, id).await? else {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) async fn one(
 pub(super) async fn cues(
     connection: &mut Connection,
     id: RequestId,
-    read: impl FnOnce(&Reader, &mut dyn FnMut(CueView) -> bool) -> Result<bool, StoreError> + Send + 'static,
+    read: impl FnOnce(&dyn Reader, &mut dyn FnMut(CueView) -> bool) -> Result<bool, StoreError> + Send + 'static,
 ) -> Result<(), Ended> {
     let Some(presence) = presence(connection, id).await? else {
         return Ok(());
@@ -46,7 +46,7 @@ pub(super) async fn cues(
 pub(super) async fn list<T: Send + 'static>(
     connection: &mut Connection,
     id: RequestId,
-    read: impl FnOnce(&Reader, &mut dyn FnMut(T) -> bool) -> Result<bool, StoreError> + Send + 'static,
+    read: impl FnOnce(&dyn Reader, &mut dyn FnMut(T) -> bool) -> Result<bool, StoreError> + Send + 'static,
     show: impl Fn(T) -> Reply,
 ) -> Result<(), Ended> {
     let (sender, mut items) = mpsc::channel(READ_AHEAD);

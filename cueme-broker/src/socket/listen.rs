@@ -17,7 +17,7 @@ use super::refusals::Refusals;
 use super::room::{Room, Share};
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
-use crate::store::FileId;
+use crate::file_id::FileId;
 
 /// How long accepting rests when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);

@@ -132,16 +132,20 @@ pub(super) async fn timeline(
     let timeline = web.read(move |reader| {
         let mut cues = Vec::new();
         let mut failed = None;
-        let more = reader.history(&history, |cue| {
-            match show(reader, cue, &presence, &config.policy, FOLDED_BYTES) {
-                Ok(cue) => {
-                    cues.push(cue);
-                    true
-                }
-                Err(error) => {
-                    failed = Some(error);
-                    false
-                }
+        let more = reader.history(&history, &mut |cue| match show(
+            reader,
+            cue,
+            &presence,
+            &config.policy,
+            FOLDED_BYTES,
+        ) {
+            Ok(cue) => {
+                cues.push(cue);
+                true
+            }
+            Err(error) => {
+                failed = Some(error);
+                false
             }
         })?;
         failed.map_or(Ok(Timeline { cues, more }), Err)
@@ -151,7 +155,7 @@ pub(super) async fn timeline(
 
 /// Shows a question with its draft, its files, and the rule that leaves it to a human.
 fn show(
-    reader: &Reader,
+    reader: &dyn Reader,
     cue: CueView,
     presence: &Presence,
     policies: &[Policy],
@@ -167,7 +171,7 @@ fn show(
     Ok(Cue::new(cue, presence, bytes_max, draft, stopped, attach))
 }
 
-fn attachment_shown(reader: &Reader, attachment: Attachment) -> AttachmentShown {
+fn attachment_shown(reader: &dyn Reader, attachment: Attachment) -> AttachmentShown {
     // A file that came from elsewhere, or that cannot be looked up now, is still named.
     let upload = reader.upload_at(&attachment.path).ok().flatten();
     AttachmentShown {

@@ -213,7 +213,7 @@ pub(super) async fn recall(
     web.broker.engine().catch_up().await?;
     let found = web
         .read(move |reader| {
-            reader.recall_among(&body.hints, body.project_dir.as_deref(), |agent| {
+            reader.recall_among(&body.hints, body.project_dir.as_deref(), &|agent| {
                 owns(reader, &token, agent)
             })
         })
@@ -454,7 +454,7 @@ async fn own_cue(web: &Web, visitor: &Visitor, cue: CueId) -> Result<(), ApiErro
 
 /// Says whether a token may act for an agent.
 fn owns(
-    reader: &crate::store::Reader,
+    reader: &dyn crate::store::Reader,
     token: &Token,
     agent: &AgentId,
 ) -> Result<bool, crate::store::StoreError> {

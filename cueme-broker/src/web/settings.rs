@@ -118,7 +118,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Reads the settings that are stored.
-    pub(crate) fn read(reader: &Reader) -> Result<Self, StoreError> {
+    pub(crate) fn read(reader: &dyn Reader) -> Result<Self, StoreError> {
         let stored = reader.setting(NAME)?;
         // Settings that an older or newer program wrote are used as far as they are understood.
         Ok(stored
@@ -186,7 +186,7 @@ pub(super) struct SettingsKeeper {
 }
 
 impl SettingsKeeper {
-    pub(super) fn load(reader: &Reader) -> Result<Self, StoreError> {
+    pub(super) fn load(reader: &dyn Reader) -> Result<Self, StoreError> {
         Ok(Self {
             current: RwLock::new(Settings::read(reader)?),
             changing: tokio::sync::Mutex::default(),

@@ -108,7 +108,7 @@ pub(super) async fn agent_cards(web: &Web, agent: Option<AgentId>) -> Result<Vec
 }
 
 fn cards(
-    reader: &Reader,
+    reader: &dyn Reader,
     presence: &Presence,
     agent: Option<&AgentId>,
 ) -> Result<Vec<AgentCard>, StoreError> {

@@ -17,7 +17,7 @@ use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work, Write};
-use crate::store::{Reader, Store, StoreError};
+use crate::store::{Reader, Records, StoreError};
 
 /// The page's side of the broker.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Web {
     /// Reads beside the engine.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let broker = Arc::clone(&self.broker);
         Ok(blocking(move || read(broker.reader())).await?)
@@ -121,7 +121,7 @@ impl Web {
     /// Writes what the rules do not concern.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ApiError> {
         Ok(self.broker.engine().write(write).await??)
     }
@@ -155,7 +155,7 @@ impl Web {
 
     /// Returns the newest event's id.
     pub(super) async fn newest_event(&self) -> Result<i64, ApiError> {
-        self.read(Reader::newest_event).await
+        self.read(|reader| reader.newest_event()).await
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) async fn take(
     request: Request,
 ) -> Result<(StatusCode, Json<UploadShown>), ApiError> {
     let name = clean_name(query.name.as_deref().unwrap_or_default());
-    if web.read(crate::store::Reader::upload_bytes).await? > UPLOADS_BYTES_MAX {
+    if web.read(|reader| reader.upload_bytes()).await? > UPLOADS_BYTES_MAX {
         return Err(ApiError::new(
             StatusCode::INSUFFICIENT_STORAGE,
             "storage",

@@ -13,8 +13,8 @@ mod random;
 use std::collections::HashMap;
 
 use cueme_broker::engine::{CommitOutput, Core, Order, Work};
-use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::Synchronous;
+use cueme_rules::{Now, Ticket};
+use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use model::{Call, Expected, Message, Model};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -114,8 +114,7 @@ impl Simulation {
         let mut random = self.random.fork();
         let path = self.directory.path().join("cueme.db");
         let core = Core::open(
-            path,
-            Synchronous::Normal,
+            Box::new(SqliteStorage::at(&path, Synchronous::Normal)),
             true,
             self.at(),
             Box::new(move || random.next_number()),

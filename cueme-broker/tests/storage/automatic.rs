@@ -1,7 +1,7 @@
 //! What the broker did by itself is known, and counted.
 
 use cueme_broker::engine::{DiskReserve, Work};
-use cueme_broker::store::{Notified, POLICY_PREFIX, Reader};
+use cueme_store::{Notified, POLICY_PREFIX};
 use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 
@@ -13,7 +13,7 @@ fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let rule = format!("{POLICY_PREFIX}tests");
     let unread = || reader.agent_rows(Some(&agent)).unwrap()[0].unread;
     let [first, second, third] =
@@ -44,7 +44,7 @@ fn a_rule_tries_a_question_once_and_its_uses_are_counted() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
     let [first, second] = ["first?", "second?"].map(|prompt| broker.ask_this(&agent, prompt));
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let mut claim = |cue: CueId, at: i64| {
         let claimed = broker.core.write(broker.now, DiskReserve::Keep, |store| {
             store.claim_for_policy(cue, "tests", Timestamp::from_millis(at))
@@ -70,7 +70,7 @@ fn answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human() {
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let (agent, other) = (broker.join(), broker.join());
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let in_a_row = || reader.automatic_in_a_row(&agent).unwrap();
     let rule = || Some(format!("{POLICY_PREFIX}tests"));
     for (by, expected) in [(rule(), 1), (rule(), 2), (None, 0), (rule(), 1)] {
@@ -91,7 +91,7 @@ fn what_was_sent_is_known_until_it_is_taken_back() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let mut sent = Notified {
         cue,
         channel: "phone".into(),

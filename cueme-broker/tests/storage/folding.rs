@@ -1,7 +1,7 @@
 //! The log of an engine that has no rest.
 
 use cueme_broker::engine::Engine;
-use cueme_broker::store::Synchronous;
+use cueme_store_sqlite::{SqliteStorage, Synchronous};
 
 #[tokio::test]
 async fn the_log_begins_anew_while_one_commit_follows_the_other() {
@@ -9,7 +9,7 @@ async fn the_log_begins_anew_while_one_commit_follows_the_other() {
     const COMMIT_BYTES: usize = 64 * 1024;
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("cueme.db");
-    let engine = Engine::start(database, Synchronous::Full, true).unwrap();
+    let engine = Engine::start(Box::new(SqliteStorage::at(&database, Synchronous::Full)), true).unwrap();
     let handle = engine.handle();
     for number in 0..COMMITS {
         let text = ['a', 'b'][number % 2].to_string().repeat(COMMIT_BYTES);

@@ -1,7 +1,7 @@
 //! Drafts, files, settings, devices and tokens are kept as they were given.
 
 use cueme_broker::engine::{DiskReserve, Work};
-use cueme_broker::store::{Device, Draft, DraftPlace, Reader, Store, StoreError, Token, Upload};
+use cueme_store::{Device, Draft, DraftPlace, Records, StoreError, Token, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::CueId;
 use protocol_spec::message::TokenScope;
@@ -9,7 +9,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::{Little, WALL_MS};
 
-fn write<T: Send>(broker: &mut Little, with: impl Fn(&Store) -> Result<T, StoreError> + Send) -> T {
+fn write<T: Send>(broker: &mut Little, with: impl Fn(&dyn Records) -> Result<T, StoreError> + Send) -> T {
     let now = broker.now;
     broker.core.write(now, DiskReserve::Keep, with).unwrap()
 }
@@ -26,7 +26,7 @@ fn a_draft_is_not_overwritten_by_who_has_not_seen_it() {
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let place = DraftPlace::cue(cue);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let draft = |rev, body: &str, by: Option<&str>, millis| Draft {
         rev,
         body: body.into(),
@@ -74,7 +74,7 @@ fn drafts_of_settled_questions_are_thrown_away() {
         }
         store.drop_settled_drafts()
     });
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let is_kept = places.map(|place| reader.draft(&place).unwrap().is_some());
     assert_eq!(is_kept, [true, false, true]);
 }
@@ -114,7 +114,7 @@ fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.upload_bytes().unwrap(), 0);
     let file = upload("one", 7);
     write(&mut broker, |store| store.add_upload(&file, at(1)));
@@ -193,7 +193,7 @@ fn what_humans_chose_is_kept_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.setting("theme").unwrap(), None);
     for value in ["\"dark\"", "\"light\""] {
         write(&mut broker, |store| store.set("theme", value));
@@ -220,7 +220,7 @@ fn browsers_come_in_until_they_are_locked_out() {
         created_at: at(3),
         seen_at: at(3),
     };
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     write(&mut broker, |store| {
         store.add_device(&phone)?;
         store.add_device(&desk)
@@ -275,7 +275,7 @@ fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
             created_at: at(2),
         },
     ];
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     write(&mut broker, |store| {
         tokens.iter().try_for_each(|token| store.add_token(token))
     });

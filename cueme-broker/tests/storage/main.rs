@@ -15,10 +15,12 @@ mod search;
 mod upkeep;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cueme_broker::engine::{Core, Order, Work};
-use cueme_broker::machine::{HOLD_MS_MAX, Now, Ticket};
-use cueme_broker::store::{Reader, StoreError, Synchronous};
+use cueme_rules::{HOLD_MS_MAX, Now, Ticket};
+use cueme_store::{Reader, StoreError};
+use cueme_store_sqlite::{SqliteReader, SqliteStorage, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply};
@@ -28,6 +30,11 @@ use uuid::Uuid;
 
 const WALL_MS: i64 = 1_800_000_000_000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Reads a database beside whoever writes it.
+fn open_reader(database: &Path) -> Arc<dyn Reader> {
+    Arc::new(SqliteReader::new(database))
+}
 
 /// A broker without a process.
 struct Little {
@@ -43,7 +50,8 @@ impl Little {
             steady: 0,
         };
         let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
-        Core::open(database.to_owned(), Synchronous::Full, false, now, random).map(|core| Self {
+        let storage = SqliteStorage::at(database, Synchronous::Full);
+        Core::open(Box::new(storage), false, now, random).map(|core| Self {
             core,
             tickets: 0,
             now,
@@ -171,10 +179,10 @@ fn an_answer_whose_bits_flipped_is_not_told() {
         "{failure:?}"
     );
     // The inbox and a check name it, without the words that nobody wrote.
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let mut shown = Vec::new();
     reader
-        .inbox(|cue| {
+        .inbox(&mut |cue| {
             shown.push((cue.cue_id, cue.damaged, cue.text, cue.answer.is_some()));
             true
         })

@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use cueme_broker::store::{SCHEMA, StoreError};
+use cueme_store::StoreError;
+use cueme_store_sqlite::SCHEMA;
 use rusqlite::Connection;
 
 use crate::{Little, WALL_MS};

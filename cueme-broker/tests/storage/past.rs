@@ -1,7 +1,7 @@
 //! Records of another program stand before everything that was asked here.
 
 use cueme_broker::engine::{DiskReserve, PastQuestion, Work};
-use cueme_broker::store::{HistoryQuery, Reader, Upload};
+use cueme_store::{HistoryQuery, Reader, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::{AgentId, RequestId};
 use protocol_spec::message::{CueView, Imported, PastAgent, PastEnd, Reply};
@@ -59,13 +59,13 @@ fn import(broker: &mut Little, agents: Vec<PastAgent>, cues: Vec<PastQuestion>) 
     }
 }
 
-fn newest_first(reader: &Reader) -> Vec<CueView> {
+fn newest_first(reader: &dyn Reader) -> Vec<CueView> {
     let mut seen = Vec::new();
     let query = HistoryQuery {
         limit: 100,
         ..HistoryQuery::default()
     };
-    let visited = reader.history(&query, |cue| {
+    let visited = reader.history(&query, &mut |cue| {
         seen.push(cue);
         true
     });
@@ -82,7 +82,7 @@ fn the_same_question_twice_in_one_import_is_kept_once() {
     let twice = question(1, &past.agent_id, "Twice?", 2000);
     let imported = import(&mut broker, vec![past], vec![twice.clone(), twice]);
     assert_eq!((imported.cues, imported.known), (1, 1));
-    assert_eq!(newest_first(&Reader::new(&database)).len(), 1);
+    assert_eq!(newest_first(&*crate::open_reader(&database)).len(), 1);
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
     let cues = vec![question(2, id, "Second?", 5000), closed, first];
     let imported = import(&mut broker, vec![past.clone()], cues.clone());
     assert_eq!((imported.agents, imported.cues), (1, 3));
-    let reader = Reader::new(&database);
-    let all = newest_first(&reader);
+    let reader = crate::open_reader(&database);
+    let all = newest_first(&*reader);
     let prompts: Vec<&str> = all.iter().map(|cue| cue.prompt.as_str()).collect();
     assert_eq!(prompts, ["Asked here?", "Third?", "Second?", "First kettle?"]);
     let (third, second, first) = (&all[1], &all[2], &all[3]);
@@ -148,7 +148,7 @@ fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
     // Sent again it changes nothing.
     let again = import(&mut broker, vec![past], cues);
     assert_eq!((again.agents, again.cues, again.ended, again.known), (0, 0, 0, 3));
-    assert_eq!(newest_first(&reader).len(), 4);
+    assert_eq!(newest_first(&*reader).len(), 4);
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
     }
     let ended = import(&mut broker, Vec::new(), vec![open.clone()]);
     assert_eq!((ended.ended, ended.known), (1, 0));
-    let reader = Reader::new(&database);
-    let all = newest_first(&reader);
+    let reader = crate::open_reader(&database);
+    let all = newest_first(&*reader);
     assert_eq!((all.len(), all[0].outcome), (1, Outcome::Answered));
     assert_eq!(all[0].acknowledged_at, Some(Timestamp::from_millis(8000)));
     // The file belongs to the answer that carries it.
@@ -195,7 +195,7 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
     open.ended = answered("no", 9000);
     assert_eq!(import(&mut broker, Vec::new(), vec![open]).known, 1);
     assert_eq!(
-        newest_first(&reader)[0].answer.as_ref().unwrap().text.as_deref(),
+        newest_first(&*reader)[0].answer.as_ref().unwrap().text.as_deref(),
         Some("yes")
     );
 }
@@ -213,7 +213,7 @@ fn times_beyond_all_calendars_keep_a_place() {
         question(3, &id, "Always?", i64::MIN),
     ];
     assert_eq!(import(&mut broker, vec![past], cues).cues, 3);
-    let all = newest_first(&Reader::new(&database));
+    let all = newest_first(&*crate::open_reader(&database));
     let prompts: Vec<&str> = all.iter().map(|cue| cue.prompt.as_str()).collect();
     assert_eq!(prompts, ["Never?", "Now?", "Always?"]);
     // A browser counts exactly to two to the power of 53.

@@ -1,7 +1,7 @@
 //! What stands in the database is read as it was written.
 
 use cueme_broker::engine::Work;
-use cueme_broker::store::Reader;
+
 use protocol_spec::id::CueId;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 
@@ -16,10 +16,10 @@ fn lists_are_visited_in_order_until_enough_was_seen() {
     let asked = [(&one, "A?"), (&other, "B?"), (&one, "C?"), (&one, "D?")]
         .map(|(agent, prompt)| broker.ask_this(agent, prompt));
     broker.answer(asked[2], "yes", 0);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let inbox = |enough: usize| {
         let mut seen: Vec<CueId> = Vec::new();
-        let visited = reader.inbox(|cue| {
+        let visited = reader.inbox(&mut |cue| {
             seen.push(cue.cue_id);
             seen.len() < enough
         });
@@ -29,7 +29,7 @@ fn lists_are_visited_in_order_until_enough_was_seen() {
     assert_eq!(inbox(2), asked[..2]);
     let agents = |enough: usize| {
         let mut seen = 0;
-        let visited = reader.agents(|_| {
+        let visited = reader.agents(&mut |_| {
             seen += 1;
             seen < enough
         });
@@ -45,7 +45,7 @@ fn ids_are_found_by_their_beginning_and_never_more_than_two() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agents = [(); 3].map(|()| broker.join());
     let cues = ["A?", "B?", "C?"].map(|prompt| broker.ask_this(&agents[0], prompt));
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.cues_with_prefix(cues[1].as_str()).unwrap(), [cues[1]]);
     assert_eq!(
         reader.cues_with_prefix(&cues[1].as_str()[..11]).unwrap(),
@@ -76,10 +76,10 @@ fn a_question_its_payload_its_answer_and_its_receipt_are_read_back() {
         Origin::Agent,
     );
     broker.say(work);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let mut asked = Vec::new();
     reader
-        .inbox(|cue| {
+        .inbox(&mut |cue| {
             asked.push(cue.cue_id);
             true
         })
@@ -111,7 +111,7 @@ fn events_are_read_from_a_place_on_and_at_most_so_many() {
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.newest_event().unwrap(), 0);
     let agent = broker.join();
     broker.ask(&agent);

@@ -1,7 +1,7 @@
 //! Who is remembered: natural hints on agents that resemble each other.
 
 use cueme_broker::engine::Work;
-use cueme_broker::store::Reader;
+
 use protocol_spec::id::AgentId;
 use protocol_spec::outcome::{Kind, Origin};
 
@@ -71,7 +71,7 @@ fn what_is_remembered_finds_its_agent_and_hardly_ever_another() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let hints = live(&mut broker);
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     for is_held_back in [false, true] {
         let asked: Vec<&Hint> = hints
             .iter()
@@ -122,7 +122,7 @@ fn where_several_fit_alike_nobody_is_named_and_an_id_is_always_enough() {
     }
     broker.ask_this(&one, "And the zeppelins?");
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let ambiguous = reader.recall("migrating invoices", Some("/work/shop")).unwrap();
     assert!(
         !ambiguous.is_clear && ambiguous.matches.len() == 2,

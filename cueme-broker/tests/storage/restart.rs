@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use cueme_broker::engine::{DiskReserve, Order, Work};
-use cueme_broker::machine::{Amendment, QueueEdit, Ticket};
-use cueme_broker::store::{HistoryQuery, Reader, StoreError};
+use cueme_rules::{Amendment, QueueEdit, Ticket};
+use cueme_store::{HistoryQuery, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{Purpose, Reply, Told};
@@ -68,7 +68,7 @@ fn messages_wait_in_their_order_and_as_they_were_reworded() {
     }
     broker.leave(&agent, "four");
     let waiting = || {
-        let rows = Reader::new(&database).messages(&agent).unwrap();
+        let rows = crate::open_reader(&database).messages(&agent).unwrap();
         rows.into_iter()
             .map(|row| (row.request, row.text, row.by, row.at))
             .collect::<Vec<_>>()
@@ -104,7 +104,7 @@ fn an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it() {
     let cue = broker.ask(&agent);
     broker.leave(&agent, "mind the gap");
     broker.answer(cue, "8080", 5000);
-    let waiting = || Reader::new(&database).messages(&agent).unwrap().len();
+    let waiting = || crate::open_reader(&database).messages(&agent).unwrap().len();
     assert_eq!(waiting(), 0);
     drop(broker);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
@@ -134,7 +134,7 @@ fn what_a_human_wants_of_an_agent_is_remembered() {
     broker.say(work);
     drop(broker);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let wishes = || {
         let row = reader.agent_rows(Some(&agent)).unwrap().swap_remove(0);
         (row.name, row.pinned, row.archived, row.standing)
@@ -214,7 +214,7 @@ fn a_conversation_finds_its_agent_again() {
     };
     broker.say(bind);
     assert_eq!(join(&mut broker, "chat-1"), two);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.session_of_agent(&two).unwrap().as_deref(), Some("chat-1"));
     assert_eq!(reader.session_of_agent(&one).unwrap(), None);
 }
@@ -366,7 +366,7 @@ fn what_was_left_behind_before_a_restart_is_superseded_after_it() {
     let [old, new] = ["Old?", "New?"].map(|prompt| broker.ask_this(&agent, prompt));
     drop(broker);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let outcomes = || [old, new].map(|cue| reader.cue(cue).unwrap().unwrap().outcome);
     broker.pass(599_999);
     broker.say(Work::Tick);
@@ -394,7 +394,7 @@ fn a_message_that_was_delivered_is_not_left_again_by_the_same_call() {
         };
         let replies = broker.say_as(key, work);
         assert_eq!(matches!(*replies[0].1, Reply::Said(_)), is_said, "{replies:?}");
-        assert!(Reader::new(&database).messages(agent).unwrap().is_empty());
+        assert!(crate::open_reader(&database).messages(agent).unwrap().is_empty());
     }
 }
 
@@ -408,7 +408,7 @@ fn a_queued_answer_survives_a_restart_and_its_question_counts_as_unread() {
     broker.leave(&agent, "mind the gap");
     drop(broker);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let purposes: Vec<_> = reader
         .messages(&agent)
         .unwrap()
@@ -475,9 +475,9 @@ fn a_secret_is_gone_when_it_is_acknowledged_while_a_slow_reader_lists_the_past()
         limit: 10,
     };
     let mut visited = 0;
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     reader
-        .history(&query, |_| {
+        .history(&query, &mut |_| {
             // The reader has the newest question and takes its time.
             if visited == 0 {
                 broker.acknowledge(cue);

@@ -1,8 +1,7 @@
 //! Runs that adapters report are kept as they stand, and what happened in them.
 
-use cueme_broker::callback::{BootstrapRecord, BootstrapStore};
 use cueme_broker::engine::DiskReserve;
-use cueme_broker::store::{Bootstraps, Reader, RunRow, RunsWanted, StoreError};
+use cueme_store::{BootstrapRecord, Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use protocol_spec::time::Timestamp;
@@ -50,7 +49,7 @@ fn a_run_is_kept_as_it_was_last_reported_and_stays_ended() {
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let mut reported = run(1, RunKind::Cloud, Some(&agent));
     let stored = || reader.one_run(RunId(Uuid::from_u128(1))).unwrap();
     assert_eq!(stored(), None);
@@ -100,7 +99,7 @@ fn runs_are_listed_newest_first_by_place_name_and_agent() {
     for run in &runs {
         keep(&mut broker, run, 10);
     }
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let listed = |wanted: &RunsWanted| {
         let rows = reader.runs(wanted).unwrap();
         rows.iter()
@@ -129,7 +128,7 @@ fn runs_are_listed_newest_first_by_place_name_and_agent() {
     // An agent that has not joined is left out of its run.
     assert_eq!(listed(&its(&stranger)), []);
     let now = broker.now;
-    let mut asked = |ask: &(dyn Fn(&cueme_broker::store::Store) -> Result<bool, StoreError> + Sync)| {
+    let mut asked = |ask: &(dyn Fn(&dyn Records) -> Result<bool, StoreError> + Sync)| {
         broker
             .core
             .write(now, DiskReserve::Keep, |store| ask(store))
@@ -185,7 +184,7 @@ fn of_a_known_run_the_last_events_are_kept() {
         Ok(())
     });
     noted.unwrap();
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let events = reader.run_events(known.run_id).unwrap();
     let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
     assert_eq!((texts.len(), texts[0], texts[499]), (500, "2", "501"));
@@ -221,23 +220,25 @@ fn a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired() {
         run_id: "a-run".into(),
         expires_at_ms,
     };
-    let mut at =
-        |now_ms, with: &(dyn Fn(Bootstraps<'_>) -> Result<Option<BootstrapRecord>, StoreError> + Sync)| {
-            let now = broker.now;
-            let done = broker.core.write(now, DiskReserve::Keep, |store| {
-                with(Bootstraps {
-                    store,
-                    now: Timestamp::from_millis(now_ms),
-                })
-            });
-            done.unwrap()
-        };
-    at(1, &|tokens| tokens.insert(&record(1, 10)).map(|()| None));
-    at(1, &|tokens| tokens.insert(&record(2, 11)).map(|()| None));
-    assert_eq!(at(1, &|tokens| tokens.take(&[3; 32])), None);
+    let now = broker.now;
+    let add = |broker: &mut Little, now_ms, record: &BootstrapRecord| {
+        let added = broker.core.write(now, DiskReserve::Keep, |store| {
+            store.add_bootstrap(record, Timestamp::from_millis(now_ms))
+        });
+        added.unwrap();
+    };
+    let take = |broker: &mut Little, number: u8| {
+        let taken = broker.core.write(now, DiskReserve::Keep, |store| {
+            store.take_bootstrap(&[number; 32])
+        });
+        taken.unwrap()
+    };
+    add(&mut broker, 1, &record(1, 10));
+    add(&mut broker, 1, &record(2, 11));
+    assert_eq!(take(&mut broker, 3), None);
     // What has expired goes when the next one comes.
-    at(10, &|tokens| tokens.insert(&record(3, 20)).map(|()| None));
-    assert_eq!(at(10, &|tokens| tokens.take(&[1; 32])), None);
-    assert_eq!(at(10, &|tokens| tokens.take(&[2; 32])), Some(record(2, 11)));
-    assert_eq!(at(10, &|tokens| tokens.take(&[2; 32])), None);
+    add(&mut broker, 10, &record(3, 20));
+    assert_eq!(take(&mut broker, 1), None);
+    assert_eq!(take(&mut broker, 2), Some(record(2, 11)));
+    assert_eq!(take(&mut broker, 2), None);
 }

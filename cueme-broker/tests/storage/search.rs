@@ -1,6 +1,6 @@
 //! What was asked and told is found again.
 
-use cueme_broker::store::{HistoryQuery, Reader};
+use cueme_store::HistoryQuery;
 
 use crate::{Little, WALL_MS};
 
@@ -15,7 +15,7 @@ fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_e
         broker.ask_this(&plain, &format!("Shall I change the table in step {number}?"));
     }
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let first = |hints: &str| {
         reader.recall(hints, None).unwrap().matches[0]
             .agent
@@ -41,7 +41,7 @@ fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page() {
     broker.answer(asked[1], "in the harbour", 0);
     broker.answer(asked[3], "the harbour, yes", 0);
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let found = |agent, before, limit| {
         let found = reader.search_cues("harbour", agent, before, limit).unwrap();
         found
@@ -64,7 +64,7 @@ fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page() {
             before,
             limit,
         };
-        let has_more = reader.history(&query, |cue| {
+        let has_more = reader.history(&query, &mut |cue| {
             seen.push(cue.cue_id);
             true
         });
@@ -83,7 +83,7 @@ fn history_can_be_turned_over_page_by_page_and_left_early() {
     let (one, other) = (broker.join(), broker.join());
     let asked =
         [(&one, "A?"), (&other, "B?"), (&one, "C?")].map(|(agent, prompt)| broker.ask_this(agent, prompt));
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let page = |agent: Option<&_>, limit, visits: usize| {
         let mut seen = Vec::new();
         let query = HistoryQuery {
@@ -92,7 +92,7 @@ fn history_can_be_turned_over_page_by_page_and_left_early() {
             before: None,
             limit,
         };
-        let has_more = reader.history(&query, |cue| {
+        let has_more = reader.history(&query, &mut |cue| {
             seen.push(cue.cue_id);
             seen.len() < visits
         });
@@ -113,7 +113,7 @@ fn indexing_goes_on_batch_by_batch_until_everything_is_found() {
     for number in 0..201 {
         broker.ask_this(&agent, &format!("question number{number}"));
     }
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let count = || reader.search_cues("question", None, None, 1000).unwrap().len();
     assert!(broker.core.index_some(), "there is more than one batch");
     assert_eq!(count(), 200);
@@ -130,7 +130,7 @@ fn long_texts_are_indexed_a_few_at_a_time() {
     for number in 0..10 {
         broker.ask_this(&agent, &format!("{number} {}", "long text ".repeat(10_000)));
     }
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let count = || reader.search_cues("text", None, None, 100).unwrap().len();
     assert!(broker.core.index_some(), "there is more to do");
     assert_eq!(count(), 3);
@@ -147,7 +147,7 @@ fn the_same_project_and_what_an_agent_is_make_it_likelier() {
     broker.ask_this(&near, "Is the kettle on?");
     broker.ask_this(&far, "Is the kettle on the kettle?");
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let recalled = |hints: &str, place: Option<&str>| {
         let matches = reader.recall(hints, place).unwrap().matches;
         matches
@@ -188,9 +188,9 @@ fn a_recall_names_five_agents_at_most_and_only_those_that_are_wanted() {
         broker.ask_this(agent, "Is the kettle on?");
     }
     while broker.core.index_some() {}
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     assert_eq!(reader.recall("kettle", None).unwrap().matches.len(), 5);
-    let wanted = reader.recall_among("kettle", None, |agent| Ok(*agent == agents[3]));
+    let wanted = reader.recall_among("kettle", None, &|agent| Ok(*agent == agents[3]));
     let ids: Vec<_> = wanted
         .unwrap()
         .matches

@@ -1,7 +1,8 @@
 //! The database is checked, copied, and rid of what is old.
 
 use cueme_broker::engine::DiskReserve;
-use cueme_broker::store::{CheckReport, Reader, StoreError, void_access};
+use cueme_store::StoreError;
+use cueme_store_sqlite::{check_file, void_access};
 use protocol_spec::id::CueId;
 use protocol_spec::outcome::Outcome;
 use protocol_spec::time::Timestamp;
@@ -29,7 +30,7 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
     let recent = broker.ask_this(&agent, "recent kettle");
     broker.answer(recent, "yes", 0);
     broker.acknowledge(recent);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let before = Timestamp::from_millis(WALL_MS + 1000);
     let events_before = reader.events_after(0, 10_000).unwrap().len();
     let mut purge = || {
@@ -88,7 +89,7 @@ fn what_is_empty_beyond_its_share_goes_back_to_the_disk_piece_by_piece() {
     let database = directory.path().join("cueme.db");
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let kept = mostly_empty(&mut broker);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let full = reader.check().unwrap().bytes;
     assert!(full > 3_000_000, "{full}");
     assert_eq!(shrink(&mut broker, 100), 1);
@@ -104,7 +105,7 @@ fn what_is_empty_beyond_its_share_goes_back_to_the_disk_piece_by_piece() {
     let rest = reader.check().unwrap();
     assert!(rest.bytes < 1_500_000 && rest.problems.is_empty(), "{rest:?}");
     assert_eq!(reader.cue(kept).unwrap().unwrap().prompt, "kept kettle");
-    broker.core.store().unwrap().checkpoint().unwrap();
+    broker.core.flush();
     assert_eq!(std::fs::metadata(&database).unwrap().len(), rest.bytes);
 }
 
@@ -119,7 +120,7 @@ fn a_database_from_before_keeps_its_space_and_its_copy_does_not() {
     drop(before);
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     mostly_empty(&mut broker);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let full = reader.check().unwrap().bytes;
     assert_eq!(shrink(&mut broker, 0), 1);
     assert_eq!(reader.check().unwrap().bytes, full);
@@ -143,14 +144,14 @@ fn a_copy_is_whole_stands_alone_and_overwrites_nothing() {
     let mut broker = Little::open(&database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
-    let reader = Reader::new(&database);
+    let reader = crate::open_reader(&database);
     let copy = directory.path().join("copy.db");
     let report = reader.back_up(&copy).unwrap();
     assert_eq!((report.cues, report.problems.len()), (1, 0));
     assert_eq!(report.bytes, std::fs::metadata(&copy).unwrap().len());
-    assert_eq!(CheckReport::of_file(&copy).unwrap(), report);
+    assert_eq!(check_file(&copy).unwrap(), report);
     assert_eq!(
-        Reader::new(&copy).cue(cue).unwrap().unwrap().prompt,
+        crate::open_reader(&copy).cue(cue).unwrap().unwrap().prompt,
         "Which port?"
     );
     assert!(matches!(reader.back_up(&copy), Err(StoreError::Io { .. })));
@@ -168,7 +169,7 @@ fn what_is_wrong_with_a_file_is_said() {
     other
         .execute_batch("PRAGMA foreign_keys = off; DELETE FROM agents;")
         .unwrap();
-    let problems = CheckReport::of_file(&database).unwrap().problems;
+    let problems = check_file(&database).unwrap().problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
         problems[0].contains("refer to rows that do not exist"),
@@ -176,7 +177,7 @@ fn what_is_wrong_with_a_file_is_said() {
     );
     other.pragma_update(None, "user_version", 1000).unwrap();
     assert!(matches!(
-        CheckReport::of_file(&database),
+        check_file(&database),
         Err(StoreError::Newer { found: 1000, .. })
     ));
     let foreign = directory.path().join("foreign.db");
@@ -184,10 +185,7 @@ fn what_is_wrong_with_a_file_is_said() {
         .unwrap()
         .execute_batch("CREATE TABLE t (x)")
         .unwrap();
-    assert!(matches!(
-        CheckReport::of_file(&foreign),
-        Err(StoreError::Damaged { .. })
-    ));
+    assert!(matches!(check_file(&foreign), Err(StoreError::Damaged { .. })));
 }
 
 #[test]
@@ -214,13 +212,13 @@ fn a_copy_holds_no_password_and_its_question_is_open_in_it() {
     let cue = answer_with_secret(&mut broker);
     let elsewhere = tempfile::tempdir().unwrap();
     let copy = elsewhere.path().join("copy.db");
-    let report = Reader::new(&database).back_up(&copy).unwrap();
+    let report = crate::open_reader(&database).back_up(&copy).unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
     assert!(!is_on_disk(elsewhere.path()), "the copy holds the password");
     assert!(is_on_disk(directory.path()), "the agent still gets it here");
     let restored = Little::open(&copy, WALL_MS).unwrap();
     assert!(restored.core.machine().knows(cue));
-    let shown = Reader::new(&copy).cue(cue).unwrap().unwrap();
+    let shown = crate::open_reader(&copy).cue(cue).unwrap().unwrap();
     assert_eq!((shown.outcome, shown.text), (Outcome::Open, None));
 }
 
@@ -242,7 +240,7 @@ fn a_copy_signs_nobody_in() {
         .execute_batch(sign_in)
         .unwrap();
     let copy = directory.path().join("copy.db");
-    Reader::new(&database).back_up(&copy).unwrap();
+    crate::open_reader(&database).back_up(&copy).unwrap();
     assert_eq!((signed_in(&database), signed_in(&copy)), (3, 0));
     // A file that came another way is made void when it is restored.
     void_access(&database).unwrap();

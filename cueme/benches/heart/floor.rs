@@ -7,8 +7,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cueme_broker::machine::Change;
-use cueme_broker::store::{Store, Synchronous};
+use cueme_rules::Change;
+use cueme_store::{BatchId, Changes, Transactions};
+use cueme_store_sqlite::{SqliteStore, Synchronous};
 use protocol_spec::id::AgentId;
 use protocol_spec::time::Timestamp;
 
@@ -76,13 +77,13 @@ impl Door {
 
 /// A store whose commits wait for the disk.
 pub(crate) struct Disk {
-    store: Store,
+    store: SqliteStore,
     agents: u32,
 }
 
 impl Disk {
     pub(crate) fn open(directory: &Path) -> Self {
-        let store = Store::open(&directory.join("floor.db"), Synchronous::Full, true).expect("a store");
+        let store = SqliteStore::open(&directory.join("floor.db"), Synchronous::Full, true).expect("a store");
         Self { store, agents: 0 }
     }
 
@@ -101,7 +102,7 @@ impl Disk {
         self.store
             .apply(Timestamp::from_millis(0), &change)
             .expect("a row");
-        self.store.commit().expect("a commit");
+        self.store.commit(BatchId(1)).expect("a commit");
         started.elapsed()
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cueme_broker::machine::{Change, ContentKey};
-use cueme_broker::store::{Store, Synchronous};
+use cueme_rules::{Change, ContentKey};
+use cueme_store::{BatchId, Changes, Transactions, Upkeep};
+use cueme_store_sqlite::{SqliteStore, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::EventKind;
@@ -20,18 +21,15 @@ pub(crate) const ANSWER: &str = "Go on, but keep the old table until tomorrow.";
 /// When the rows were written.
 pub(crate) const AT: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
-/// How many batches are indexed in one commit.
-const INDEXED_AT_ONCE: usize = 50;
-
 /// Writes what the broker's rules would have written, and knows no rule.
 pub(crate) struct Rows {
-    store: Store,
+    store: SqliteStore,
     cues: u64,
 }
 
 impl Rows {
     pub(crate) fn open(database: &Path) -> Self {
-        let store = Store::open(database, Synchronous::Full, true).expect("a store");
+        let store = SqliteStore::open(database, Synchronous::Full, true).expect("a store");
         Self { store, cues: 0 }
     }
 
@@ -57,7 +55,7 @@ impl Rows {
     pub(crate) fn commit(&mut self, write: impl FnOnce(&mut Self)) {
         self.store.begin().expect("a transaction");
         write(self);
-        self.store.commit().expect("a commit");
+        self.store.commit(BatchId(1)).expect("a commit");
     }
 
     pub(crate) fn ask(&mut self, request: RequestId, agent: &AgentId, prompt: &str) -> CueId {
@@ -109,12 +107,7 @@ impl Rows {
 
     /// Makes everything findable, as the broker does when it is idle.
     pub(crate) fn index(&mut self) {
-        let mut is_behind = true;
-        while is_behind {
-            self.commit(|rows| {
-                is_behind = (0..INDEXED_AT_ONCE).all(|_| rows.store.index_some().expect("an index"));
-            });
-        }
+        while self.store.index_some().expect("an index") {}
     }
 
     fn write(&self, change: Change) {

@@ -9,7 +9,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use cueme_broker::lifecycle::Lock;
-use cueme_broker::store::{CheckReport, Store, StoreError, Synchronous, void_access};
+use cueme_store::{CheckReport, StoreError};
+use cueme_store_sqlite::{SqliteStore, Synchronous, check_file, void_access};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Nothing, Request};
@@ -54,7 +55,7 @@ fn verify(file: &Path) -> Result<CheckReport, CliError> {
         return Err(CliError::usage(format!("there is no file {}", file.display()))
             .with_hint("give a file that `cueme backup` wrote"));
     }
-    let report = CheckReport::of_file(file).map_err(|error| refused(&error))?;
+    let report = check_file(file).map_err(|error| refused(&error))?;
     match report.problems.first() {
         None => Ok(report),
         Some(problem) => Err(
@@ -108,7 +109,7 @@ fn keep_old(database: &Path) -> Result<Option<PathBuf>, CliError> {
         return Ok(None);
     }
     // A database that is too broken for this is kept together with its log.
-    let is_folded = Store::open(database, Synchronous::Full, true)
+    let is_folded = SqliteStore::open(database, Synchronous::Full, true)
         .and_then(|store| store.checkpoint())
         .is_ok();
     let kept = beside(database, &format!("before-restore-{}", now().as_millis()));
@@ -166,7 +167,7 @@ mod tests {
     }
 
     fn database(path: &Path) {
-        Store::open(path, Synchronous::Full, true)
+        SqliteStore::open(path, Synchronous::Full, true)
             .unwrap()
             .checkpoint()
             .unwrap();

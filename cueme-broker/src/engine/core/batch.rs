@@ -1,13 +1,13 @@
 //! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
+use cueme_rules::{Change, Effect, Now, Ticket};
+use cueme_store::{BatchId, Store, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{EventKind, EventView, Reply};
 
 use super::{CommitOutput, Core, storage_failure};
 use crate::engine::order::Order;
 use crate::engine::write::{DiskReserve, Write};
-use crate::machine::{Change, Effect, Now, Ticket};
-use crate::store::{Store, StoreError};
 
 /// Orders and writes that were carried out and wait for their commit.
 #[derive(Debug, Default)]
@@ -33,6 +33,20 @@ struct Transaction {
     output: CommitOutput,
     /// Whether anything was written.
     has_begun: bool,
+}
+
+/// Why a transaction is not known to be committed.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) error: StoreError,
+    /// What may be said if it was committed all the same; without it, it was undone for sure.
+    pub(super) doubt: Option<Box<(BatchId, CommitOutput)>>,
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self { error, doubt: None }
+    }
 }
 
 impl Batch<'_> {
@@ -126,47 +140,60 @@ impl Core {
         let Some(transaction) = batch.transaction.take() else {
             return CommitOutput::default();
         };
-        match transaction.and_then(|transaction| self.commit_transaction(transaction)) {
-            Ok(output) => output,
-            Err(error) => self.try_again(now, &mut batch.entries, error),
-        }
+        let committed = transaction
+            .map_err(Failed::from)
+            .and_then(|transaction| self.commit_transaction(transaction));
+        committed.unwrap_or_else(|failed| self.try_again(now, &mut batch.entries, failed))
     }
 
-    fn try_again(&mut self, now: Now, entries: &mut [Entry<'_>], error: StoreError) -> CommitOutput {
-        tracing::error!(%error, entries = entries.len(), "a transaction failed and was undone");
-        let has_made_room = error.is_full() && self.make_room();
-        self.recover(now, entries, &error);
+    fn try_again(&mut self, now: Now, entries: &mut [Entry<'_>], failed: Failed) -> CommitOutput {
+        tracing::error!(error = %failed.error, entries = entries.len(), "a transaction failed");
+        let has_made_room = failed.error.is_full() && self.make_room();
+        let mut error = match self.recover(now, entries, failed) {
+            Ok(output) => return output,
+            Err(error) => error,
+        };
         if has_made_room {
             match self.attempt(now, entries) {
                 Ok(output) => return output,
-                Err(error) => self.recover(now, entries, &error),
+                Err(again) => error = again,
             }
         }
         let mut output = CommitOutput {
             failed: Some(error.to_string()),
             ..CommitOutput::default()
         };
+        // Nothing is done twice: not what is in doubt, and not what was alone.
+        if let StoreError::InDoubt { path, what } = &error {
+            for entry in entries {
+                let (path, what) = (path.clone(), what.clone());
+                entry.fail(StoreError::InDoubt { path, what }, &mut output);
+            }
+            return output;
+        }
         if let [entry] = entries {
             entry.fail(error, &mut output);
             return output;
         }
         for entry in entries {
-            let one = std::slice::from_mut(entry);
-            match self.attempt(now, one) {
+            match self.attempt(now, std::slice::from_mut(entry)) {
                 Ok(mut done) => {
                     output.replies.append(&mut done.replies);
                     output.events.append(&mut done.events);
                 }
-                Err(error) => {
-                    self.recover(now, one, &error);
-                    entry.fail(error, &mut output);
-                }
+                Err(error) => entry.fail(error, &mut output),
             }
         }
         output
     }
 
+    /// Carries out entries in a transaction of their own; what failed is undone.
     fn attempt(&mut self, now: Now, entries: &mut [Entry<'_>]) -> Result<CommitOutput, StoreError> {
+        self.try_once(now, entries)
+            .or_else(|failed| self.recover(now, entries, failed))
+    }
+
+    fn try_once(&mut self, now: Now, entries: &mut [Entry<'_>]) -> Result<CommitOutput, Failed> {
         let mut transaction = self.open_transaction(now)?;
         for entry in entries {
             self.carry_out_one(now, entry, &mut transaction)?;
@@ -191,7 +218,7 @@ impl Core {
     ) -> Result<(), StoreError> {
         match entry {
             Entry::Order(order) => self.carry_out_order(now, order, transaction),
-            Entry::Write(write) if self.is_full && write.reserve == DiskReserve::Keep => {
+            Entry::Write(write) if self.storage.is_full() && write.reserve == DiskReserve::Keep => {
                 write.fail(self.no_space());
                 Ok(())
             }
@@ -209,7 +236,7 @@ impl Core {
         order: &Order,
         transaction: &mut Transaction,
     ) -> Result<(), StoreError> {
-        if self.is_full && self.takes_space(order) {
+        if self.storage.is_full() && self.takes_space(order) {
             let failure = storage_failure(&self.no_space());
             let refused = (order.ticket, Box::new(Reply::Error(failure)));
             transaction.output.replies.push(refused);
@@ -234,7 +261,6 @@ impl Core {
             Err(error) => return Err(error),
         };
         for effect in self.machine.handle(now, input) {
-            self.has_erased |= effect.erases();
             self.perform(now, effect, transaction)?;
         }
         Ok(())
@@ -250,7 +276,6 @@ impl Core {
         let Some(notes) = store.remove_damaged_decision(cue)? else {
             return Ok(false);
         };
-        self.has_erased = true;
         for note in notes {
             self.machine.remember_message(&agent, note);
         }
@@ -262,7 +287,7 @@ impl Core {
         let store = self.opened()?;
         match effect {
             // On a full disk nobody is kept from waiting because that cannot be noted.
-            Effect::Store(Change::SetDetached { .. }) if self.is_full => {}
+            Effect::Store(Change::SetDetached { .. }) if self.storage.is_full() => {}
             Effect::Store(change) => {
                 transaction.begin(store)?;
                 store.apply(now.wall, &change)?;
@@ -298,18 +323,22 @@ impl Core {
         Ok(())
     }
 
-    fn commit_transaction(&mut self, transaction: Transaction) -> Result<CommitOutput, StoreError> {
-        if transaction.has_begun {
-            self.opened()?.commit()?;
-            self.is_behind = true;
-            self.forget_erased();
+    fn commit_transaction(&mut self, transaction: Transaction) -> Result<CommitOutput, Failed> {
+        let Transaction { output, has_begun } = transaction;
+        if has_begun {
+            let batch = BatchId(self.next_batch);
+            self.next_batch = self.next_batch.wrapping_add(1);
+            if let Err(error) = self.opened()?.commit(batch) {
+                let doubt = Some(Box::new((batch, output)));
+                return Err(Failed { error, doubt });
+            }
         }
-        Ok(transaction.output)
+        Ok(output)
     }
 }
 
 impl Transaction {
-    fn begin(&mut self, store: &Store) -> Result<(), StoreError> {
+    fn begin(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         if !self.has_begun {
             store.begin()?;
             self.has_begun = true;
@@ -321,20 +350,26 @@ impl Transaction {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::path::Path;
     use std::sync::Mutex;
 
+    use cueme_store::{Records, Storage};
+    use cueme_store_sqlite::{SqliteStorage, Synchronous};
     use protocol_spec::id::RequestId;
     use protocol_spec::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
     use crate::engine::order::Work;
-    use crate::store::Synchronous;
 
     const NOW: Now = Now {
         wall: Timestamp::from_millis(1),
         steady: 0,
     };
+
+    fn storage(path: &Path) -> Box<dyn Storage> {
+        Box::new(SqliteStorage::at(path, Synchronous::Full))
+    }
 
     fn join(number: u64) -> Order {
         Order {
@@ -354,7 +389,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cueme.db");
         let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
-        let mut core = Core::open(path.clone(), Synchronous::Full, true, NOW, random).unwrap();
+        let mut core = Core::open(storage(&path), true, NOW, random).unwrap();
         let on_disk = || -> i64 {
             let other = rusqlite::Connection::open(&path).unwrap();
             other
@@ -379,7 +414,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("cueme.db");
         let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
-        let mut core = Core::open(path.clone(), Synchronous::Full, true, NOW, random).unwrap();
+        let mut core = Core::open(storage(&path), true, NOW, random).unwrap();
         let on_disk = || -> (i64, i64) {
             let count =
                 "SELECT (SELECT count(*) FROM agents), (SELECT count(*) FROM settings WHERE name = 'x')";
@@ -404,7 +439,7 @@ mod tests {
         assert!(reported.lock().unwrap().is_empty());
         batch.drain().for_each(Entry::finish);
         // One that fails takes none of the others with it.
-        let refuse = |_: &Store, _| -> Result<(), StoreError> {
+        let refuse = |_: &dyn Records, _| -> Result<(), StoreError> {
             Err(StoreError::Meaning {
                 what: "a value",
                 value: "none".into(),

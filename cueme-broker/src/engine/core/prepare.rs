@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use cueme_rules::{Ask, Collect, Decide, Import, Input, Join, Known, Now, Say, Ticket, Verdict, unknown_cue};
+use cueme_store::StoreError;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, Joined, Reply};
 use protocol_spec::outcome::Kind;
@@ -10,10 +12,6 @@ use protocol_spec::outcome::Kind;
 use super::{CommitOutput, Core};
 use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
-use crate::machine::{
-    Ask, Collect, Decide, Import, Input, Join, Known, Now, Say, Ticket, Verdict, unknown_cue,
-};
-use crate::store::StoreError;
 
 impl Core {
     /// Turns an order into an input: draws ids, checks answers, and reminds the machine of what it forgot.
@@ -102,9 +100,10 @@ impl Core {
                 }
                 let checked = match self.machine.plain_question(*cue) {
                     Some(question) => Some(answer.clone().check(question)),
-                    None => self
-                        .opened()?
-                        .with_question(*cue, |question| answer.clone().check(question))?,
+                    None => {
+                        let asked = self.opened()?.plain_question(*cue)?;
+                        asked.map(|asked| answer.clone().check(asked.as_question()))
+                    }
                 };
                 let verdict = match checked {
                     None => return Ok(refuse(output, ticket, unknown_cue(*cue))),

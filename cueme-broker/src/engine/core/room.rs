@@ -1,14 +1,14 @@
-//! Space on the disk: some is kept for answers, and given up for them when there is no other; the log has some of its own.
+//! Space: some is kept for answers, and given up for them when there is no other.
+
+use cueme_store::StoreError;
 
 use super::Core;
 use crate::engine::order::{Order, Work};
-use crate::store::StoreError;
 
 impl Core {
-    /// Gives up the ballast, if there is one.
+    /// Gives up the space that was kept for answers, if there is some.
     pub(super) fn make_room(&mut self) -> bool {
-        self.is_full = self.ballast.fits();
-        let has_made_room = self.ballast.give_up();
+        let has_made_room = self.storage.use_reserve();
         if has_made_room {
             tracing::error!(
                 "the disk is full; the space kept for answers is used, new questions are refused"
@@ -19,22 +19,23 @@ impl Core {
 
     /// Keeps space for answers again, once there is enough; returns whether there is.
     pub(super) fn regain_room(&mut self) -> bool {
-        if !self.is_full || !self.ballast.lay() {
-            return !self.is_full;
+        if !self.storage.is_full() {
+            return true;
         }
-        self.is_full = false;
-        if let Some(Err(error)) = self.store.as_ref().map(|store| store.be_frugal(false)) {
-            tracing::warn!(%error, "the log of the database stays small");
+        if !self.storage.regain_reserve() {
+            return false;
+        }
+        if let Some(store) = &self.store {
+            store.be_frugal(false);
         }
         tracing::info!("there is space again");
         true
     }
 
-    /// Makes some of the room that the store's log may need.
-    pub fn make_log_room(&mut self) {
-        if let Some(store) = self.store.as_ref().filter(|_| !self.is_full) {
-            // Where it cannot be made, commits make their own, and say what is wrong.
-            self.has_log_room = !store.make_log_room().unwrap_or(false);
+    /// Lets the store prepare for what comes, while there is nothing else to do.
+    pub fn prepare_for_more(&mut self) {
+        if let Some(store) = self.store.as_ref().filter(|_| !self.storage.is_full()) {
+            store.prepare_for_more();
         }
     }
 
@@ -67,7 +68,7 @@ impl Core {
 
     pub(super) fn no_space(&self) -> StoreError {
         StoreError::NoSpace {
-            path: self.path.clone(),
+            path: self.storage.location(),
         }
     }
 }
@@ -75,6 +76,13 @@ impl Core {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use cueme_rules::{Now, Ticket};
+    use cueme_store::{Reader, Records, Storage, Store};
+    use cueme_store_sqlite::{SqliteStorage, Synchronous};
     use protocol_spec::answer::Answer;
     use protocol_spec::id::RequestId;
     use protocol_spec::message::{ErrorCode, Reply};
@@ -84,8 +92,43 @@ mod tests {
 
     use super::*;
     use crate::engine::DiskReserve;
-    use crate::machine::{Now, Ticket};
-    use crate::store::{Ballast, Store, Synchronous};
+
+    /// A disk that is full for as long as the test says so, once the broker has noticed.
+    #[derive(Debug)]
+    struct SmallDisk {
+        storage: SqliteStorage,
+        is_full: Arc<AtomicBool>,
+        has_space: Arc<AtomicBool>,
+    }
+
+    impl Storage for SmallDisk {
+        fn open(&mut self, was_clean: bool) -> Result<Box<dyn Store>, StoreError> {
+            self.storage.open(was_clean)
+        }
+
+        fn reader(&self) -> Arc<dyn Reader> {
+            self.storage.reader()
+        }
+
+        fn location(&self) -> PathBuf {
+            self.storage.location()
+        }
+
+        fn is_full(&self) -> bool {
+            self.is_full.load(Ordering::Relaxed)
+        }
+
+        fn use_reserve(&mut self) -> bool {
+            self.storage.use_reserve()
+        }
+
+        fn regain_reserve(&mut self) -> bool {
+            if self.has_space.load(Ordering::Relaxed) {
+                self.is_full.store(false, Ordering::Relaxed);
+            }
+            !self.is_full()
+        }
+    }
 
     fn say(core: &mut Core, request: u128, work: Work) -> Vec<Reply> {
         let now = Now {
@@ -110,7 +153,13 @@ mod tests {
             steady: 0,
         };
         let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
-        let mut core = Core::open(path, Synchronous::Full, false, now, random).unwrap();
+        let (is_full, has_space) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let disk = SmallDisk {
+            storage: SqliteStorage::at(&path, Synchronous::Full),
+            is_full: Arc::clone(&is_full),
+            has_space: Arc::clone(&has_space),
+        };
+        let mut core = Core::open(Box::new(disk), false, now, random).unwrap();
         let join = || Work::Join {
             runtime: "terminal".parse().unwrap(),
             project_dir: "/p".into(),
@@ -133,10 +182,7 @@ mod tests {
             panic!("not asked")
         };
         let cue = asked.cue_id;
-        // Where nothing can be seen of a disk, there is no space on it either.
-        let nowhere = Ballast::of(&directory.path().join("none/cueme.db"));
-        let kept = std::mem::replace(&mut core.ballast, nowhere);
-        core.is_full = true;
+        is_full.store(true, Ordering::Relaxed);
         let is_refused = |replies: &[Reply]| matches!(replies, [Reply::Error(failure)] if failure.code == ErrorCode::Storage);
         assert!(is_refused(&say(&mut core, 3, join())));
         assert!(is_refused(&say(&mut core, 4, ask("Another?"))));
@@ -164,15 +210,15 @@ mod tests {
         );
         assert!(core.is_stumbling() && !core.index_some());
         // What nobody needs for an answer is not worth the space that is left.
-        let set = |store: &Store| store.set("settings", "{}");
+        let set = |records: &dyn Records| records.set("settings", "{}");
         let refused = core.write(now, DiskReserve::Keep, set);
         assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
         core.write(now, DiskReserve::Use, set).unwrap();
-        core.ballast = kept;
+        has_space.store(true, Ordering::Relaxed);
         core.write(now, DiskReserve::Keep, set).unwrap();
-        core.is_full = true;
+        is_full.store(true, Ordering::Relaxed);
         let replies = say(&mut core, 7, ask("Another?"));
         assert!(matches!(&replies[..], [Reply::Asked(_)]), "{replies:?}");
-        assert!(!core.is_full);
+        assert!(!is_full.load(Ordering::Relaxed));
     }
 }

@@ -6,10 +6,9 @@ use protocol_spec::message::{Checked, Failure, Reply};
 
 use super::{Next, read};
 use crate::broker::Broker;
-use crate::store::Reader;
 
 pub(in crate::socket) async fn check(broker: &Arc<Broker>) -> Result<Next, Failure> {
-    let report = read(broker, Reader::check).await?;
+    let report = read(broker, |reader| reader.check()).await?;
     Ok(Next::Reply(Reply::Checked(Checked {
         problems: report.problems,
         schema: report.schema,

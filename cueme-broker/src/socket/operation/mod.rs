@@ -55,7 +55,7 @@ pub(in crate::socket) fn stopping(error: &EngineError) -> Failure {
 /// Reads beside the engine.
 pub(super) async fn read<T: Send + 'static>(
     broker: &Arc<Broker>,
-    read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Failure> {
     let broker = Arc::clone(broker);
     blocking(move || read(broker.reader())).await

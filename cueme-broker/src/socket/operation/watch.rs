@@ -49,7 +49,7 @@ pub(in crate::socket) async fn watch(
                     }
                 }
                 Err(RecvError::Lagged(_)) => {
-                    let newest = read(&connection.broker, crate::store::Reader::newest_event).await.unwrap_or(last);
+                    let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
                     last = newest;
                     connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
                 }

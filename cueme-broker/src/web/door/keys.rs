@@ -13,7 +13,7 @@ use protocol_spec::time::Timestamp;
 use super::failures::Failures;
 use super::secret::{Secret, random_name};
 use crate::engine::{EngineHandle, storage_failure};
-use crate::store::{Device, Reader, Store, StoreError, Token, TokenHash};
+use crate::store::{Device, Reader, Records, StoreError, Token, TokenHash};
 
 /// How long a link works.
 const LINK_LIFE: Duration = Duration::from_secs(10 * 60);
@@ -37,7 +37,7 @@ pub(in crate::web) struct Keys {
 
 impl Keys {
     /// Loads what is known.
-    pub(in crate::web) fn load(engine: EngineHandle, reader: &Reader) -> Result<Self, StoreError> {
+    pub(in crate::web) fn load(engine: EngineHandle, reader: &dyn Reader) -> Result<Self, StoreError> {
         let devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
         let tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
         Ok(Self {
@@ -244,7 +244,7 @@ impl Keys {
 
     async fn write<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Failure> {
         self.engine
             .write_even_if_full(write)

@@ -45,7 +45,7 @@ pub(super) async fn chat(
 }
 
 /// Returns where an agent's chat may be, the likeliest first: its newest run's, then the one it joined with.
-fn places(reader: &Reader, agent: &AgentId) -> Result<Option<Vec<ChatPlace>>, StoreError> {
+fn places(reader: &dyn Reader, agent: &AgentId) -> Result<Option<Vec<ChatPlace>>, StoreError> {
     let Some(row) = reader.agent_rows(Some(agent))?.pop() else {
         return Ok(None);
     };

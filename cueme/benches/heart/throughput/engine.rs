@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cueme_broker::engine::{Engine, EngineHandle, Order, Work};
-use cueme_broker::store::Synchronous;
+use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::Reply;
@@ -15,7 +15,14 @@ use crate::rows::{ANSWER, PROMPT, mint};
 /// Leads lives through an engine of its own; returns lives per second.
 pub(super) fn lives_per_second(synchronous: Synchronous, agents: usize, lives: usize) -> f64 {
     let directory = tempfile::tempdir().expect("a directory");
-    let engine = Engine::start(directory.path().join("engine.db"), synchronous, true).expect("an engine");
+    let engine = Engine::start(
+        Box::new(SqliteStorage::at(
+            &directory.path().join("engine.db"),
+            synchronous,
+        )),
+        true,
+    )
+    .expect("an engine");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");

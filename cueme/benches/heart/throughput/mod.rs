@@ -7,7 +7,7 @@ mod slow;
 
 use std::time::Instant;
 
-use cueme_broker::store::Synchronous;
+use cueme_store_sqlite::Synchronous;
 use protocol_spec::id::AgentId;
 
 use crate::home::Home;

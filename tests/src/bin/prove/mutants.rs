@@ -9,7 +9,7 @@ use crate::r19_teeth::Copy;
 use crate::trial::{NotRun, Trial};
 
 /// What is changed.
-const FILES: [&str; 2] = ["cueme-broker/rules/src/**", "cueme-broker/src/store/**"];
+const FILES: [&str; 2] = ["cueme-broker/rules/src/**", "cueme-broker/store-sqlite/src/**"];
 /// How many of a hundred changes must be noticed.
 const CAUGHT_PERCENT_MIN: usize = 90;
 /// How long the tests may take for one change, in seconds; one that makes them hang is noticed too.

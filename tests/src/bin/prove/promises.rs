@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cueme_broker::engine::{Core, Order, Work};
-use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::{LogCheckpointer, Store, StoreError, Synchronous};
+use cueme_rules::{Now, Ticket};
+use cueme_store::StoreError;
+use cueme_store_sqlite::{LogCheckpointer, SqliteStorage, SqliteStore, Synchronous};
 use cueme_tests::Random;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -94,8 +95,7 @@ impl Little {
     ) -> Result<Self, StoreError> {
         let mut ids = random.fork();
         let core = Core::open(
-            database,
-            synchronous,
+            Box::new(SqliteStorage::at(&database, synchronous)),
             was_clean,
             moment(0),
             Box::new(move || ids.next_number()),
@@ -142,7 +142,7 @@ impl Little {
             self.core.index_some();
         }
         if self.random.below(6) == 0
-            && let Some(store) = self.core.store()
+            && let Some(store) = sqlite(&self.core)
         {
             // A checkpoint that fails is tried again by the next one, here and there.
             let _ = match self.random.below(3) {
@@ -171,7 +171,7 @@ impl Little {
 
     /// Folds the log into the file.
     pub(crate) fn checkpoint_log(&self) {
-        let folded = self.core.store().map(Store::checkpoint);
+        let folded = sqlite(&self.core).map(SqliteStore::checkpoint);
         assert!(matches!(folded, Some(Ok(()))), "{folded:?}");
     }
 
@@ -303,4 +303,10 @@ pub(crate) fn moment(after_ms: u64) -> Now {
         wall: Timestamp::from_millis(BEGINNING_MS.saturating_add_unsigned(after_ms)),
         steady: after_ms,
     }
+}
+
+/// Returns the connection that the engine writes on.
+fn sqlite(core: &Core) -> Option<&SqliteStore> {
+    let store: &dyn std::any::Any = core.store()?;
+    store.downcast_ref()
 }

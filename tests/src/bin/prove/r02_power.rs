@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use cueme_broker::store::{Synchronous, damage_in};
+use cueme_store_sqlite::{Synchronous, damage_in};
 use cueme_tests::Random;
 use protocol_spec::id::AgentId;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cueme_broker::store::Synchronous;
+use cueme_store_sqlite::Synchronous;
 use cueme_tests::{Client, Home, Random, Wire, eventually};
 use protocol_spec::id::{AgentId, RequestId};
 use protocol_spec::message::{Reply, Request};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use cueme_broker::engine::{Core, Order, Work};
-use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::{HistoryQuery, Reader, Synchronous};
+use cueme_rules::{Now, Ticket};
+use cueme_store::{HistoryQuery, QuestionReads};
+use cueme_store_sqlite::{SqliteReader, SqliteStorage, Synchronous};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::Reply;
@@ -38,8 +39,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let _disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
     let mut ids = trial.random.fork();
     let core = Core::open(
-        directory.path().join("cueme.db"),
-        Synchronous::Normal,
+        Box::new(SqliteStorage::at(
+            &directory.path().join("cueme.db"),
+            Synchronous::Normal,
+        )),
         true,
         now(0, 0),
         Box::new(move || ids.next_number()),
@@ -197,13 +200,13 @@ impl Town {
     /// The product lists by age what was asked, newest first, and what is open, oldest first: in the order it was asked
     /// in, whatever the clock said.
     fn judge_order(&self, trial: &mut Trial, database: &std::path::Path, open: &[CueId]) {
-        let reader = Reader::new(database);
+        let reader = SqliteReader::new(database);
         let mut listed = Vec::new();
         let query = HistoryQuery {
             limit: u32::MAX - 1,
             ..HistoryQuery::default()
         };
-        let read = reader.history(&query, |cue| {
+        let read = reader.history(&query, &mut |cue| {
             listed.push(cue.cue_id);
             true
         });
@@ -212,7 +215,7 @@ impl Town {
             format!("the order of the history changed: {read:?}")
         });
         let mut waiting = Vec::new();
-        let read = reader.inbox(|cue| {
+        let read = reader.inbox(&mut |cue| {
             waiting.push(cue.cue_id);
             true
         });

@@ -1,8 +1,8 @@
 //! R11: ten thousand wait for a day and for a month, through fifty restarts, without a clock to wait for.
 
 use cueme_broker::engine::{Core, Order, Work};
-use cueme_broker::machine::{Now, Ticket};
-use cueme_broker::store::Synchronous;
+use cueme_rules::{Now, Ticket};
+use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use cueme_tests::Random;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -183,8 +183,7 @@ impl Long {
         let mut ids = self.random.fork();
         let now = self.now();
         let core = Core::open(
-            self.database.clone(),
-            Synchronous::Full,
+            Box::new(SqliteStorage::at(&self.database, Synchronous::Full)),
             true,
             now,
             Box::new(move || ids.next_number()),

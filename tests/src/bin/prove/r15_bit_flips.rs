@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use cueme_broker::store::{Reader, Synchronous};
+use cueme_store::QuestionReads;
+use cueme_store_sqlite::{SqliteReader, Synchronous};
 use cueme_tests::{Home, Random};
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::Reply;
@@ -254,7 +255,7 @@ impl Stage<'_> {
 /// Tells whether the inbox names the question as damaged. The same words are a new question then.
 fn is_out_of_service(database: &Path, question: &Known) -> bool {
     let mut is_named = false;
-    let read = Reader::new(database).inbox(|cue| {
+    let read = SqliteReader::new(database).inbox(&mut |cue| {
         is_named |= cue.damaged && cue.agent_id == question.agent && cue.prompt == question.prompt;
         true
     });

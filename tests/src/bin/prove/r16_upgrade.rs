@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use cueme_broker::engine::Work;
-use cueme_broker::store::{SCHEMA, Synchronous};
+use cueme_store_sqlite::{SCHEMA, Synchronous};
 use cueme_tests::{Home, PATIENCE, Random, Wire};
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
@@ -111,7 +111,7 @@ fn start(directory: &Path, random: &mut Random) -> Option<Little> {
 }
 
 fn migrations() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/migrations");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/store-sqlite/migrations");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let files: BTreeMap<PathBuf, String> = entries
         .flatten()

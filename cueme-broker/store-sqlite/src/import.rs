@@ -1,0 +1,110 @@
+//! Writes records of another program: settled from the start, and placed before everything that was asked here.
+
+use cueme_store::StoreError;
+use protocol_spec::id::CueId;
+use protocol_spec::message::PastAgent;
+use protocol_spec::outcome::{Delivery, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::params;
+use std::sync::Arc;
+
+use super::SqliteStore;
+use super::code::Code;
+use super::write::answer_json;
+use cueme_rules::{LEFT_OPEN, PastCue, PastEnd, past_text};
+
+/// What an imported question's time is moved by to make its sequence number: far below zero, in the order of time, and
+/// within the numbers that a browser counts exactly.
+const BEFORE_OURS: i64 = 4_000_000_000_000_000;
+/// The earliest and latest times that keep their order there: the years 0 and 9999.
+const TIMES: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_300_799_999;
+
+impl SqliteStore {
+    pub(super) fn import_agent(&self, agent: &PastAgent) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO agents (agent_id, runtime, project_dir, terminal, name, joined_at, seen_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                agent.agent_id.as_str(),
+                agent.runtime.as_str(),
+                agent.project_dir,
+                agent.terminal,
+                agent.name,
+                agent.joined_at.as_millis(),
+                agent.seen_at.as_millis(),
+            ],
+        )
+    }
+
+    pub(super) fn import_cue(&self, past: &PastCue) -> Result<(), StoreError> {
+        let seq = self.place_of(past.asked_at)?;
+        self.run(
+            "INSERT INTO cues (seq, cue_id, agent_id, kind, origin, content, asked_at, delivery)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                seq,
+                past.cue.as_str(),
+                past.agent.as_str(),
+                past.kind.number(),
+                Origin::Import.number(),
+                past.content.0,
+                past.asked_at.as_millis(),
+                Delivery::Acknowledged.number(),
+            ],
+        )?;
+        self.run(
+            "INSERT INTO questions (seq, prompt, payload) VALUES (?1, ?2, ?3)",
+            params![seq, &*past.prompt, past.payload.as_deref()],
+        )?;
+        self.run(
+            "INSERT INTO requests (request_id, seq) VALUES (?1, ?2)",
+            params![past.request.0.as_bytes(), seq],
+        )?;
+        self.index_question(seq, &past.prompt, past.payload.as_deref())?;
+        self.write_end(past.cue, past)
+    }
+
+    /// Replaces the end of a question that had none when it was imported.
+    pub(super) fn end_past(&self, cue: CueId, past: &PastCue) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
+            params![cue.as_str()],
+        )?;
+        self.write_end(cue, past)
+    }
+
+    fn write_end(&self, cue: CueId, past: &PastCue) -> Result<(), StoreError> {
+        let (outcome, key, answer) = match &past.end {
+            PastEnd::Answered { answer, .. } => (Outcome::Answered, past.request, Some(Arc::as_ref(answer))),
+            PastEnd::Closed { .. } => (Outcome::Cancelled, past.request, None),
+            PastEnd::LeftOpen => (Outcome::Cancelled, LEFT_OPEN, None),
+        };
+        self.set_outcome(cue, outcome, false)?;
+        self.claim_uploads(cue, answer)?;
+        let at = past.ended_at.as_millis();
+        self.run(
+            "UPDATE cues SET handed_at = ?2, acknowledged_at = ?2 WHERE cue_id = ?1",
+            params![cue.as_str(), at],
+        )?;
+        self.run(
+            "INSERT INTO decisions (seq, request_id, text, answer, decided_at)
+             VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5)",
+            params![
+                cue.as_str(),
+                key.0.as_bytes(),
+                past_text(&past.end),
+                answer_json(answer)?,
+                at
+            ],
+        )
+    }
+
+    /// Returns a free sequence number for something that was asked at this time.
+    fn place_of(&self, asked_at: Timestamp) -> Result<i64, StoreError> {
+        let mut seq = asked_at.as_millis().clamp(*TIMES.start(), *TIMES.end()) - BEFORE_OURS;
+        while self.exists("SELECT 1 FROM cues WHERE seq = ?1", params![seq])? {
+            seq += 1;
+        }
+        Ok(seq)
+    }
+}

@@ -1,0 +1,430 @@
+//! Reads for humans, on connections that cannot write.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use cueme_store::{HistoryQuery, QuestionReads, Recollection, StoreError};
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{AgentView, CueView, EventKind, EventView, Match, Receipt};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::value::RawValue;
+
+use super::code::Code;
+use super::fault::Fault;
+use super::load::parse;
+use super::open::open_for_reading;
+use super::seal::is_whole;
+use super::write::parse_answer;
+use super::{recall, search};
+
+/// How many idle connections are kept.
+const IDLE_CONNECTIONS_MAX: usize = 4;
+/// How many agents a recall names.
+const RECALLED_MAX: usize = 5;
+
+/// Reads the database beside the engine.
+#[derive(Debug)]
+pub struct SqliteReader {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
+    c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
+    ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
+    ifnull(d.from_queue, 0), d.seal, d.text, d.reminder, d.answer,
+    EXISTS (SELECT 1 FROM runs r WHERE r.agent_id = c.agent_id AND r.ending IS NULL)
+    FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
+
+const AGENT_COLUMNS: &str =
+    "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
+    (SELECT count(*) FROM cues c INDEXED BY cues_open WHERE c.outcome = 0 AND c.agent_id = a.agent_id),
+    (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL)
+    FROM agents a";
+
+impl SqliteReader {
+    /// Prepares to read the database at `path`, which exists.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl QuestionReads for SqliteReader {
+    fn inbox(&self, visit: &mut dyn FnMut(CueView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let open = sequences(
+                connection,
+                "SELECT seq FROM cues WHERE delivery < 2 ORDER BY seq",
+                params![],
+            )?;
+            visit_cues(connection, &open, &mut |cue| {
+                let is_shown = cue.outcome == Outcome::Open || cue.damaged;
+                !is_shown || visit(cue)
+            })
+        })
+    }
+
+    fn unseen(&self, visit: &mut dyn FnMut(CueView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let unseen = sequences(
+                connection,
+                "SELECT c.seq FROM agents a CROSS JOIN cues c INDEXED BY cues_automatic JOIN decisions d USING (seq)
+                 WHERE c.agent_id = a.agent_id AND c.automatic = 1 AND c.seq > a.read_seq AND d.from_queue = 1
+                 ORDER BY c.seq",
+                params![],
+            )?;
+            visit_cues(connection, &unseen, visit)
+        })
+    }
+
+    fn cues_with_prefix(&self, prefix: &str) -> Result<Vec<CueId>, StoreError> {
+        self.ids_with_prefix(
+            "SELECT cue_id FROM cues WHERE cue_id >= ?1 AND cue_id < ?2 LIMIT 2",
+            prefix,
+        )
+    }
+
+    fn agents_with_prefix(&self, prefix: &str) -> Result<Vec<AgentId>, StoreError> {
+        self.ids_with_prefix(
+            "SELECT agent_id FROM agents WHERE agent_id >= ?1 AND agent_id < ?2 LIMIT 2",
+            prefix,
+        )
+    }
+
+    fn cue(&self, cue: CueId) -> Result<Option<CueView>, StoreError> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.cue_id = ?1"))?;
+            let mut rows = statement.query(params![cue.as_str()])?;
+            rows.next()?.map(cue_view).transpose()
+        })
+    }
+
+    fn payload(&self, cue: CueId) -> Result<Option<Option<String>>, StoreError> {
+        self.with(|connection| {
+            let found = connection
+                .prepare_cached(
+                    "SELECT q.payload FROM cues c JOIN questions q USING (seq) WHERE c.cue_id = ?1",
+                )?
+                .query_row(params![cue.as_str()], |row| row.get(0))
+                .optional()?;
+            Ok(found)
+        })
+    }
+
+    fn last_answered(&self, agent: &AgentId) -> Result<Option<CueView>, StoreError> {
+        self.with(|connection| {
+            let sql = format!(
+                "SELECT {CUE_COLUMNS} WHERE c.agent_id = ?1 AND c.outcome = ?2 AND d.released_at IS NULL
+                 ORDER BY d.decided_at DESC, c.seq DESC LIMIT 1"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![agent.as_str(), Outcome::Answered.number()])?;
+            rows.next()?.map(cue_view).transpose()
+        })
+    }
+
+    fn history(
+        &self,
+        query: &HistoryQuery,
+        visit: &mut dyn FnMut(CueView) -> bool,
+    ) -> Result<bool, StoreError> {
+        self.with(|connection| {
+            let wanted = query.limit.saturating_add(1);
+            let agent = query.agent.as_ref();
+            let mut found = match &query.search {
+                Some(text) => search::find_all(connection, text, agent, query.before, wanted)?,
+                None => {
+                    let condition = if agent.is_some() {
+                        "agent_id = ?1"
+                    } else {
+                        "?1 IS NULL"
+                    };
+                    let sql = format!(
+                        "SELECT seq FROM cues WHERE {condition} AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                    );
+                    let before = query.before.unwrap_or(i64::MAX);
+                    sequences(
+                        connection,
+                        &sql,
+                        params![agent.map(AgentId::as_str), before, wanted],
+                    )?
+                }
+            };
+            let has_more = found.len() > query.limit as usize;
+            found.truncate(query.limit as usize);
+            visit_cues(connection, &found, visit)?;
+            Ok(has_more)
+        })
+    }
+
+    fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([])?;
+            let mut agents = Vec::new();
+            while let Some(row) = rows.next()? {
+                agents.push(agent_view(row)?);
+            }
+            drop(rows);
+            for agent in agents {
+                if !visit(agent) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Recollection, StoreError> {
+        self.recall_among(hints, project_dir, &|_| Ok(true))
+    }
+
+    fn recall_among(
+        &self,
+        hints: &str,
+        project_dir: Option<&str>,
+        is_wanted: &dyn Fn(&AgentId) -> Result<bool, StoreError>,
+    ) -> Result<Recollection, StoreError> {
+        self.with(|connection| {
+            let (found, is_clear) =
+                recall::recall(connection, hints, project_dir, |agent| Ok(is_wanted(agent)?))?;
+            let mut statement =
+                connection.prepare_cached(&format!("SELECT {AGENT_COLUMNS} WHERE a.agent_id = ?1"))?;
+            let mut matches = Vec::with_capacity(RECALLED_MAX);
+            for recalled in found.into_iter().take(RECALLED_MAX) {
+                let mut rows = statement.query(params![recalled.agent.as_str()])?;
+                if let Some(row) = rows.next()? {
+                    matches.push(Match {
+                        agent: agent_view(row)?,
+                        why: recalled.why,
+                    });
+                }
+            }
+            Ok(Recollection { matches, is_clear })
+        })
+    }
+
+    fn receipts(&self, nonce: &str) -> Result<Vec<Receipt>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at,
+                     ifnull(d.redacted_answer, d.answer) ->> '$.ends_run'
+                 FROM receipts r JOIN cues c USING (cue_id) LEFT JOIN decisions d USING (seq)
+                 WHERE r.nonce = ?1 ORDER BY r.rowid",
+            )?;
+            let mut rows = statement.query(params![nonce])?;
+            let mut receipts = Vec::new();
+            while let Some(row) = rows.next()? {
+                receipts.push(Receipt {
+                    cue_id: parse(row.get(0)?)?,
+                    agent_id: parse(row.get(1)?)?,
+                    kind: Kind::from_number(row.get(2)?)?,
+                    outcome: Outcome::from_number(row.get(3)?)?,
+                    acknowledged_at: Timestamp::from_millis(row.get(4)?),
+                    ends_run: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
+                });
+            }
+            Ok(receipts)
+        })
+    }
+
+    fn events_after(&self, id: i64, limit: u32) -> Result<Vec<EventView>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
+            )?;
+            let mut rows = statement.query(params![id, limit])?;
+            let mut events = Vec::new();
+            while let Some(row) = rows.next()? {
+                events.push(EventView {
+                    id: Some(row.get(0)?),
+                    at: Timestamp::from_millis(row.get(1)?),
+                    what: EventKind::from_number(row.get(2)?)?,
+                    agent_id: parse(row.get(3)?)?,
+                    cue_id: row.get::<_, Option<String>>(4)?.map(parse).transpose()?,
+                });
+            }
+            Ok(events)
+        })
+    }
+
+    fn newest_event(&self) -> Result<i64, StoreError> {
+        self.with(|connection| {
+            let newest: Option<i64> = connection
+                .query_row("SELECT max(id) FROM events", [], |row| row.get(0))
+                .optional()?
+                .flatten();
+            Ok(newest.unwrap_or(0))
+        })
+    }
+}
+
+impl SqliteReader {
+    fn ids_with_prefix<T: std::str::FromStr>(&self, sql: &str, prefix: &str) -> Result<Vec<T>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            // '~' sorts after every character that an id can have.
+            let mut rows = statement.query(params![prefix, format!("{prefix}~")])?;
+            let mut ids = Vec::new();
+            while let Some(row) = rows.next()? {
+                ids.push(parse(row.get(0)?)?);
+            }
+            Ok(ids)
+        })
+    }
+
+    pub(super) fn with<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_for_reading(&self.path)?,
+        };
+        let result = read(&connection);
+        // A connection that failed may be the reason; the next reader opens a new one.
+        if result.is_ok() {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < IDLE_CONNECTIONS_MAX {
+                idle.push(connection);
+            }
+        }
+        Ok(result?)
+    }
+}
+
+/// Returns the sequence numbers a query finds.
+fn sequences(connection: &Connection, sql: &str, with: impl rusqlite::Params) -> Result<Vec<i64>, Fault> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map(with, |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Visits questions one by one.
+///
+/// Nothing is being read while the visitor has one: a visitor may be slow, and what an open read sees stays in the log,
+/// secrets that were erased since among it.
+fn visit_cues(
+    connection: &Connection,
+    sequences: &[i64],
+    visit: &mut dyn FnMut(CueView) -> bool,
+) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.seq = ?1"))?;
+    for seq in sequences {
+        let cue = {
+            let mut rows = statement.query(params![seq])?;
+            rows.next()?.map(cue_view).transpose()?
+        };
+        if cue.is_some_and(|cue| !visit(cue)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What was decided about a question, as it is shown.
+#[derive(Debug, Default)]
+struct DecisionView {
+    decided_at: Option<Timestamp>,
+    released_at: Option<Timestamp>,
+    by: Option<String>,
+    from_queue: bool,
+    text: Option<String>,
+    answer: Option<Answer>,
+}
+
+/// Returns a question as it is shown. A decision that cannot be read, or is not what was written, is left out.
+///
+/// One question that cannot be read keeps nobody from the others: it is shown as far as it can be, and called damaged.
+fn cue_view(row: &Row<'_>) -> Result<CueView, Fault> {
+    let decision = if is_whole(row, 9, 19) {
+        match decision_view(row) {
+            Ok(decision) => Some(decision),
+            Err(error) if error.is_of_one_value() => None,
+            Err(error) => return Err(error),
+        }
+    } else {
+        None
+    };
+    let (prompt, is_prompt_whole) = readable(row, 7)?;
+    let payload: Option<Option<String>> = row.get(8).ok();
+    let payload = payload.and_then(|payload| payload.map(RawValue::from_string).transpose().ok());
+    let outcome = Outcome::from_number(row.get(9)?)?;
+    let is_question_whole = is_prompt_whole && payload.is_some();
+    let damaged = decision.is_none() || (outcome.is_answerable() && !is_question_whole);
+    let decision = decision.unwrap_or_default();
+    Ok(CueView {
+        cue_id: parse(row.get(0)?)?,
+        seq: row.get(1)?,
+        agent_id: parse(row.get(2)?)?,
+        agent_runtime: parse(row.get(3)?)?,
+        project_dir: row.get(4)?,
+        kind: Kind::from_number(row.get(5)?)?,
+        origin: Origin::from_number(row.get(6)?)?,
+        prompt,
+        payload: payload.flatten(),
+        outcome,
+        delivery: Delivery::from_number(row.get(10)?)?,
+        asked_at: Timestamp::from_millis(row.get(11)?),
+        waiting: 0,
+        detached_at: None,
+        decided_at: decision.decided_at,
+        released_at: decision.released_at,
+        acknowledged_at: time(row, 14)?,
+        by: decision.by,
+        from_queue: decision.from_queue,
+        damaged,
+        in_run: row.get(23)?,
+        text: decision.text,
+        answer: decision.answer,
+    })
+}
+
+/// Reads a text as far as it can be read, and says whether that is all of it.
+pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<(String, bool)> {
+    let text = String::from_utf8_lossy(row.get_ref(column)?.as_bytes().unwrap_or_default());
+    let is_whole = matches!(text, Cow::Borrowed(_));
+    Ok((text.into_owned(), is_whole))
+}
+
+fn decision_view(row: &Row<'_>) -> Result<DecisionView, Fault> {
+    let answer = parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?;
+    Ok(DecisionView {
+        decided_at: time(row, 12)?,
+        released_at: time(row, 13)?,
+        by: row.get(15)?,
+        from_queue: row.get(18)?,
+        text: row.get(16)?,
+        answer: answer.map(|answer| (*answer).clone()),
+    })
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+fn agent_view(row: &Row<'_>) -> Result<AgentView, Fault> {
+    Ok(AgentView {
+        agent_id: parse(row.get(0)?)?,
+        agent_runtime: parse(row.get(1)?)?,
+        project_dir: row.get(2)?,
+        agent_terminal: row.get(3)?,
+        name: row.get(4)?,
+        joined_at: Timestamp::from_millis(row.get(5)?),
+        seen_at: Timestamp::from_millis(row.get(6)?),
+        open_cues: row.get(7)?,
+        waiting: 0,
+        queued: row.get(8)?,
+    })
+}

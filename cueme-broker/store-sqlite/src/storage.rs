@@ -1,0 +1,71 @@
+//! Where the database is, and the space that is kept for answers on its disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cueme_store::{Reader, Storage, Store, StoreError, Upkeep};
+
+use super::ballast::Ballast;
+use super::open::{SqliteStore, Synchronous};
+use super::questions::SqliteReader;
+
+/// A database in a file.
+#[derive(Debug)]
+pub struct SqliteStorage {
+    path: PathBuf,
+    synchronous: Synchronous,
+    /// The space that is given up when there is no other.
+    ballast: Ballast,
+    /// Whether it is given up: the space left is for answers.
+    is_full: bool,
+}
+
+impl SqliteStorage {
+    /// Describes the database at `path`.
+    pub fn at(path: &Path, synchronous: Synchronous) -> Self {
+        Self {
+            path: path.to_owned(),
+            synchronous,
+            ballast: Ballast::of(path),
+            is_full: false,
+        }
+    }
+}
+
+impl Storage for SqliteStorage {
+    fn open(&mut self, was_clean: bool) -> Result<Box<dyn Store>, StoreError> {
+        let store = SqliteStore::open(&self.path, self.synchronous, was_clean)?;
+        if !self.is_full && !self.ballast.lay() && self.ballast.fits() {
+            tracing::warn!("there is too little space to keep some for answers");
+            self.is_full = true;
+        }
+        if self.is_full {
+            store.be_frugal(true);
+        }
+        Ok(Box::new(store))
+    }
+
+    fn reader(&self) -> Arc<dyn Reader> {
+        Arc::new(SqliteReader::new(&self.path))
+    }
+
+    fn location(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    fn use_reserve(&mut self) -> bool {
+        self.is_full = self.ballast.fits();
+        self.ballast.give_up()
+    }
+
+    fn regain_reserve(&mut self) -> bool {
+        if self.is_full && self.ballast.lay() {
+            self.is_full = false;
+        }
+        !self.is_full
+    }
+}

@@ -1,0 +1,182 @@
+//! How a text becomes words, for English and for scripts written without spaces, and how words become a query.
+//!
+//! SQLite's tokeniser takes a run of Chinese characters for one word. Here every such character becomes a word of its
+//! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
+//! one or two characters of it.
+
+use rusqlite::Connection;
+
+use super::fault::Fault;
+use super::vocabulary::words_beginning;
+
+/// How many words of a query are used.
+pub(super) const QUERY_WORDS_MAX: usize = 32;
+/// Beginnings up to this length have an index of their own.
+const INDEXED_BEGINNING_CHARS_MAX: usize = 3;
+/// How many words with the same beginning are looked up one by one.
+const BEGINNINGS_MAX: usize = 64;
+
+/// Builds a query for texts in which all words occur, or longer ones that begin with them.
+pub(super) fn query(connection: &Connection, text: &str) -> Result<Option<String>, Fault> {
+    let words = words(text).take(QUERY_WORDS_MAX);
+    let phrases = words.map(|word| beginning(connection, word));
+    let phrases = phrases.collect::<Result<Vec<_>, _>>()?;
+    Ok((!phrases.is_empty()).then(|| phrases.join(" AND ")))
+}
+
+/// Builds a query for a word as it is.
+pub(super) fn whole(word: &str) -> String {
+    // Quoted, so that no character of it means anything to SQLite.
+    format!("\"{}\"", segment(word).trim().replace('"', ""))
+}
+
+/// Builds a query for a word and for all words that begin with it.
+///
+/// Asked for the beginning of a word, SQLite gathers every place of every such word before it returns the newest. Where
+/// there are few such words they are named instead: then it reads no more of their places than are wanted.
+pub(super) fn beginning(connection: &Connection, word: &str) -> Result<String, Fault> {
+    let whole = whole(word);
+    // A phrase and a single character are matched as they are.
+    if whole.contains(' ') || word.chars().nth(1).is_none() {
+        return Ok(whole);
+    }
+    // How SQLite folds other letters than these is its own affair.
+    let can_be_named = word.is_ascii() && word.len() > INDEXED_BEGINNING_CHARS_MAX;
+    let named = match can_be_named {
+        true => words_beginning(connection, &word.to_ascii_lowercase(), BEGINNINGS_MAX)?,
+        false => None,
+    };
+    Ok(match named {
+        Some(named) if named.is_empty() => whole,
+        Some(named) => {
+            let named: Vec<String> = named.iter().map(|word| self::whole(word)).collect();
+            format!("({})", named.join(" OR "))
+        }
+        None => format!("{whole}*"),
+    })
+}
+
+/// Splits a text where no letter and no digit stands.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+}
+
+/// Sets every character of a script without spaces apart, so that each becomes a word.
+pub(super) fn segment(text: &str) -> String {
+    let mut segmented = String::with_capacity(text.len() + text.len() / 2);
+    for letter in text.chars() {
+        if is_unspaced(letter) {
+            segmented.push(' ');
+            segmented.push(letter);
+            segmented.push(' ');
+        } else {
+            segmented.push(letter);
+        }
+    }
+    segmented
+}
+
+pub(super) fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{3040}'..='\u{30ff}'      // Hiragana, Katakana
+        | '\u{3400}'..='\u{4dbf}'    // CJK extension A
+        | '\u{4e00}'..='\u{9fff}'    // CJK
+        | '\u{ac00}'..='\u{d7af}'    // Hangul
+        | '\u{f900}'..='\u{faff}'    // CJK compatibility
+        | '\u{0e00}'..='\u{0eff}'    // Thai, Lao
+        | '\u{20000}'..='\u{323af}') // CJK extensions B to H
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    /// An index of these texts, in rows numbered from one.
+    fn index(texts: &[&str]) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE VIRTUAL TABLE search USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')",
+            )
+            .unwrap();
+        for text in texts {
+            connection
+                .execute("INSERT INTO search (body) VALUES (?1)", [segment(text)])
+                .unwrap();
+        }
+        connection
+    }
+
+    fn find(connection: &Connection, text: &str) -> Vec<i64> {
+        let query = query(connection, text).unwrap().unwrap();
+        let mut statement = connection
+            .prepare("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid")
+            .unwrap();
+        let rows = statement.query_map([query], |row| row.get(0)).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn chinese_characters_become_words_of_their_own() {
+        assert_eq!(
+            segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(),
+            ["用", "SQLite", "数", "据"]
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_query_is_syntax() {
+        let connection = index(&[]);
+        let query = |text| query(&connection, text).unwrap();
+        assert_eq!(
+            query("a\"b* OR NOT (x NEAR").unwrap(),
+            "\"a\" AND \"b\" AND \"OR\"* AND \"NOT\"* AND \"x\" AND \"NEAR\""
+        );
+        assert_eq!(query("数据库").unwrap(), "\"数  据  库\"");
+        assert_eq!(query(" - "), None);
+    }
+
+    #[test]
+    fn a_beginning_finds_every_word_that_begins_so_and_no_other() {
+        let connection = index(&[
+            "Migration",
+            "migrations",
+            "migrate",
+            "immigration",
+            "MIGRATIONÉ",
+            "migra 数据",
+        ]);
+        assert_eq!(find(&connection, "migration"), [1, 2, 5]);
+        assert_eq!(find(&connection, "MIGRA"), [1, 2, 3, 5, 6]);
+        assert_eq!(find(&connection, "migr 数据"), [6]);
+        assert_eq!(find(&connection, "mi"), [1, 2, 3, 5, 6]);
+        assert!(find(&connection, "migrationx").is_empty());
+    }
+
+    #[test]
+    fn letters_that_sqlite_folds_are_found_folded() {
+        let connection = index(&["Häfen", "hafen", "ΛΙΜΑΝΙ", "harbour"]);
+        assert_eq!(find(&connection, "häfe"), [1, 2]);
+        assert_eq!(find(&connection, "hafe"), [1, 2]);
+        assert_eq!(find(&connection, "λιμα"), [3]);
+    }
+
+    #[test]
+    fn few_words_with_a_beginning_are_named_and_many_are_left_to_sqlite() {
+        let words: Vec<String> = (0..BEGINNINGS_MAX)
+            .map(|number| format!("word{number:03}"))
+            .collect();
+        let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+        let connection = index(&texts);
+        let few = beginning(&connection, "word").unwrap();
+        assert_eq!(few.matches(" OR ").count(), BEGINNINGS_MAX - 1);
+        connection
+            .execute("INSERT INTO search (body) VALUES ('wordy')", [])
+            .unwrap();
+        assert_eq!(beginning(&connection, "word").unwrap(), "\"word\"*");
+        assert_eq!(find(&connection, "word").len(), BEGINNINGS_MAX + 1);
+        assert_eq!(find(&connection, "wordy").len(), 1);
+    }
+}

@@ -1,0 +1,201 @@
+//! What can go wrong with the database.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+const FULL_HINT: &str = "the disk is full: free some space, nothing needs to be restarted";
+
+/// Why the store could not do what was asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The database said no.
+    #[error("could not {doing} the database {}: {source}", path.display())]
+    Database {
+        /// What was being attempted.
+        doing: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// What the database said.
+        source: DatabaseFault,
+    },
+    /// The file system said no.
+    #[error("could not {doing} {}: {source}", path.display())]
+    Io {
+        /// What was being attempted.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A newer program wrote this database.
+    #[error("the database {} has schema {found}, this program knows schemas up to {known}", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+        /// The newest schema this program knows.
+        known: u32,
+    },
+    /// The file is not what it should be.
+    #[error("the database {} is damaged: {what}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// One question is not what was written; everything else may be.
+    #[error("question {cue} is out of service, its record is damaged: {what}")]
+    DamagedQuestion {
+        /// The question.
+        cue: String,
+        /// What was found.
+        what: String,
+    },
+    /// What was written last is not what was written.
+    #[error("the database {} is damaged: {what}", path.display())]
+    LogDamaged {
+        /// The database.
+        path: PathBuf,
+        /// Its write-ahead log.
+        log: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// There is no space left.
+    #[error("the disk of {} is full; answers are still taken, new questions are not", path.display())]
+    NoSpace {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Somebody moved, deleted or replaced the file while it was in use.
+    #[error("the database {} was moved, deleted or replaced while the broker used it", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// A commit failed, and nobody could find out whether it happened.
+    #[error("it is not known whether this was stored in {}: {what}", path.display())]
+    InDoubt {
+        /// The database.
+        path: PathBuf,
+        /// How the commit failed.
+        what: String,
+    },
+    /// A stored value has no meaning.
+    #[error("the database holds {what} that this program does not understand: {value}")]
+    Meaning {
+        /// The kind of value.
+        what: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// A statement failed.
+    #[error("storage failed: {0}")]
+    Statement(DatabaseFault),
+}
+
+/// What a database said, in its own words, and what that means to us.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct DatabaseFault {
+    /// What it means.
+    pub kind: FaultKind,
+    /// The database's words.
+    pub message: String,
+}
+
+/// What a database's refusal means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// There is no space.
+    Full,
+    /// It refused one statement in good order; everything else is as it was.
+    Refused,
+    /// It may not be written or opened.
+    NotWritable,
+    /// It is not what was written.
+    Corrupt,
+    /// Nothing can be said about what was written.
+    Other,
+}
+
+impl StoreError {
+    /// Says what a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Newer { .. } => {
+                Some("update cueme to the version that wrote it; nothing was changed".into())
+            }
+            Self::Damaged { path, .. } => Some(format!(
+                "stop the broker, keep a copy of {}, then `cueme restore <a backup>`",
+                path.display()
+            )),
+            Self::LogDamaged { path, log, .. } => Some(format!(
+                "keep a copy of {} and {}, then `cueme restore <a backup>`; without one, remove {} to go on with what was \
+                 there before the damage",
+                path.display(),
+                log.display(),
+                log.display()
+            )),
+            Self::Database { source, path, .. } => hint_for(source, Some(path)),
+            Self::Statement(source) => hint_for(source, None),
+            Self::NoSpace { .. } => Some(FULL_HINT.into()),
+            Self::Gone { .. } => Some("run the same command again: it starts a new broker".into()),
+            Self::DamagedQuestion { cue, .. } => Some(format!(
+                "ask again with the same words: that is a new question; `cueme cancel {cue}` closes this one, and \
+                 `cueme doctor` lists the damage"
+            )),
+            Self::InDoubt { .. } => {
+                Some("run the same command again: what was stored is not stored twice".into())
+            }
+            Self::Io { .. } | Self::Meaning { .. } => None,
+        }
+    }
+
+    /// Says whether the store may not be what it was: everything but a statement that was refused in good order.
+    pub fn is_alarming(&self) -> bool {
+        match self {
+            Self::Database { source, .. } | Self::Statement(source) => {
+                !matches!(source.kind, FaultKind::Refused | FaultKind::Full)
+            }
+            Self::NoSpace { .. } | Self::DamagedQuestion { .. } => false,
+            Self::Io { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::LogDamaged { .. }
+            | Self::Gone { .. }
+            | Self::InDoubt { .. }
+            | Self::Meaning { .. } => true,
+        }
+    }
+
+    /// Says whether it failed because there is no space.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Database { source, .. } | Self::Statement(source) => source.kind == FaultKind::Full,
+            Self::NoSpace { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+fn hint_for(fault: &DatabaseFault, path: Option<&Path>) -> Option<String> {
+    match fault.kind {
+        FaultKind::Full => Some(FULL_HINT.into()),
+        FaultKind::NotWritable => {
+            let place = path.map_or_else(
+                || "the data directory".to_owned(),
+                |path| path.display().to_string(),
+            );
+            Some(format!("check that {place} can be written by you"))
+        }
+        FaultKind::Corrupt => {
+            Some("`cueme doctor` checks the database, `cueme restore <a backup>` replaces it".into())
+        }
+        FaultKind::Refused | FaultKind::Other => None,
+    }
+}

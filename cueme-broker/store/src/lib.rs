@@ -1,0 +1,98 @@
+//! What a store of the broker has to do, and the types it speaks in.
+//!
+//! Each topic has a file: its types, the writes that the engine makes ([`Records`]) and the reads of everybody else ([`Reader`]).
+//! A store implements each topic in a file of the same name. The engine alone holds a [`Store`], which adds transactions and what
+//! the rules need ([`Transactions`]) and the work that keeps a store in order ([`Upkeep`]); [`Storage`] opens it.
+//!
+//! This crate opens nothing and knows no database. What a file system, a log or an index needs stays in the store that has one.
+
+mod error;
+mod storage;
+mod transactions;
+mod upkeep;
+
+mod automatic;
+mod bootstraps;
+mod cards;
+mod deliveries;
+mod door;
+mod drafts;
+mod questions;
+mod runs;
+mod settings;
+mod uploads;
+
+pub use automatic::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX};
+pub use bootstraps::{BootstrapRecord, BootstrapRecords};
+pub use cards::{AgentRow, CardReads, CueRow, MessageRow, Pending};
+pub use deliveries::DeliveryRecords;
+pub use door::{Device, DoorReads, DoorRecords, Token, TokenHash};
+pub use drafts::{Draft, DraftPlace, DraftReads, DraftRecords};
+pub use error::{DatabaseFault, FaultKind, StoreError};
+pub use questions::{HistoryQuery, QuestionReads, Recollection};
+pub use runs::{RunReads, RunRecords, RunRow, RunsWanted};
+pub use settings::{SettingReads, SettingRecords};
+pub use storage::{Storage, Store};
+pub use transactions::{BatchId, Changes, Loads, PlainQuestion, Remembered, Repairs, Transactions};
+pub use upkeep::{CheckReport, Upkeep, UpkeepReads, UpkeepRecords};
+pub use uploads::{Upload, UploadReads, UploadRecords};
+
+/// Writes that the rules do not concern, inside a transaction.
+pub trait Records:
+    AutomaticRecords
+    + BootstrapRecords
+    + DeliveryRecords
+    + DoorRecords
+    + DraftRecords
+    + RunRecords
+    + SettingRecords
+    + UpkeepRecords
+    + UploadRecords
+{
+}
+
+impl<T> Records for T where
+    T: AutomaticRecords
+        + BootstrapRecords
+        + DeliveryRecords
+        + DoorRecords
+        + DraftRecords
+        + RunRecords
+        + SettingRecords
+        + UpkeepRecords
+        + UploadRecords
+{
+}
+
+/// Reads beside the engine: they see what is committed, and delay nobody.
+pub trait Reader:
+    AutomaticReads
+    + CardReads
+    + DoorReads
+    + DraftReads
+    + QuestionReads
+    + RunReads
+    + SettingReads
+    + UpkeepReads
+    + UploadReads
+    + std::fmt::Debug
+    + Send
+    + Sync
+{
+}
+
+impl<T> Reader for T where
+    T: AutomaticReads
+        + CardReads
+        + DoorReads
+        + DraftReads
+        + QuestionReads
+        + RunReads
+        + SettingReads
+        + UpkeepReads
+        + UploadReads
+        + std::fmt::Debug
+        + Send
+        + Sync
+{
+}

@@ -1,0 +1,23 @@
+//! What humans chose, as JSON values by name; and what they have read.
+
+use protocol_spec::id::{AgentId, CueId};
+
+use crate::StoreError;
+
+/// Keeps what humans chose and have read.
+pub trait SettingRecords {
+    /// Keeps a value.
+    fn set(&self, name: &str, value: &str) -> Result<(), StoreError>;
+
+    /// Notes that a human has looked at an agent's questions up to `seq`.
+    fn mark_read(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError>;
+
+    /// Notes that a human has looked at an automatic answer.
+    fn mark_seen(&self, cue: CueId) -> Result<(), StoreError>;
+}
+
+/// Reads what humans chose.
+pub trait SettingReads {
+    /// Returns a value.
+    fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;
+}

@@ -1,0 +1,50 @@
+//! Files that humans added: what is known of them. The bytes are files of their own.
+
+use protocol_spec::time::Timestamp;
+
+use crate::StoreError;
+
+/// A file that was uploaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// Its random name.
+    pub upload_id: String,
+    /// Where it is.
+    pub path: String,
+    /// What it was called where it came from.
+    pub name: String,
+    /// What its first bytes say it is.
+    pub media_type: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The questions whose answers carry it.
+    pub cue_ids: Vec<String>,
+}
+
+/// Keeps what is known of files.
+pub trait UploadRecords {
+    /// Notes a file that is on disk.
+    fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Notes files that came with records of another program; those that are noted already stay as they are.
+    fn note_uploads(&self, uploads: &[Upload], at: Timestamp) -> Result<(), StoreError>;
+
+    /// Forgets a file that no answer carries; returns whether there was one.
+    fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError>;
+
+    /// Forgets files that no answer has carried since `before`, and those of questions that were deleted; returns their
+    /// paths.
+    fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError>;
+}
+
+/// Reads what is known of files.
+pub trait UploadReads {
+    /// Returns what is known of a file by its random name.
+    fn upload(&self, upload_id: &str) -> Result<Option<Upload>, StoreError>;
+
+    /// Returns what is known of a file by its path.
+    fn upload_at(&self, path: &str) -> Result<Option<Upload>, StoreError>;
+
+    /// Returns how many bytes all files have together.
+    fn upload_bytes(&self) -> Result<u64, StoreError>;
+}
