@@ -1,10 +1,11 @@
-//! Random interleavings of agents, humans, crashes and restarts over machine and store, against a naive model.
+//! Random interleavings of agents, humans, crashes, restarts and failing transactions over machine and store, against a naive model.
 //!
 //! Every reply is compared with the model's prediction; at the end everything undelivered is fetched, and nothing may
 //! be missing. A failure prints its seed; `CUEME_SIM_SEED=<seed>` repeats it, `CUEME_SIM_STEPS` sets the length.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod faulty;
 mod model;
 #[allow(dead_code, unreachable_pub, reason = "others draw more from it")]
 #[path = "../../../tests/src/random.rs"]
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 
 use cueme_broker::engine::{CommitOutput, Core, Order, Work};
 use cueme_rules::{Now, Ticket};
-use cueme_store_sqlite::{SqliteStorage, Synchronous};
+use faulty::{Fault, Faults, FaultyStorage};
 use model::{Call, Expected, Message, Model};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -36,16 +37,27 @@ const CHOICE: &str = r#"{"type":"choice","options":["a","b"]}"#;
 fn no_answer_is_lost_or_mixed_up_whatever_happens_in_between() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("CUEME_SIM_SEED") {
-        return Simulation::run(seed, number("CUEME_SIM_STEPS").unwrap_or(STEPS_PER_RUN));
+        let steps = number("CUEME_SIM_STEPS").unwrap_or(STEPS_PER_RUN);
+        Simulation::run(seed, steps, None);
+        return Simulation::run(seed, steps, Some(Random::new(!seed)));
     }
     let runs = number("CUEME_SIM_STEPS")
         .unwrap_or(STEPS_DEFAULT)
         .div_ceil(STEPS_PER_RUN);
     let first = Uuid::new_v4().as_u64_pair().0;
-    let fresh = (0..runs).map(|run| first.wrapping_add(run));
-    for seed in FAILED_ONCE.into_iter().chain(fresh) {
+    for seed in FAILED_ONCE {
         println!("seed {seed}, {STEPS_PER_RUN} steps");
-        Simulation::run(seed, STEPS_PER_RUN);
+        Simulation::run(seed, STEPS_PER_RUN, None);
+    }
+    for run in 0..runs {
+        let seed = first.wrapping_add(run);
+        // Every other store fails now and then, at moments that follow from the seed too.
+        let chance = (run % 2 == 0).then(|| Random::new(!seed));
+        println!(
+            "seed {seed}, {STEPS_PER_RUN} steps, failing store: {}",
+            chance.is_some()
+        );
+        Simulation::run(seed, STEPS_PER_RUN, chance);
     }
 }
 
@@ -62,10 +74,13 @@ struct Simulation {
     unanswered: Vec<Call>,
     /// The text each question's outcome was first told with.
     told: HashMap<CueId, String>,
+    faults: Faults,
+    /// What decides when the store fails; without it, it never does.
+    chance: Option<Random>,
 }
 
 impl Simulation {
-    fn run(seed: u64, steps: u64) {
+    fn run(seed: u64, steps: u64, chance: Option<Random>) {
         let directory = tempfile::tempdir().unwrap();
         let mut simulation = Self {
             random: Random::new(seed),
@@ -78,6 +93,8 @@ impl Simulation {
             answers: 0,
             unanswered: Vec::new(),
             told: HashMap::new(),
+            faults: Faults::default(),
+            chance,
         };
         simulation.reopen();
         for _ in 0..AGENTS {
@@ -103,6 +120,7 @@ impl Simulation {
             80..=84 => self.say(),
             85..=88 => self.undo(),
             89..=93 => self.let_time_pass(),
+            94..=96 if self.can_stay_away() => self.ask_while_nobody_can_tell(),
             94..=96 => self.ask_and_lose_the_reply(),
             97 => self.crash_before_commit(),
             _ => self.crash(),
@@ -114,7 +132,7 @@ impl Simulation {
         let mut random = self.random.fork();
         let path = self.directory.path().join("cueme.db");
         let core = Core::open(
-            Box::new(SqliteStorage::at(&path, Synchronous::Normal)),
+            Box::new(FaultyStorage::at(&path, self.faults.clone())),
             true,
             self.at(),
             Box::new(move || random.next_number()),
@@ -136,20 +154,53 @@ impl Simulation {
         ))
     }
 
+    /// Gives an order, and gives it again when the store refused it, as its caller does.
     fn order(&mut self, request: RequestId, work: Work) -> (Ticket, CommitOutput) {
+        let fault = self.any_fault();
+        let (ticket, spoken) = self.order_with(fault, request, work.clone());
+        match fault {
+            Some(Fault::Refuse | Fault::LoseCommit) if spoken.failed.is_some() => {
+                assert_is_failure(ticket, &spoken);
+                let (ticket, spoken) = self.order_with(None, request, work);
+                assert_eq!(spoken.failed, None);
+                (ticket, spoken)
+            }
+            // What was committed is told as if nothing had been wrong.
+            _ => {
+                assert_eq!(spoken.failed, None);
+                (ticket, spoken)
+            }
+        }
+    }
+
+    fn any_fault(&mut self) -> Option<Fault> {
+        let chance = self.chance.as_mut()?;
+        match chance.below(60) {
+            0 => Some(Fault::Refuse),
+            1 => Some(Fault::LoseCommit),
+            2 => Some(Fault::HideCommit),
+            3 => Some(Fault::Delay(chance.below(3_000))),
+            _ => None,
+        }
+    }
+
+    fn order_with(&mut self, fault: Option<Fault>, request: RequestId, work: Work) -> (Ticket, CommitOutput) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let now = self.at();
+        self.faults.plan(fault);
+        let order = Order {
+            ticket,
+            request,
+            work,
+        };
         let core = self.core.as_mut().expect("a broker");
-        let spoken = core.carry_out(
-            now,
-            [Order {
-                ticket,
-                request,
-                work,
-            }],
-        );
-        assert_eq!(spoken.failed, None);
+        let spoken = core.carry_out(now, [order]);
+        let has_struck = fault.is_some() && !self.faults.cancel();
+        self.now += self.faults.delayed_ms();
+        if has_struck && !matches!(fault, Some(Fault::Delay(_))) {
+            self.model.reload(self.now);
+        }
         (ticket, spoken)
     }
 
@@ -511,6 +562,37 @@ impl Simulation {
         self.crash();
     }
 
+    /// The commit happens, and the store cannot be reached to find out: the caller is told that nobody knows, and asks again.
+    fn ask_while_nobody_can_tell(&mut self) {
+        let call = self.any_call();
+        let fault = Some(Fault::HideCommitAndStayAway);
+        let (ticket, spoken) = self.order_with(fault, call.request, Self::ask_work(&call));
+        let is_meant = |cue: &cueme_rules::Cue| cue.requests.contains(&call.request);
+        let core = self.core.as_mut().expect("a broker");
+        let asked = core.machine().live_cues().find(|(_, cue)| is_meant(cue));
+        // The call changed nothing about a question that was settled before.
+        let id = asked.map_or(CueId::from_random(0), |(id, _)| *id);
+        if spoken.failed.is_some() {
+            assert_is_failure(ticket, &spoken);
+        }
+        let gone = Order {
+            ticket,
+            request: call.request,
+            work: Work::Gone,
+        };
+        let now = self.at();
+        let core = self.core.as_mut().expect("a broker");
+        assert_eq!(core.carry_out(now, [gone]).failed, None);
+        self.model.ask(self.now, &call, id, ticket.0);
+        self.model.leave(self.now, ticket.0);
+        self.model.reload(self.now);
+        self.unanswered.push(call);
+    }
+
+    fn can_stay_away(&mut self) -> bool {
+        self.chance.as_mut().is_some_and(|chance| chance.below(2) == 0)
+    }
+
     /// Orders that were never committed never happened.
     fn crash_before_commit(&mut self) {
         let call = self.any_call();
@@ -641,4 +723,16 @@ impl Simulation {
         self.core.as_mut().expect("a broker").carry_out(now, [gone]);
         self.model.leave(self.now, ticket.0);
     }
+}
+
+/// Checks that a caller was told of a failure, and nobody was told anything else.
+fn assert_is_failure(ticket: Ticket, spoken: &CommitOutput) {
+    let [(to, reply)] = &spoken.replies[..] else {
+        panic!("{spoken:?}")
+    };
+    assert!(
+        *to == ticket && matches!(&**reply, Reply::Error(failure) if failure.code == ErrorCode::Storage),
+        "{spoken:?}"
+    );
+    assert!(spoken.events.is_empty(), "{spoken:?}");
 }

@@ -320,6 +320,13 @@ impl Model {
         }
     }
 
+    /// The broker has read everything anew: everyone alone is alone since now.
+    pub(crate) fn reload(&mut self, now: u64) {
+        for cue in self.cues.iter_mut().filter(|cue| cue.waiters.is_empty()) {
+            cue.detached_at = Some(now);
+        }
+    }
+
     /// The broker is gone and back: nobody is connected, and everyone alone is alone since now.
     pub(crate) fn restart(&mut self, now: u64) {
         for cue in &mut self.cues {
