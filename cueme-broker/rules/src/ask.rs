@@ -37,7 +37,7 @@ impl Machine {
         let Some(agent) = self.agents.get(&ask.agent) else {
             return effects.push(refuse(ask.ticket, unknown_agent(&ask)));
         };
-        if let Some(&known) = self.requests.get(&ask.request) {
+        if let Some(known) = ask.known {
             let is_same = self
                 .cues
                 .get(&known)
@@ -52,24 +52,13 @@ impl Machine {
             |cue: &Cue| cue.content == ask.content && ![cue.origin, ask.origin].contains(&Origin::Approval);
         let same = |id: &&CueId| self.cues.get(id).is_some_and(joins);
         if let Some(&known) = agent.cues.iter().find(same) {
-            self.bind(&ask, known, effects);
+            bind(&ask, known, effects);
             return self.attach(now, ask.ticket, known, Again::Yes, effects);
         }
         if agent.cues.len() >= LIVE_CUES_PER_AGENT_MAX {
             return effects.push(refuse(ask.ticket, too_many(agent.cues.len())));
         }
         self.ask_anew(now, ask, effects);
-    }
-
-    fn bind(&mut self, ask: &Ask, known: CueId, effects: &mut Vec<Effect>) {
-        self.requests.insert(ask.request, known);
-        if let Some(cue) = self.cues.get_mut(&known) {
-            cue.requests.push(ask.request);
-        }
-        effects.push(Effect::Store(Change::BindRequest {
-            request: ask.request,
-            cue: known,
-        }));
     }
 
     /// Opens a new question, and answers it at once where the human queued an answer for it.
@@ -100,7 +89,11 @@ impl Machine {
 
     /// Puts a new question before the human.
     pub(super) fn open(&mut self, now: Now, ask: Ask, effects: &mut Vec<Effect>) {
-        self.asked += 1;
+        let Some(agent) = self.agents.get_mut(&ask.agent) else {
+            return;
+        };
+        agent.newest += 1;
+        agent.cues.push(ask.cue);
         let cue = Cue {
             agent: ask.agent.clone(),
             kind: ask.kind,
@@ -108,8 +101,7 @@ impl Machine {
             has_payload: ask.payload.is_some(),
             content: ask.content,
             question: beginning_of(&ask.prompt).into(),
-            requests: vec![ask.request],
-            ordinal: self.asked,
+            ordinal: agent.newest,
             asked_at: now.wall,
             state: State::Open,
             waiters: Vec::new(),
@@ -121,11 +113,6 @@ impl Machine {
             },
         };
         self.cues.insert(ask.cue, cue);
-        self.requests.insert(ask.request, ask.cue);
-        if let Some(agent) = self.agents.get_mut(&ask.agent) {
-            agent.cues.push(ask.cue);
-            agent.newest = self.asked;
-        }
         effects.push(Effect::Store(Change::AddCue {
             cue: ask.cue,
             agent: ask.agent.clone(),
@@ -257,6 +244,13 @@ impl Machine {
             .filter(is_missed)
             .collect()
     }
+}
+
+fn bind(ask: &Ask, known: CueId, effects: &mut Vec<Effect>) {
+    effects.push(Effect::Store(Change::BindRequest {
+        request: ask.request,
+        cue: known,
+    }));
 }
 
 pub(super) fn refuse(to: Ticket, failure: Failure) -> Effect {

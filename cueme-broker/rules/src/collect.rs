@@ -31,8 +31,7 @@ impl Machine {
         if let Some(reason) = &collect.close {
             self.close_left_behind(now, ticket, request, &agent, reason, effects);
         }
-        self.answer_nobody(now, collect, effects);
-        let with_messages = self.requests.get(&request).copied();
+        let with_messages = self.answer_nobody(now, collect, effects);
         let mut collected = Collected {
             messages: None,
             earlier: Vec::new(),
@@ -56,20 +55,19 @@ impl Machine {
         });
     }
 
-    /// Turns the notes that wait into an answer, unless this very call has done so before.
+    /// Turns the notes that wait into an answer, unless this very call has done so before; returns what carries them.
     ///
     /// Queued answers stay: they wait for a question, and this is none.
-    fn answer_nobody(&mut self, now: Now, collect: Collect, effects: &mut Vec<Effect>) {
+    fn answer_nobody(&mut self, now: Now, collect: Collect, effects: &mut Vec<Effect>) -> Option<CueId> {
         let agent = collect.agent;
-        if self.requests.contains_key(&collect.request)
-            || !self.agents.get(&agent).is_some_and(Agent::has_note)
-        {
-            return;
+        if collect.known.is_some() || !self.agents.get(&agent).is_some_and(Agent::has_note) {
+            return collect.known;
         }
         let id = collect.cue;
         let ask = Ask {
             ticket: collect.ticket,
             request: collect.request,
+            known: None,
             cue: id,
             agent: agent.clone(),
             kind: Kind::Cue,
@@ -81,7 +79,7 @@ impl Machine {
         self.open(now, ask, effects);
         let notes = self.agents.get_mut(&agent).map(Agent::take_notes);
         let notes = notes.unwrap_or_default();
-        let Some(first) = notes.first() else { return };
+        let first = notes.first()?;
         let written: Vec<&str> = notes.iter().map(|note| &*note.text).collect();
         let said = Unasked {
             request: first.request,
@@ -91,6 +89,7 @@ impl Machine {
             from_queue: false,
         };
         self.answer_unasked(now, id, said, &notes, effects);
+        Some(id)
     }
 
     /// Closes the open questions of an agent for which nobody waits any more.

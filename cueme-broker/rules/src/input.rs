@@ -137,6 +137,8 @@ pub struct Ask {
     pub ticket: Ticket,
     /// The permanent key of this call.
     pub request: RequestId,
+    /// The question that this call meant before, if it was made before.
+    pub known: Option<CueId>,
     /// A fresh id, used if this turns out to be a new question.
     pub cue: CueId,
     /// The asking agent.
@@ -160,6 +162,8 @@ pub struct Collect {
     pub ticket: Ticket,
     /// The permanent key of this call.
     pub request: RequestId,
+    /// The handing over that this call meant before, if it was made before.
+    pub known: Option<CueId>,
     /// A fresh id, used if there are messages to hand over.
     pub cue: CueId,
     /// What makes this handing over different from any question.

@@ -22,8 +22,6 @@ pub struct ContentKey(pub [u8; 32]);
 pub struct Machine {
     pub(super) agents: HashMap<AgentId, Agent>,
     pub(super) cues: HashMap<CueId, Cue>,
-    /// Calls that mean a question in `cues`.
-    pub(super) requests: HashMap<RequestId, CueId>,
     /// The question each waiting caller waits for.
     pub(super) waiters: HashMap<Ticket, CueId>,
     /// When to look at which question again, by the steady clock.
@@ -32,8 +30,6 @@ pub struct Machine {
     pub(super) visitors: Vec<CueId>,
     /// Grows with each sign of a human.
     pub(super) human_signs: u64,
-    /// The ordinal of the newest question.
-    pub(super) asked: u64,
 }
 
 /// An agent.
@@ -83,9 +79,7 @@ pub struct Cue {
     pub content: ContentKey,
     /// The beginning of the prompt, to tell questions apart.
     pub question: Arc<str>,
-    /// The calls that mean it.
-    pub requests: Vec<RequestId>,
-    /// Its place in the order of all questions.
+    /// Its place in the order of its agent's questions.
     pub ordinal: u64,
     /// When it was asked.
     pub asked_at: Timestamp,
@@ -227,7 +221,6 @@ impl Machine {
     ///
     /// `newest` is the ordinal of its newest question, zero if it has asked none.
     pub fn remember_agent(&mut self, id: AgentId, runtime: RuntimeTag, newest: u64) {
-        self.asked = self.asked.max(newest);
         let fresh = Agent {
             runtime,
             cues: Vec::new(),
@@ -266,9 +259,6 @@ impl Machine {
         } else {
             agent.cues.push(id);
         }
-        for request in &cue.requests {
-            self.requests.insert(*request, id);
-        }
         self.cues.insert(id, cue);
         self.watch_over(now, id);
     }
@@ -298,11 +288,6 @@ impl Machine {
         let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());
         let mut cues = cues.unwrap_or_default().iter();
         cues.any(|id| self.cues.get(id).is_some_and(|cue| cue.content == content))
-    }
-
-    /// Says whether the machine knows what this call means.
-    pub fn knows_request(&self, request: RequestId) -> bool {
-        self.requests.contains_key(&request)
     }
 
     /// Says whether a caller waits for an outcome.
@@ -372,9 +357,6 @@ impl Machine {
 
     fn forget(&mut self, id: CueId) {
         let Some(cue) = self.cues.remove(&id) else { return };
-        for request in &cue.requests {
-            self.requests.remove(request);
-        }
         if let Some(agent) = self.agents.get_mut(&cue.agent) {
             agent.cues.retain(|known| *known != id);
         }

@@ -1,5 +1,6 @@
 //! The rules, one by one. Interleavings of them are the simulation's business.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
@@ -23,6 +24,8 @@ struct World {
     agent: AgentId,
     millis: u64,
     drawn: u64,
+    /// Which question each call means, as a store knows it.
+    calls: HashMap<RequestId, CueId>,
 }
 
 impl World {
@@ -32,6 +35,7 @@ impl World {
             agent: AgentId::from_random(1),
             millis: 0,
             drawn: 0,
+            calls: HashMap::new(),
         };
         world
             .machine
@@ -50,13 +54,23 @@ impl World {
 
     fn handle(&mut self, input: Input) -> Vec<Effect> {
         let wall = Timestamp::from_millis(1_800_000_000_000 + i64::try_from(self.millis).unwrap());
-        self.machine.handle(
-            Now {
-                wall,
-                steady: self.millis,
-            },
-            input,
-        )
+        let now = Now {
+            wall,
+            steady: self.millis,
+        };
+        let effects = self.machine.handle(now, input);
+        for effect in &effects {
+            if let Effect::Store(Change::BindRequest { request, cue }) = effect {
+                self.calls.insert(*request, *cue);
+            }
+        }
+        effects
+    }
+
+    /// Returns the question that a call meant before, while the machine has it.
+    fn known(&self, request: RequestId) -> Option<CueId> {
+        let known = self.calls.get(&request).copied();
+        known.filter(|cue| self.machine.knows(*cue))
     }
 
     /// Asks with a new call; returns the caller's ticket and what it was told.
@@ -94,6 +108,7 @@ impl World {
         let ask = Ask {
             ticket,
             request,
+            known: self.known(request),
             cue: CueId::from_random(self.draw()),
             agent: self.agent.clone(),
             kind,
@@ -808,6 +823,7 @@ fn collect(world: &mut World, request: RequestId, close: bool) -> Collected {
     let collect = Collect {
         ticket,
         request,
+        known: world.known(request),
         cue: CueId::from_random(world.draw()),
         content: ContentKey([9; 32]),
         agent: world.agent.clone(),

@@ -1,5 +1,6 @@
 //! Reads what the machine keeps in memory: everything that is live, and single settled questions on demand.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use cueme_store::{Loads, PlainQuestion, Remembered, StoreError};
@@ -47,16 +48,15 @@ impl Loads for SqliteStore {
         Ok(machine)
     }
 
-    fn cue_of_request(&self, now: Now, request: RequestId) -> Result<Option<Remembered>, StoreError> {
-        Ok(self.find(
-            now,
-            "WHERE c.seq = (SELECT seq FROM requests WHERE request_id = ?2)",
-            request.0.as_bytes().as_slice(),
-        )?)
+    fn cue_of_request(&self, request: RequestId) -> Result<Option<CueId>, StoreError> {
+        self.find_id(
+            "SELECT cue_id FROM cues WHERE seq = (SELECT seq FROM requests WHERE request_id = ?1)",
+            params![request.0.as_bytes()],
+        )
     }
 
     fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError> {
-        Ok(self.find(now, "WHERE c.cue_id = ?2", cue.as_str())?)
+        Ok(self.find(now, cue)?)
     }
 
     fn plain_question(&self, cue: CueId) -> Result<Option<PlainQuestion>, StoreError> {
@@ -143,7 +143,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    fn find_id(&self, sql: &str, params: &[&dyn ToSql]) -> Result<Option<AgentId>, StoreError> {
+    fn find_id<T: FromStr>(&self, sql: &str, params: &[&dyn ToSql]) -> Result<Option<T>, StoreError> {
         self.find_one::<String>(sql, params)?.map(parse).transpose()
     }
 
@@ -188,16 +188,10 @@ impl SqliteStore {
         Ok(messages)
     }
 
-    fn find(
-        &self,
-        now: Now,
-        condition: &str,
-        key: impl rusqlite::ToSql,
-    ) -> Result<Option<Remembered>, Fault> {
-        let mut statement = self
-            .connection
-            .prepare_cached(&format!("SELECT {COLUMNS} {condition}"))?;
-        let mut rows = statement.query(params![BEGINNING_READ_CHARS, key])?;
+    fn find(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, Fault> {
+        let sql = format!("SELECT {COLUMNS} WHERE c.cue_id = ?2");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![BEGINNING_READ_CHARS, cue.as_str()])?;
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
 
@@ -229,7 +223,6 @@ impl SqliteStore {
             has_payload: row.get(9)?,
             content: ContentKey(row.get(4)?),
             question: beginning_of(&prompt).into(),
-            requests: self.requests_of(seq)?,
             ordinal: ordinal(seq),
             asked_at: Timestamp::from_millis(row.get(10)?),
             state,
@@ -262,21 +255,9 @@ impl SqliteStore {
             what: "what was decided is not what was written".into(),
         }))
     }
-
-    fn requests_of(&self, seq: i64) -> Result<Vec<RequestId>, Fault> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT request_id FROM requests WHERE seq = ?1")?;
-        let mut rows = statement.query(params![seq])?;
-        let mut requests = Vec::new();
-        while let Some(row) = rows.next()? {
-            requests.push(RequestId(Uuid::from_bytes(row.get(0)?)));
-        }
-        Ok(requests)
-    }
 }
 
-/// Returns a question's place among those that were asked here; imported ones come before all of them.
+/// Returns a question's place among those that its agent asked here; imported ones come before all of them.
 fn ordinal(seq: i64) -> u64 {
     u64::try_from(seq).unwrap_or(0)
 }
@@ -341,7 +322,7 @@ fn message(row: &Row<'_>) -> Result<Message, Fault> {
 }
 
 /// Reads an id as it was stored.
-pub(super) fn parse<T: std::str::FromStr>(text: String) -> Result<T, StoreError> {
+pub(super) fn parse<T: FromStr>(text: String) -> Result<T, StoreError> {
     text.parse().map_err(|_| StoreError::Meaning {
         what: "an id",
         value: text,

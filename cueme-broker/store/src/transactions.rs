@@ -81,7 +81,7 @@ pub trait Loads {
     fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError>;
 
     /// Finds the question a call means.
-    fn cue_of_request(&self, now: Now, request: RequestId) -> Result<Option<Remembered>, StoreError>;
+    fn cue_of_request(&self, request: RequestId) -> Result<Option<CueId>, StoreError>;
 
     /// Finds a question as an answer has to be checked against it.
     fn plain_question(&self, cue: CueId) -> Result<Option<PlainQuestion>, StoreError>;

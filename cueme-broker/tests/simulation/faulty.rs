@@ -200,7 +200,7 @@ pass_on! {
     Loads {
         fn load(&self, now: Now) -> Result<Machine, StoreError>;
         fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError>;
-        fn cue_of_request(&self, now: Now, request: RequestId) -> Result<Option<Remembered>, StoreError>;
+        fn cue_of_request(&self, request: RequestId) -> Result<Option<CueId>, StoreError>;
         fn plain_question(&self, cue: CueId) -> Result<Option<PlainQuestion>, StoreError>;
         fn agent_of_session(&self, runtime: &RuntimeTag, session: &str) -> Result<Option<AgentId>, StoreError>;
         fn agent_of_cue(&self, cue: CueId) -> Result<Option<AgentId>, StoreError>;

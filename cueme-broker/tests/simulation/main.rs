@@ -567,11 +567,12 @@ impl Simulation {
         let call = self.any_call();
         let fault = Some(Fault::HideCommitAndStayAway);
         let (ticket, spoken) = self.order_with(fault, call.request, Self::ask_work(&call));
-        let is_meant = |cue: &cueme_rules::Cue| cue.requests.contains(&call.request);
-        let core = self.core.as_mut().expect("a broker");
-        let asked = core.machine().live_cues().find(|(_, cue)| is_meant(cue));
-        // The call changed nothing about a question that was settled before.
-        let id = asked.map_or(CueId::from_random(0), |(id, _)| *id);
+        let core = self.core.as_ref().expect("a broker");
+        // If it is a question that nobody knew before, there is one that the model does not know.
+        let mut live = core.machine().live_cues().map(|(id, _)| *id);
+        let fresh = live.find(|id| self.model.find(*id).is_none());
+        let id = fresh.unwrap_or(CueId::from_random(0));
+        drop(live);
         if spoken.failed.is_some() {
             assert_is_failure(ticket, &spoken);
         }

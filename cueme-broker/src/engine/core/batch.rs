@@ -236,7 +236,7 @@ impl Core {
         order: &Order,
         transaction: &mut Transaction,
     ) -> Result<(), StoreError> {
-        if self.storage.is_full() && self.takes_space(order) {
+        if self.storage.is_full() && self.takes_space(order)? {
             let failure = storage_failure(&self.no_space());
             let refused = (order.ticket, Box::new(Reply::Error(failure)));
             transaction.output.replies.push(refused);

@@ -63,20 +63,18 @@ impl Core {
                 payload,
                 content,
                 origin,
-            } => {
-                self.remind_of_request(now, request)?;
-                Input::Ask(Ask {
-                    ticket,
-                    request,
-                    cue: self.fresh_cue_id(),
-                    agent: agent.clone(),
-                    kind: *kind,
-                    prompt: Arc::clone(prompt),
-                    payload: payload.clone(),
-                    content: *content,
-                    origin: *origin,
-                })
-            }
+            } => Input::Ask(Ask {
+                ticket,
+                request,
+                known: self.remind_of_request(now, request)?,
+                cue: self.fresh_cue_id(),
+                agent: agent.clone(),
+                kind: *kind,
+                prompt: Arc::clone(prompt),
+                payload: payload.clone(),
+                content: *content,
+                origin: *origin,
+            }),
             Work::Attach(cue) => Input::Attach { ticket, cue: *cue },
             Work::Ack { cues, nonce } => {
                 for cue in cues {
@@ -182,17 +180,15 @@ impl Core {
                     by: by.clone(),
                 })
             }
-            Work::Collect { agent, close } => {
-                self.remind_of_request(now, request)?;
-                Input::Collect(Collect {
-                    ticket,
-                    request,
-                    cue: self.fresh_cue_id(),
-                    content: content_key(Kind::Cue, &request.to_string(), None),
-                    agent: agent.clone(),
-                    close: close.clone(),
-                })
-            }
+            Work::Collect { agent, close } => Input::Collect(Collect {
+                ticket,
+                request,
+                known: self.remind_of_request(now, request)?,
+                cue: self.fresh_cue_id(),
+                content: content_key(Kind::Cue, &request.to_string(), None),
+                agent: agent.clone(),
+                close: close.clone(),
+            }),
             Work::Import {
                 agents,
                 cues,
@@ -280,13 +276,13 @@ impl Core {
         Ok(())
     }
 
-    fn remind_of_request(&mut self, now: Now, request: RequestId) -> Result<(), StoreError> {
-        if !self.machine.knows_request(request)
-            && let Some(known) = self.opened()?.cue_of_request(now, request)?
-        {
-            self.machine.remember(now, known.id, known.cue);
+    /// Finds the question that a call meant before, if it was made before.
+    fn remind_of_request(&mut self, now: Now, request: RequestId) -> Result<Option<CueId>, StoreError> {
+        let known = self.opened()?.cue_of_request(request)?;
+        if let Some(cue) = known {
+            self.remind_of(now, cue)?;
         }
-        Ok(())
+        Ok(known)
     }
 
     fn fresh_agent_id(&mut self) -> AgentId {

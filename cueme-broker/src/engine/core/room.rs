@@ -40,8 +40,8 @@ impl Core {
     }
 
     /// Says whether an order would take space that is kept for answers.
-    pub(super) fn takes_space(&self, order: &Order) -> bool {
-        match &order.work {
+    pub(super) fn takes_space(&self, order: &Order) -> Result<bool, StoreError> {
+        Ok(match &order.work {
             Work::Join { .. }
             | Work::Bind { .. }
             | Work::Say { .. }
@@ -49,7 +49,8 @@ impl Core {
             | Work::Amend { .. }
             | Work::Import { .. } => true,
             Work::Ask { agent, content, .. } => {
-                !self.machine.knows_request(order.request) && !self.machine.has_live(agent, *content)
+                !self.machine.has_live(agent, *content)
+                    && self.opened()?.cue_of_request(order.request)?.is_none()
             }
             Work::Attach(_)
             | Work::Ack { .. }
@@ -63,7 +64,7 @@ impl Core {
             | Work::Gone
             | Work::HumanSeen
             | Work::Tick => false,
-        }
+        })
     }
 
     pub(super) fn no_space(&self) -> StoreError {
