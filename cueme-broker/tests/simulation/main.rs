@@ -227,6 +227,10 @@ impl Simulation {
             let index = self.random.below(self.unanswered.len() as u64) as usize;
             return self.unanswered.swap_remove(index);
         }
+        self.any_new_call()
+    }
+
+    fn any_new_call(&mut self) -> Call {
         let request = self.request();
         let agent = self.random.below(AGENTS as u64) as usize;
         Call {
@@ -254,9 +258,53 @@ impl Simulation {
     }
 
     fn ask(&mut self) {
+        if self.chance.as_mut().is_some_and(|chance| chance.below(10) == 0) {
+            return self.ask_together();
+        }
         let call = self.any_call();
-        let expected = self.model.expect_ask(&call);
         let (ticket, spoken) = self.order(call.request, Self::ask_work(&call));
+        self.check_asked(&call, ticket, &spoken);
+    }
+
+    /// Asks once for each agent in one batch. When its transaction fails, each call is carried out alone.
+    fn ask_together(&mut self) {
+        let mut calls = Vec::new();
+        for index in 0..AGENTS {
+            let agent = self.agents[index].clone();
+            let call = Call {
+                agent,
+                ..self.any_new_call()
+            };
+            self.tickets += 1;
+            calls.push((call, Ticket(self.tickets)));
+        }
+        let orders: Vec<Order> = calls
+            .iter()
+            .map(|(call, ticket)| Order {
+                ticket: *ticket,
+                request: call.request,
+                work: Self::ask_work(call),
+            })
+            .collect();
+        let fault = self.any_fault();
+        self.faults.plan(fault);
+        let now = self.at();
+        let spoken = self.core.as_mut().expect("a broker").carry_out(now, orders);
+        let has_struck = fault.is_some() && !self.faults.cancel();
+        self.now += self.faults.delayed_ms();
+        let is_undone = has_struck && matches!(fault, Some(Fault::Refuse | Fault::LoseCommit));
+        assert_eq!(spoken.failed.is_some(), is_undone, "{spoken:?}");
+        if has_struck && !matches!(fault, Some(Fault::Delay(_))) {
+            self.model.reload(self.now);
+        }
+        for (call, ticket) in &calls {
+            self.check_asked(call, *ticket, &spoken);
+        }
+    }
+
+    /// Holds the replies to an ask against the model, which then does the same.
+    fn check_asked(&mut self, call: &Call, ticket: Ticket, spoken: &CommitOutput) {
+        let expected = self.model.expect_ask(call);
         let replies: Vec<&Reply> = spoken
             .replies
             .iter()
@@ -289,7 +337,7 @@ impl Simulation {
             }
             other => panic!("the model expects another reply: {other:?}"),
         };
-        self.model.ask(self.now, &call, id, ticket.0);
+        self.model.ask(self.now, call, id, ticket.0);
         for reply in replies {
             match reply {
                 Reply::Outcome(told) => self.check_told(told),
