@@ -11,6 +11,7 @@ pub mod engine;
 
 mod broker;
 mod presence;
+mod settings;
 mod socket;
 
 pub mod callback;

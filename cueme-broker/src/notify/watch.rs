@@ -18,8 +18,8 @@ use super::notice::Notice;
 use super::send::Sender;
 use crate::broker::{Broker, blocking, wall_clock};
 use crate::hours::minute_now;
+use crate::settings::Settings;
 use crate::store::{AgentRow, CueRow, Notified, Reader, StoreError};
-use crate::web::Settings;
 
 /// How long a question waits before it is shown on the screen.
 const DESKTOP_AFTER: Duration = Duration::from_secs(20);

@@ -16,8 +16,8 @@ use crate::broker::{Broker, blocking};
 use crate::config::Config;
 use crate::engine::{Order, Work};
 use crate::hours::minute_now;
+use crate::settings::Settings;
 use crate::store::{AgentRow, POLICY_PREFIX, Reader, StoreError};
-use crate::web::Settings;
 
 /// Watches for questions and answers those a rule answers, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {

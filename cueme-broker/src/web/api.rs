@@ -260,13 +260,13 @@ fn page(table: Table) -> Table {
             post(preview::preview),
         )
         .route(
-            get_op("/settings", "Returns the settings").gives::<settings::Settings>(200),
+            get_op("/settings", "Returns the settings").gives::<crate::settings::Settings>(200),
             get(settings::settings),
         )
         .route(
             Operation::new("patch", "/settings", "Changes some of the settings")
                 .takes::<settings::SettingsPatch>()
-                .gives::<settings::Settings>(200),
+                .gives::<crate::settings::Settings>(200),
             patch(settings::change),
         )
         .route(

@@ -42,6 +42,5 @@ mod patience;
 pub mod edge;
 
 pub(crate) use server::{Entrance, WebListener, accept};
-pub(crate) use settings::Settings;
 pub(crate) use state::Web;
 pub(crate) use uploads::tidy;

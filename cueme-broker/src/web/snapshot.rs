@@ -14,11 +14,11 @@ use super::devices::DeviceShown;
 use super::door::{Visitor, Who};
 use super::error::ApiError;
 use super::policies::{PolicyShown, policies};
-use super::settings::Settings;
 use super::state::{Shared, Web};
 use super::view::{AgentCard, CueCard, When};
 use crate::broker::wall_clock;
 use crate::presence::Presence;
+use crate::settings::Settings;
 use crate::store::{CueRow, Reader, StoreError};
 
 /// Everything the page begins with.
