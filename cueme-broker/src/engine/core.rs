@@ -171,9 +171,7 @@ impl Core {
         self.machine = store.load(now)?;
         self.store = Some(store);
         self.is_suspect = false;
-        for (ticket, cue) in std::mem::take(&mut self.stranded) {
-            self.machine.restore_waiter(ticket, cue);
-        }
+        self.restore_waiters();
         tracing::info!("the storage works again");
         Ok(())
     }
@@ -194,8 +192,7 @@ impl Core {
         self.is_suspect |= failed.error.is_alarming();
         // After a failed write or sync nothing about the old connection can be trusted.
         self.store = None;
-        let reopened = self.reopen_if_failing(now);
-        if let Err(error) = &reopened {
+        if let Err(error) = self.reopen_if_failing(now) {
             tracing::error!(%error, "the storage cannot be opened again; trying with each request");
         }
         let resolved = self.resolve(failed);
@@ -206,11 +203,15 @@ impl Core {
             self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
         }
         if self.store.is_some() {
-            for (ticket, cue) in std::mem::take(&mut self.stranded) {
-                self.machine.restore_waiter(ticket, cue);
-            }
+            self.restore_waiters();
         }
         resolved
+    }
+
+    fn restore_waiters(&mut self) {
+        for (ticket, cue) in std::mem::take(&mut self.stranded) {
+            self.machine.restore_waiter(ticket, cue);
+        }
     }
 
     /// Finds out whether a commit that failed happened all the same.
@@ -234,7 +235,7 @@ impl Core {
     }
 }
 
-/// Tells a caller that nothing was changed.
+/// Tells a caller what is wrong with the storage.
 pub(crate) fn storage_failure(error: &StoreError) -> Failure {
     let failure = Failure::new(ErrorCode::Storage, error.to_string());
     match error.hint() {

@@ -50,7 +50,7 @@ pub trait Transactions {
     /// says so.
     fn commit(&self, batch: BatchId) -> Result<(), StoreError>;
 
-    /// Says whether the last transaction that was committed is this batch.
+    /// Says whether the last transaction that this broker committed is this batch.
     fn has_committed(&self, batch: BatchId) -> Result<bool, StoreError>;
 
     /// Undoes everything since [`begin`](Self::begin); without effect outside a transaction.

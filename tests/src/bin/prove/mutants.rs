@@ -39,7 +39,9 @@ fn try_some(trial: &mut Trial, sources: &Path) {
             "--colors=never",
             // The sources are a copy, and built already.
             "--in-place",
-            "--package=cueme-broker",
+            "--package=cueme-rules",
+            "--package=cueme-store-sqlite",
+            "--test-package=cueme-broker,cueme-rules,cueme-store-sqlite",
         ])
         .args(FILES.map(|files| format!("--file={files}")))
         .arg(format!("--shard={shard}/{shards}"))
