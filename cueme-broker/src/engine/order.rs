@@ -39,7 +39,6 @@ impl Order {
     pub(super) fn closing_of_damaged(&self) -> Option<(CueId, Self)> {
         let mut closing = self.clone();
         let (cue, reason) = match &mut closing.work {
-            Work::Decline { cue, reason, .. } | Work::Cancel { cue, reason, .. } => (*cue, reason),
             Work::Close { cue, verdict, .. } => match verdict {
                 Closing::Decline(reason) | Closing::Cancel(reason) => (*cue, reason),
             },
@@ -108,25 +107,7 @@ pub enum Work {
         /// How long it can be taken back.
         hold_ms: u64,
     },
-    /// Refuse to answer.
-    Decline {
-        /// The question.
-        cue: CueId,
-        /// Why.
-        reason: Option<String>,
-        /// Who declines.
-        by: Option<String>,
-    },
-    /// Close without an answer.
-    Cancel {
-        /// The question.
-        cue: CueId,
-        /// Why.
-        reason: Option<String>,
-        /// Who closes it.
-        by: Option<String>,
-    },
-    /// Refuse or close, with time to take it back.
+    /// Refuse to answer, or close without an answer.
     Close {
         /// The question.
         cue: CueId,

@@ -13,7 +13,7 @@ mod random;
 
 use std::collections::HashMap;
 
-use cueme_broker::engine::{CommitOutput, Core, Order, Work};
+use cueme_broker::engine::{Closing, CommitOutput, Core, Order, Work};
 use cueme_rules::{Now, Ticket};
 use faulty::{Fault, Faults, FaultyStorage};
 use model::{Call, Expected, Message, Model};
@@ -384,19 +384,21 @@ impl Simulation {
         let (outcome, work, hold_ms) = match self.random.below(8) {
             0 => (
                 Outcome::Declined,
-                Work::Decline {
+                Work::Close {
                     cue: id,
-                    reason: Some(word.clone()),
+                    verdict: Closing::Decline(Some(word.clone())),
                     by: None,
+                    hold_ms: 0,
                 },
                 0,
             ),
             1 => (
                 Outcome::Cancelled,
-                Work::Cancel {
+                Work::Close {
                     cue: id,
-                    reason: Some(word.clone()),
+                    verdict: Closing::Cancel(Some(word.clone())),
                     by: None,
+                    hold_ms: 0,
                 },
                 0,
             ),

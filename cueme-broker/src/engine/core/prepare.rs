@@ -121,24 +121,6 @@ impl Core {
                 };
                 self.decide(order, *cue, verdict, by.as_ref(), *hold_ms)
             }
-            Work::Decline { cue, reason, by } => self.decide(
-                order,
-                *cue,
-                Verdict::Decline {
-                    reason: reason.clone(),
-                },
-                by.as_ref(),
-                0,
-            ),
-            Work::Cancel { cue, reason, by } => self.decide(
-                order,
-                *cue,
-                Verdict::Cancel {
-                    reason: reason.clone(),
-                },
-                by.as_ref(),
-                0,
-            ),
             Work::Close {
                 cue,
                 verdict,
@@ -306,10 +288,7 @@ impl Work {
     fn cue(&self) -> Option<CueId> {
         match self {
             Self::Attach(cue) | Self::Rest(cue) | Self::Undo(cue) => Some(*cue),
-            Self::Answer { cue, .. }
-            | Self::Decline { cue, .. }
-            | Self::Cancel { cue, .. }
-            | Self::Close { cue, .. } => Some(*cue),
+            Self::Answer { cue, .. } | Self::Close { cue, .. } => Some(*cue),
             Self::Join { .. }
             | Self::Bind { .. }
             | Self::Ask { .. }

@@ -56,8 +56,6 @@ impl Core {
             | Work::Ack { .. }
             | Work::Rest(_)
             | Work::Answer { .. }
-            | Work::Decline { .. }
-            | Work::Cancel { .. }
             | Work::Close { .. }
             | Work::Undo(_)
             | Work::Collect { .. }
