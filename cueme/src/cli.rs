@@ -33,7 +33,7 @@ pub(crate) use operation::{
 
 use human::ANSWER_EXAMPLES;
 
-use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, McpArgs, ProtocolArgs};
+use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, LinkArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -69,6 +69,11 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human"
     )]
     Token(TokenArgs),
+    /// Use a broker on another machine, by a code that its page shows
+    #[command(
+        after_help = "Examples:\n  cueme link https://inbox.example.org\n  cueme link https://inbox.example.org --human\n  cueme link --status\n  cueme link --remove\n\nCUEME_URL and CUEME_TOKEN do the same for one process, such as a container or a CI job."
+    )]
+    Link(LinkArgs),
     /// List the open questions
     #[command(after_help = "Examples:\n  cueme inbox\n  cueme inbox --watch\n  cueme inbox --json")]
     Inbox(InboxArgs),
@@ -202,6 +207,7 @@ Commands:
   protocol              Print the protocol that agents follow
   mcp                   Serve an agent's four verbs as MCP tools over stdio
   token                 Make a key for a program that speaks over HTTP
+  link                  Use a broker on another machine
   demo         Operate  See the whole loop in a minute, without your own data
   docs                  Print the documentation, offline
   doctor                Check that everything works, and time a real question

@@ -53,6 +53,11 @@ pub(crate) fn driven_agent() -> Option<AgentId> {
     variable(AGENT_VARIABLE)?.parse().ok()
 }
 
+/// Returns the name of this machine.
+pub(crate) fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Returns the name under which this person's decisions are recorded.
 pub(crate) fn user() -> Option<String> {
     variable("USER").or_else(|| variable("LOGNAME"))

@@ -72,6 +72,11 @@ impl CliError {
         self
     }
 
+    /// Says whether the call itself is wrong, so that the same call fails again.
+    pub(crate) fn is_usage(&self) -> bool {
+        self.exit == Exit::Usage
+    }
+
     /// Says on stderr what went wrong, and returns how to end.
     pub(crate) fn report(&self) -> Exit {
         if !self.message.is_empty() {

@@ -120,6 +120,8 @@ impl Home {
             .args(words)
             .current_dir(self.directory.path())
             .env_remove("CUEME_WAIT")
+            .env_remove("CUEME_URL")
+            .env_remove("CUEME_TOKEN")
             .env_remove("CUEME_TURN")
             .env_remove("CUEME_LOG")
             .env_remove("NO_COLOR")

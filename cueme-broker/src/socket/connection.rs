@@ -7,14 +7,14 @@ use std::time::Duration;
 use protocol_spec::frame::Splitter;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, LineError, Reply, Request, decode_request, encode_reply};
-use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
+use super::caller::{Admitted, Caller};
 use super::dispatch;
 use super::room::Share;
+use super::stream::Stream;
 use crate::broker::Broker;
 use crate::engine::Line;
 use crate::machine::Ticket;
@@ -25,6 +25,8 @@ const LINE_TIMEOUT: Duration = Duration::from_secs(30);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a connection that waits for nothing may be silent.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a program elsewhere may be silent: while it waits it sends something every half minute.
+const REMOTE_SILENCE_TIMEOUT: Duration = Duration::from_secs(90);
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
 /// A long line is paused after each of so many bytes …
@@ -36,7 +38,8 @@ const WRITE_BYTES: usize = 64 * 1024;
 
 /// A connection being served.
 pub(super) struct Connection {
-    pub(super) stream: UnixStream,
+    pub(super) stream: Stream,
+    caller: Caller,
     pub(super) broker: Arc<Broker>,
     /// Replies of the engine.
     pub(super) sender: mpsc::UnboundedSender<Box<Line>>,
@@ -73,11 +76,12 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// Serves a connection until its caller leaves.
-pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>, share: Share) {
+/// Serves a connection until its caller leaves; `first` is what has been read of it already.
+pub(super) async fn serve(stream: Stream, caller: Caller, first: Vec<u8>, broker: Arc<Broker>, share: Share) {
     let (sender, outbox) = mpsc::unbounded_channel();
     let mut connection = Connection {
         stream,
+        caller,
         broker,
         sender,
         outbox,
@@ -85,24 +89,35 @@ pub(super) async fn serve(stream: UnixStream, broker: Arc<Broker>, share: Share)
         unsent: Vec::new(),
         share,
     };
-    let Err(Ended::Gone) = connection.run().await;
+    let Err(Ended::Gone) = connection.run(first).await;
     for wait in connection.waits.drain(..) {
         connection.broker.engine().gone(wait.ticket);
     }
 }
 
 impl Connection {
-    async fn run(&mut self) -> Result<std::convert::Infallible, Ended> {
+    async fn run(&mut self, first: Vec<u8>) -> Result<std::convert::Infallible, Ended> {
         let mut splitter = Splitter::default();
-        let mut deadline = Instant::now() + SILENCE_TIMEOUT;
+        if !first.is_empty() {
+            splitter.push(&first);
+            drop(first);
+            self.handle_lines(&mut splitter).await?;
+        }
+        let silence = if self.caller.is_remote() {
+            REMOTE_SILENCE_TIMEOUT
+        } else {
+            SILENCE_TIMEOUT
+        };
+        let mut deadline = Instant::now() + silence;
         loop {
-            let has_deadline = splitter.has_partial_line() || self.waits.is_empty();
+            let has_deadline =
+                splitter.has_partial_line() || self.waits.is_empty() || self.caller.is_remote();
             tokio::select! {
                 biased;
                 Some(line) = self.outbox.recv() => {
                     if self.send_all(line).await? && !splitter.has_partial_line() {
                         // Whoever waited in silence may go on being silent for a while.
-                        deadline = Instant::now() + SILENCE_TIMEOUT;
+                        deadline = Instant::now() + silence;
                     }
                 }
                 ready = self.stream.readable() => {
@@ -115,23 +130,28 @@ impl Connection {
                         drop(splitter);
                         return Err(Box::pin(self.turn_away()).await);
                     }
-                    while let Some(line) = self.next_line(&mut splitter).await? {
-                        // Apart, so that whoever waits does not hold the space of all that could be asked for.
-                        Box::pin(self.handle(&line, splitter.has_line())).await?;
-                    }
+                    self.handle_lines(&mut splitter).await?;
                     self.share.hold(splitter.held());
                     if is_long {
                         // Whoever says so much at once would have the processors to itself until it is said.
                         Box::pin(tokio::time::sleep(PAUSE)).await;
                     }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
-                        let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { SILENCE_TIMEOUT };
+                        let patience = if splitter.has_partial_line() { LINE_TIMEOUT } else { silence };
                         deadline = Instant::now() + patience;
                     }
                 }
                 () = tokio::time::sleep_until(deadline), if has_deadline => return Err(Ended::Gone),
             }
         }
+    }
+
+    async fn handle_lines(&mut self, splitter: &mut Splitter) -> Result<(), Ended> {
+        while let Some(line) = self.next_line(splitter).await? {
+            // Boxed, so that a connection that waits does not hold the space of every operation.
+            Box::pin(self.handle(&line, splitter.has_line())).await?;
+        }
+        Ok(())
     }
 
     /// Notes what a reply means for the waits of this caller; returns whether one has ended.
@@ -202,7 +222,11 @@ impl Connection {
                 self.unsent.append(&mut encode(id, &dispatch::welcome())?);
                 Ok(())
             }
-            Ok((id, request)) => dispatch::dispatch(self, id, request).await,
+            Ok((id, request)) => match self.caller.admit(&self.broker, request).await {
+                Ok(Admitted::Request(request)) => dispatch::dispatch(self, id, *request).await,
+                Ok(Admitted::Reply(reply)) => self.send(id, &reply).await,
+                Err(failure) => self.fail(id, failure).await,
+            },
             Err(error) => {
                 let code = match error {
                     LineError::Version { .. } | LineError::Unknown { .. } => ErrorCode::Unsupported,
@@ -223,6 +247,9 @@ impl Connection {
 
     /// Writes a reply, and those that are ready behind it; returns whether a wait has ended.
     async fn send_all(&mut self, first: Box<Line>) -> Result<bool, Ended> {
+        if self.caller.is_revoked() {
+            return Err(Ended::Gone);
+        }
         let mut has_ended = false;
         let mut lines = Vec::new();
         let mut next = Some(first);
@@ -275,7 +302,7 @@ fn encode(id: RequestId, reply: &Reply) -> Result<Vec<u8>, Ended> {
 }
 
 /// Reads what has arrived, through a buffer that no idle connection has to own.
-fn read_some(stream: &UnixStream, splitter: &mut Splitter) -> Result<bool, Ended> {
+fn read_some(stream: &Stream, splitter: &mut Splitter) -> Result<bool, Ended> {
     let mut buffer = [0; READ_BYTES];
     match stream.try_read(&mut buffer) {
         Ok(0) => Err(Ended::Gone),
@@ -289,7 +316,7 @@ fn read_some(stream: &UnixStream, splitter: &mut Splitter) -> Result<bool, Ended
 }
 
 /// Throws away what has arrived; says whether a line ended in it.
-fn ignore_some(stream: &UnixStream) -> Result<bool, Ended> {
+fn ignore_some(stream: &Stream) -> Result<bool, Ended> {
     let mut buffer = [0; READ_BYTES];
     match stream.try_read(&mut buffer) {
         Ok(0) => Err(Ended::Gone),
@@ -303,7 +330,7 @@ fn ignore_some(stream: &UnixStream) -> Result<bool, Ended> {
 mod tests {
     use super::*;
 
-    fn space_of<F>(_: fn(UnixStream, Arc<Broker>, Share) -> F) -> usize {
+    fn space_of<F>(_: fn(Stream, Caller, Vec<u8>, Arc<Broker>, Share) -> F) -> usize {
         size_of::<F>()
     }
 

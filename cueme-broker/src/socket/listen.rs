@@ -4,17 +4,19 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{ErrorCode, Failure, Reply, encode_reply};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
 use uuid::Uuid;
 
+use super::caller::{Caller, Remote};
 use super::refusals::Refusals;
 use super::room::{Room, Share};
+use super::stream::Stream;
 use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
 use crate::file_id::FileId;
@@ -117,12 +119,25 @@ fn admit(
         Arc::clone(served),
         Share::of(Arc::clone(room)),
     );
+    let stream = Stream::Local(stream);
     tokio::spawn(async move {
         broker.connection_opened();
-        connection::serve(stream, Arc::clone(&broker), share).await;
+        connection::serve(stream, Caller::Local, Vec::new(), Arc::clone(&broker), share).await;
         broker.connection_closed();
         served.fetch_sub(1, Ordering::Relaxed);
     });
+}
+
+/// Serves a connection that a program elsewhere has upgraded; `first` is what has been read of it already.
+///
+/// The web side limits how many there are.
+pub(crate) async fn serve_remote(stream: TcpStream, remote: Remote, first: Vec<u8>) {
+    static ROOM: LazyLock<Arc<Room>> = LazyLock::new(Arc::default);
+    let broker = Arc::clone(remote.web.broker());
+    broker.connection_opened();
+    let (caller, share) = (Caller::Remote(Box::new(remote)), Share::of(Arc::clone(&ROOM)));
+    connection::serve(Stream::Remote(stream), caller, first, Arc::clone(&broker), share).await;
+    broker.connection_closed();
 }
 
 /// Tells everybody who is at the door by now, one after the other through the one descriptor there is.

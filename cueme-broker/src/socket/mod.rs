@@ -1,7 +1,8 @@
 //! The local socket: one task per connection, one JSON object a line.
 //!
-//! Only processes of the same user are served. A connection that is slow, silent or wrong costs only itself.
+//! Processes of the same user are served, and programs elsewhere whose connection the web side has upgraded. A connection that is slow, silent or wrong costs only itself.
 
+mod caller;
 mod check;
 mod connection;
 mod dispatch;
@@ -10,9 +11,10 @@ mod listen;
 mod operation;
 mod refusals;
 mod room;
+mod stream;
 
-pub(crate) use check::check_names;
-pub(crate) use listen::{Listener, accept};
+pub(crate) use caller::{Remote, join_with, no_such_agent, owns};
+pub(crate) use listen::{Listener, accept, serve_remote};
 pub(crate) use operation::ask::check_ask;
 
 /// How many connections are served at once.

@@ -13,8 +13,8 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, cues, decide, devices, document, drafts, events, hap, messages, policies, preview,
-    public, runs, settings, snapshot, uploads,
+    agents, assets, connect, cues, decide, devices, document, drafts, events, hap, messages, policies,
+    preview, public, runs, settings, snapshot, uploads,
 };
 
 /// Builds the router of everything behind the door.
@@ -356,6 +356,10 @@ pub(super) fn agents_own(table: Table) -> Table {
                 .takes::<hap::AckBody>()
                 .gives::<hap::AckBody>(200),
             post(hap::ack),
+        )
+        .route(
+            get_op("/connect", "Upgrades to the protocol of the local socket").gives_nothing(),
+            get(connect::connect),
         )
 }
 

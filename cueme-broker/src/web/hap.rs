@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use protocol_spec::envelope::{self, PROMPT_BYTES_MAX};
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{ACKS_MAX, Ask, ErrorCode, Failure, Reply, Told};
+use protocol_spec::message::{ACKS_MAX, Ask, Join, Reply, Told};
 use protocol_spec::outcome::{Kind, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,8 @@ use super::extract::{Asked, At, Input, Named, Sent};
 use super::state::{Shared, Web, unexpected};
 use crate::engine::{EngineHandle, Line, Order, Work};
 use crate::machine::Ticket;
-use crate::socket::{check_ask, check_names};
+use crate::socket::{check_ask, join_with, no_such_agent, owns};
 use crate::store::Token;
-use protocol_spec::message::TokenScope;
 
 /// How long one request waits unless told otherwise.
 const WAIT_MS_DEFAULT: u64 = 25_000;
@@ -165,37 +164,17 @@ pub(super) async fn join(
     Sent(body): Sent<JoinBody>,
 ) -> Result<(StatusCode, Json<JoinedShown>), ApiError> {
     let token = token_of(&visitor)?;
-    if token.scope != TokenScope::Join {
-        return Err(forbidden("this token acts for one agent and cannot join another"));
-    }
-    let terminal = body.terminal.unwrap_or_else(|| "unknown".to_owned());
-    check_names(&[&body.project_dir, &terminal])?;
-    if let Some(session) = &body.session {
-        if session.trim().is_empty() {
-            return Err(ApiError::bad_request("the session has no name"));
-        }
-        check_names(&[session])?;
-    }
     let runtime = body
         .runtime
         .parse()
         .map_err(|error: protocol_spec::id::IdError| ApiError::bad_request(error.to_string()))?;
-    let work = Work::Join {
+    let join = Join {
         runtime,
         project_dir: body.project_dir,
-        terminal,
-        // Sessions of different tokens are different sessions.
-        session: body
-            .session
-            .map(|session| format!("{}:{session}", token.token_id)),
+        terminal: body.terminal.unwrap_or_else(|| "unknown".to_owned()),
+        session: body.session,
     };
-    let joined = match web.order(RequestId(Uuid::now_v7()), work).await? {
-        Reply::Joined(joined) => joined,
-        other => return Err(unexpected(&other)),
-    };
-    let (agent, token_id) = (joined.agent_id.clone(), token.token_id.clone());
-    web.write(move |store, _| store.note_joined_with(&agent, &token_id))
-        .await?;
+    let joined = join_with(&web.broker, token, join).await?;
     let shown = JoinedShown {
         agent_id: joined.agent_id.into(),
         again: joined.again,
@@ -429,11 +408,7 @@ async fn own_agent(web: &Web, visitor: &Visitor, agent: &str) -> Result<AgentId,
     if web.read(move |reader| owns(reader, &token, &wanted)).await? {
         Ok(agent)
     } else {
-        Err(
-            Failure::new(ErrorCode::UnknownAgent, "this token has no such agent")
-                .with_hint("join first, or use the token of that agent")
-                .into(),
-        )
+        Err(no_such_agent().into())
     }
 }
 
@@ -450,21 +425,4 @@ async fn own_cue(web: &Web, visitor: &Visitor, cue: CueId) -> Result<(), ApiErro
     } else {
         Err(ApiError::unknown_cue())
     }
-}
-
-/// Says whether a token may act for an agent.
-fn owns(
-    reader: &dyn crate::store::Reader,
-    token: &Token,
-    agent: &AgentId,
-) -> Result<bool, crate::store::StoreError> {
-    match token.scope {
-        TokenScope::Agent => Ok(token.agent.as_ref() == Some(agent)),
-        TokenScope::Join => Ok(reader.token_of_agent(agent)?.as_deref() == Some(token.token_id.as_str())),
-        TokenScope::Human => Ok(false),
-    }
-}
-
-fn forbidden(message: &str) -> ApiError {
-    Failure::new(ErrorCode::Forbidden, message).into()
 }

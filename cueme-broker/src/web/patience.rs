@@ -29,6 +29,11 @@ impl Patient {
         }
     }
 
+    /// Returns the stream, for a connection that goes on in another protocol.
+    pub(super) fn into_inner(self) -> TcpStream {
+        self.stream
+    }
+
     /// Turns a write that has been pending for too long into a failure.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {

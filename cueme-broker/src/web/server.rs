@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Request, Response, StatusCode, header};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -22,9 +22,10 @@ use tower::ServiceExt;
 use super::assets;
 use super::document::accepts_page;
 use super::door::{
-    Admitted, Peer, Refused, admit, another_user, is_opened_by_person, login, login_token, sign_in_page,
-    unauthenticated,
+    Admitted, Peer, Refused, admit, another_user, is_opened_by_person, link_machine, login, login_token,
+    sign_in_page, unauthenticated,
 };
+use super::health::{is_probe, probe};
 use super::patience::Patient;
 use super::public;
 use super::state::Web;
@@ -182,6 +183,7 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
             let is_opened_by_person = is_opened_by_person(request.headers());
             let mut response = match entrance {
                 _ if !is_welcome => turn_away(),
+                _ if is_probe(request.uri().path()) => probe(&web, request.uri().path()).await,
                 Entrance::Page => respond(&web, request, peer).await,
                 Entrance::Public => public::respond(&web, request, peer).await,
             };
@@ -197,6 +199,7 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(Patient::new(stream)), service)
+        .with_upgrades()
         .await;
     if let Err(error) = served {
         tracing::debug!(%error, %remote, ?entrance, "a connection ended early");
@@ -252,6 +255,10 @@ async fn route(
     if let Some(token) = login_token(&parts) {
         let is_signed_in = matches!(admitted, Admitted::Known(_));
         let token = token.to_owned();
+        if parts.method == Method::POST {
+            let linked = link_machine(web, &parts, body, peer, &token).await;
+            return linked.unwrap_or_else(IntoResponse::into_response);
+        }
         return match login(web, &parts, peer, &token, is_signed_in).await {
             Ok(response) => response,
             Err(error) if is_navigation(&parts) && error.status == StatusCode::UNAUTHORIZED => {

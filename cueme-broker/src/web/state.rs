@@ -17,7 +17,7 @@ use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work, Write};
-use crate::store::{Reader, Records, StoreError};
+use crate::store::{Reader, Records, StoreError, Token};
 
 /// The page's side of the broker.
 #[derive(Debug)]
@@ -60,6 +60,16 @@ impl Web {
             router: OnceLock::new(),
             public_router: OnceLock::new(),
         }))
+    }
+
+    /// Returns the broker.
+    pub(crate) fn broker(&self) -> &Arc<Broker> {
+        &self.broker
+    }
+
+    /// Says whether a token is valid still.
+    pub(crate) fn has_token(&self, token: &Token) -> bool {
+        self.keys.token(&token.hash).is_some()
     }
 
     /// Returns where browsers of this machine find the page.

@@ -6,6 +6,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{Ack, ErrorCode, Reply, Request};
 
+use super::link::Side;
 use super::session::{Lost, Session, encode_call, mint};
 use super::start::connect_or_start;
 use crate::error::CliError;
@@ -62,7 +63,7 @@ fn over(mut session: Session, id: RequestId, request: &Request, deadline: Instan
 
 fn anew(places: &Places, id: RequestId, request: &Request, deadline: Instant) -> Result<(), Refused> {
     let failed = |error: CliError| Refused::ForNow(error.to_string());
-    let stream = connect_or_start(places).map_err(failed)?;
+    let stream = connect_or_start(places, Side::Agent).map_err(failed)?;
     let session = Session::open(stream, &encode_call(id, request).map_err(failed)?);
     listen(session, deadline)
 }

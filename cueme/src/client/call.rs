@@ -1,7 +1,6 @@
 //! Calls that are answered at once.
 
 use std::io::ErrorKind;
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
@@ -11,8 +10,10 @@ use protocol_spec::message::{
 };
 
 use super::connect::connect;
+use super::link::Side;
 use super::session::{Lost, Session, encode_call, mint};
 use super::start::connect_or_start;
+use super::stream::Connection;
 use crate::error::CliError;
 
 /// How long a broker may take for an answer.
@@ -83,7 +84,7 @@ pub(crate) fn watch(
     tick: Option<Duration>,
     mut each: impl FnMut(Watched) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let stream = connect_or_start(places)?;
+    let stream = connect_or_start(places, Side::Human)?;
     let mut session = Session::open(stream, &encode_call(mint(), &Request::Watch(Watch::default()))?);
     // What happened before the connection stood is unknown, so the state is read once at the beginning.
     each(Watched::Missed)?;
@@ -109,7 +110,7 @@ pub(crate) fn follow_run(
     follow: &RunFollow,
     mut woken: impl FnMut(RunWoken),
 ) -> Result<(), CliError> {
-    let stream = connect_or_start(places)?;
+    let stream = connect_or_start(places, Side::Human)?;
     let request = Request::RunFollow(follow.clone());
     let mut session = Session::open(stream, &encode_call(mint(), &request)?);
     loop {
@@ -147,7 +148,12 @@ fn exchange(
 ) -> Result<(), CliError> {
     let id = mint();
     for _ in 1..SENDS_MAX {
-        match attempt(connect_or_start(places)?, id, request, &mut each)? {
+        match attempt(
+            connect_or_start(places, Side::of(request))?,
+            id,
+            request,
+            &mut each,
+        )? {
             Attempt::Done(session) => {
                 leave(session);
                 return Ok(());
@@ -160,7 +166,12 @@ fn exchange(
             Attempt::Outdated(session, failure) => session.retire().map_err(|_| CliError::from(failure))?,
         }
     }
-    match attempt(connect_or_start(places)?, id, request, &mut each)? {
+    match attempt(
+        connect_or_start(places, Side::of(request))?,
+        id,
+        request,
+        &mut each,
+    )? {
         Attempt::Done(_) => Ok(()),
         Attempt::Again(lost) => Err(lost.into_error()),
         Attempt::Outdated(_, failure) => Err(failure.into()),
@@ -175,12 +186,12 @@ fn leave(session: Session) {
 }
 
 fn attempt(
-    stream: UnixStream,
+    connection: Connection,
     id: RequestId,
     request: &Request,
     each: &mut impl FnMut(Reply) -> Result<Flow, CliError>,
 ) -> Result<Attempt, CliError> {
-    let mut session = Session::open(stream, &encode_call(id, request)?);
+    let mut session = Session::open(connection, &encode_call(id, request)?);
     let deadline = Instant::now() + wait_max(request);
     let mut told = false;
     loop {

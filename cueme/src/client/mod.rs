@@ -1,10 +1,13 @@
-//! The client's side of the socket: find the broker or start it, say one thing, hear the answer.
+//! The client's side of the protocol: find the broker or start it, here or elsewhere, say one thing, hear the answer.
 //!
 //! Everything here blocks on the operating system and nothing polls on a timer, so that a client which waits for days
 //! costs nothing while it does.
 
 mod connect;
+mod link;
+mod remote;
 mod start;
+mod stream;
 mod trust;
 
 mod session;
@@ -20,6 +23,8 @@ mod signals;
 pub(crate) use budget::wait_below;
 pub(crate) use call::{Watched, call, call_running, expect_reply, follow_run, list, watch};
 pub(crate) use connect::connect;
+pub(crate) use link::{Link, Side, Target, Token, parse_url, target};
+pub(crate) use remote::check as check_remote;
 pub(crate) use session::{mint, unexpected_reply};
 pub(crate) use signals::{Signals, Switch};
 pub(crate) use start::lock_start;

@@ -1,8 +1,7 @@
 //! One connection: lines out, lines in.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use protocol_spec::exit::Exit;
@@ -15,6 +14,7 @@ use uuid::Uuid;
 
 use super::signals::{Signal, Signals};
 use super::start::is_older;
+use super::stream::{Connection, Stream};
 use crate::environment;
 use crate::error::CliError;
 
@@ -22,13 +22,21 @@ use crate::error::CliError;
 const PIECE_BYTES: usize = 16 * 1024;
 /// How long an outdated broker may take to leave.
 const RETIRE_WAIT_MAX: Duration = Duration::from_secs(15);
+/// How long a connection to a broker elsewhere is silent before we greet again: proxies close silent ones after a minute.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(25);
+/// After how much silence, though it was greeted, the broker counts as gone.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// A connection to the broker.
 #[derive(Debug)]
 pub(crate) struct Session {
-    stream: UnixStream,
+    stream: Stream,
     splitter: Splitter,
     welcome: Option<Welcome>,
+    /// When the broker was last heard.
+    heard_at: Instant,
+    /// When it was last greeted.
+    greeted_at: Instant,
 }
 
 /// What came while we listened.
@@ -81,13 +89,20 @@ impl Session {
     ///
     /// A write that fails is not the end: the broker may have said why before it closed the connection, and what it
     /// said is still to be read.
-    pub(super) fn open(stream: UnixStream, first: &[u8]) -> Self {
+    pub(super) fn open(connection: impl Into<Connection>, call: &[u8]) -> Self {
+        let Connection { stream, first } = connection.into();
+        let now = Instant::now();
         let mut session = Self {
             stream,
             splitter: Splitter::default(),
             welcome: None,
+            heard_at: now,
+            greeted_at: now,
         };
-        let _ = session.stream.write_all(first);
+        if !first.is_empty() {
+            session.splitter.push(&first);
+        }
+        let _ = session.stream.write_all(call);
         session
     }
 
@@ -126,11 +141,10 @@ impl Session {
         }
     }
 
-    /// Says whether the broker is an older program than this one.
+    /// Says whether the broker is an older program than this one, and ours to replace.
     pub(super) fn is_outdated(&self) -> bool {
-        self.welcome
-            .as_ref()
-            .is_some_and(|welcome| is_older(&welcome.version, PROGRAM))
+        let is_older = |welcome: &Welcome| is_older(&welcome.version, PROGRAM);
+        !self.stream.is_remote() && self.welcome.as_ref().is_some_and(is_older)
     }
 
     /// Asks an outdated broker to leave in favour of this program, and waits until it has closed the connection.
@@ -164,7 +178,7 @@ impl Session {
 
     /// Blocks until there is something to read; returns what else ended the wait.
     fn wait_readable(
-        &self,
+        &mut self,
         signals: Option<&Signals>,
         deadline: Option<Instant>,
     ) -> Result<Option<Heard>, Lost> {
@@ -172,10 +186,16 @@ impl Session {
             if let Some(signal) = signals.and_then(Signals::caught) {
                 return Ok(Some(Heard::Signal(signal)));
             }
-            let timeout = match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
-                Some(Duration::ZERO) => return Ok(Some(Heard::Deadline)),
-                left => left.and_then(|left| Timespec::try_from(left).ok()),
-            };
+            if self.stream.has_buffered() {
+                return Ok(None);
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Ok(Some(Heard::Deadline));
+            }
+            let until_greeting = self.keep_alive()?;
+            let timeout = left.into_iter().chain(until_greeting).min();
+            let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
             let socket = PollFd::new(&self.stream, PollFlags::IN);
             let polled = match signals {
                 Some(signals) => {
@@ -196,15 +216,33 @@ impl Session {
         }
     }
 
+    /// Greets a broker elsewhere that has been silent; returns how long until it is to be greeted next.
+    fn keep_alive(&mut self) -> Result<Option<Duration>, Lost> {
+        if !self.stream.is_remote() {
+            return Ok(None);
+        }
+        if self.heard_at.elapsed() >= SILENCE_MAX {
+            return Err(Lost::Gone(ErrorKind::TimedOut.into()));
+        }
+        if self.greeted_at.max(self.heard_at).elapsed() >= KEEPALIVE_EVERY {
+            let version = PROGRAM.to_owned();
+            self.send(mint(), &Request::Hello(Hello { version }))?;
+            self.greeted_at = Instant::now();
+        }
+        let silent = self.greeted_at.max(self.heard_at).elapsed();
+        Ok(Some(KEEPALIVE_EVERY.saturating_sub(silent)))
+    }
+
     fn read_piece(&mut self) -> Result<(), Lost> {
         let mut piece = [0; PIECE_BYTES];
-        match self.stream.read(&mut piece) {
+        match self.stream.read_ready(&mut piece) {
             Ok(0) => Err(Lost::Gone(ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
+                self.heard_at = Instant::now();
                 self.splitter.push(&piece[..count]);
                 Ok(())
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(()),
             Err(error) => Err(Lost::Gone(error)),
         }
     }
@@ -221,6 +259,9 @@ pub(crate) fn unexpected_reply(reply: &Reply) -> CliError {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
     use super::*;
     use protocol_spec::message::{Acked, Nothing, decode_request, encode_reply};
 

@@ -19,6 +19,9 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use semver::Version;
 
 use super::connect::connect;
+use super::link::{Side, target};
+use super::remote;
+use super::stream::Connection;
 use super::trust::{check_directory, check_file, is_own_file, is_safe_program};
 use crate::environment;
 use crate::error::CliError;
@@ -30,11 +33,14 @@ const REASON_BYTES_MAX: u64 = 16 * 1024;
 /// The longest ready line, in bytes.
 const READY_BYTES_MAX: usize = 8 * 1024;
 
-/// Connects to the broker, starting one if none is running.
-pub(crate) fn connect_or_start(places: &Places) -> Result<UnixStream, CliError> {
+/// Connects to the broker: one elsewhere where this machine is linked to it, else this user's, which is started if needed.
+pub(crate) fn connect_or_start(places: &Places, side: Side) -> Result<Connection, CliError> {
+    if let Some(target) = target(places, side)? {
+        return remote::connect(&target);
+    }
     match connect(places)? {
-        Some(stream) => Ok(stream),
-        None => start(places),
+        Some(stream) => Ok(stream.into()),
+        None => Ok(start(places)?.into()),
     }
 }
 

@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use super::ack::acknowledge;
 use super::budget;
+use super::link::Side;
 use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
@@ -400,10 +401,12 @@ impl Wait<'_> {
 
     /// Asks or attaches over one connection and listens until it or the wait ends.
     fn one_connection(&mut self) -> Result<Round, CliError> {
-        let stream = match connect_or_start(self.places) {
+        let stream = match connect_or_start(self.places, Side::Agent) {
             Ok(stream) => stream,
-            // A question that is on disk is worth waiting for a broker that comes back.
-            Err(error) if self.progress.cue().is_some() => return Ok(Round::Lost(error.to_string())),
+            // A question that is on disk is worth waiting for a broker that comes back; a refused token stays refused.
+            Err(error) if self.progress.cue().is_some() && !error.is_usage() => {
+                return Ok(Round::Lost(error.to_string()));
+            }
             Err(error) => return Err(error),
         };
         let mut session = match &self.progress {

@@ -7,8 +7,8 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
-    import, inbox, init, join, last, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
-    undo,
+    import, inbox, init, join, last, link, mcp, pause, protocol, purge, recall, restore, say, show, token,
+    ui, undo,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -22,6 +22,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Hap(HapVerb::Pause(args)) => pause::run(&args, started),
         Verb::Ui(args) => ui::run(&args),
         Verb::Token(args) => token::run(&args),
+        Verb::Link(args) => link::run(&args),
         Verb::Inbox(args) => inbox::run(&args),
         Verb::Show(args) => show::run(&args),
         Verb::Answer(args) => answer::run(&args),

@@ -11,6 +11,7 @@ mod verbs;
 mod delivery;
 mod mailbox;
 mod programs;
+mod remote;
 mod waiting;
 
 mod copies;

@@ -18,7 +18,7 @@ pub(in crate::socket) async fn recall(broker: &Arc<Broker>, recall: Recall) -> R
 }
 
 /// Candidates stand apart, so that a client which does not know them takes none of them for a match.
-fn recalled(found: Recollection) -> Recalled {
+pub(in crate::socket) fn recalled(found: Recollection) -> Recalled {
     let (matches, candidates) = if found.is_clear {
         (found.matches, Vec::new())
     } else {

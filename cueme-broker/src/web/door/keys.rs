@@ -105,6 +105,13 @@ impl Keys {
         Ok(Some(cookie))
     }
 
+    /// Uses a link up without signing anybody in; returns whether it worked.
+    pub(in crate::web) async fn use_link_up(&self, link: &Secret) -> Result<bool, Failure> {
+        let hash = link.hash();
+        self.write(move |store, now| Ok(store.use_link(&hash, now)?.is_some()))
+            .await
+    }
+
     /// Finds the device that carries this cookie, and notes that it was there.
     pub(in crate::web) fn device(&self, hash: &TokenHash, now: Timestamp) -> Option<Device> {
         let device = self.read_devices().get(hash).cloned()?;

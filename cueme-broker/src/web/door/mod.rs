@@ -7,6 +7,7 @@ mod failures;
 mod guard;
 mod keys;
 mod login;
+mod machine;
 mod outside;
 mod peer_user;
 mod secret;
@@ -18,6 +19,7 @@ pub(super) use guard::{
 };
 pub(super) use keys::Keys;
 pub(super) use login::{login, login_token, sign_in_page};
+pub(super) use machine::link_machine;
 pub(super) use outside::{admit_outside, outsider};
 pub(super) use peer_user::PeerUsers;
 pub(super) use secret::random_name;

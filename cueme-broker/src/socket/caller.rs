@@ -1,0 +1,241 @@
+//! Who speaks on a connection, and what they may ask for.
+//!
+//! A process of the same user may do everything. A token does what its scope says: a human's verbs, or the verbs of its
+//! own agents. The broker itself is run on its own machine alone.
+
+use std::sync::Arc;
+
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{
+    ACKS_MAX, ErrorCode, Failure, Join, Joined, Recall, Reply, Request, TokenScope,
+};
+use tokio::sync::mpsc;
+
+use super::operation::{join, read, recall};
+use crate::broker::Broker;
+use crate::engine::{Order, storage_failure};
+use crate::store::{Reader, StoreError, Token};
+use crate::web::Web;
+
+/// Who speaks on a connection.
+#[derive(Debug)]
+pub(crate) enum Caller {
+    /// A process of the same user on this machine.
+    Local,
+    /// A program that presented a token.
+    Remote(Box<Remote>),
+}
+
+/// A program elsewhere.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pub(crate) web: Arc<Web>,
+    pub(crate) token: Token,
+}
+
+/// What becomes of a request once its caller is known.
+pub(super) enum Admitted {
+    /// It is carried out like everybody's.
+    Request(Box<Request>),
+    /// It was answered with regard to the caller.
+    Reply(Box<Reply>),
+}
+
+impl Caller {
+    /// Says whether the token of the caller was revoked.
+    pub(super) fn is_revoked(&self) -> bool {
+        match self {
+            Self::Local => false,
+            Self::Remote(remote) => !remote.web.has_token(&remote.token),
+        }
+    }
+
+    /// Says whether silence means that the caller is gone: programs elsewhere send something now and then.
+    pub(super) fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+
+    /// Lets a request pass, with the caller's name on it, or refuses it.
+    pub(super) async fn admit(&self, broker: &Arc<Broker>, request: Request) -> Result<Admitted, Failure> {
+        let Self::Remote(remote) = self else {
+            return Ok(Admitted::Request(Box::new(request)));
+        };
+        if self.is_revoked() {
+            return Err(revoked());
+        }
+        match (request, remote.token.scope) {
+            (request @ Request::Hello(_), _) => Ok(Admitted::Request(Box::new(request))),
+            (request, TokenScope::Human) => as_human(&remote.token, request),
+            (request, TokenScope::Join | TokenScope::Agent) => as_agent(broker, &remote.token, request).await,
+        }
+    }
+}
+
+/// A human reads and decides; the token's name stands below what it decides.
+fn as_human(token: &Token, mut request: Request) -> Result<Admitted, Failure> {
+    let by = match &mut request {
+        Request::Answer(give) if !give.answer.attachments.is_empty() => {
+            return Err(
+                forbidden("files are attached where the broker runs").with_hint("attach them on the page")
+            );
+        }
+        Request::Answer(give) => Some(&mut give.by),
+        Request::Decline(decline) => Some(&mut decline.by),
+        Request::Cancel(cancel) => Some(&mut cancel.by),
+        Request::Say(say) => Some(&mut say.by),
+        Request::Undo(_)
+        | Request::Inbox(_)
+        | Request::Unseen(_)
+        | Request::Agents(_)
+        | Request::History(_)
+        | Request::Show(_)
+        | Request::Seen(_)
+        | Request::Last(_)
+        | Request::Watch(_) => None,
+        other => return Err(not_for(other.name(), "a human")),
+    };
+    if let Some(by) = by {
+        by.clone_from(&token.name);
+    }
+    Ok(Admitted::Request(Box::new(request)))
+}
+
+/// An agent speaks for itself: others, and their questions, are as good as not there.
+async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Result<Admitted, Failure> {
+    match &request {
+        Request::Join(_) | Request::Recall(_) => {}
+        Request::Bind(bind) => own_agent(broker, token, &bind.agent_id).await?,
+        Request::Ask(ask) => own_agent(broker, token, &ask.agent_id).await?,
+        Request::Collect(collect) => own_agent(broker, token, &collect.agent_id).await?,
+        Request::Attach(attach) => own_cues(broker, token, &[attach.cue_id]).await?,
+        Request::Rest(rest) => own_cues(broker, token, &[rest.cue_id]).await?,
+        // A longer one is refused as it is.
+        Request::Ack(ack) if ack.cue_ids.len() > ACKS_MAX => {}
+        Request::Ack(ack) => own_cues(broker, token, &ack.cue_ids).await?,
+        other => return Err(not_for(other.name(), "an agent")),
+    }
+    let reply = match request {
+        Request::Join(body) => Reply::Joined(join_with(broker, token, body).await?),
+        Request::Recall(body) => recall_own(broker, token, body).await?,
+        Request::Bind(mut bind) => {
+            bind.session = session_of(token, &bind.session);
+            return Ok(Admitted::Request(Box::new(Request::Bind(bind))));
+        }
+        other => return Ok(Admitted::Request(Box::new(other))),
+    };
+    Ok(Admitted::Reply(Box::new(reply)))
+}
+
+/// Registers an agent, which belongs to the token from then on.
+pub(crate) async fn join_with(
+    broker: &Arc<Broker>,
+    token: &Token,
+    mut body: Join,
+) -> Result<Joined, Failure> {
+    if token.scope != TokenScope::Join {
+        return Err(forbidden("this token acts for one agent and cannot join another"));
+    }
+    body.session = body.session.map(|session| session_of(token, &session));
+    let engine = broker.engine();
+    let order = Order {
+        ticket: engine.ticket(),
+        request: RequestId(uuid::Uuid::now_v7()),
+        work: join::check_join(body)?,
+    };
+    let (sender, mut replies) = mpsc::unbounded_channel();
+    let stopping = |error: crate::engine::EngineError| super::operation::stopping(&error);
+    engine.order(order, sender).map_err(stopping)?;
+    let joined = match replies.recv().await.map(|line| *line.reply) {
+        Some(Reply::Joined(joined)) => joined,
+        Some(Reply::Error(failure)) => return Err(failure),
+        Some(other) => {
+            let message = format!("the engine replied {:?}", other.name());
+            return Err(Failure::new(ErrorCode::Internal, message));
+        }
+        None => return Err(stopping(crate::engine::EngineError)),
+    };
+    let (agent, token_id) = (joined.agent_id.clone(), token.token_id.clone());
+    engine
+        .write(move |store, _| store.note_joined_with(&agent, &token_id))
+        .await
+        .map_err(stopping)?
+        .map_err(|error| storage_failure(&error))?;
+    Ok(joined)
+}
+
+/// Sessions of different tokens are different sessions.
+fn session_of(token: &Token, session: &str) -> String {
+    format!("{}:{session}", token.token_id)
+}
+
+async fn recall_own(broker: &Arc<Broker>, token: &Token, body: Recall) -> Result<Reply, Failure> {
+    broker.engine().catch_up().await.ok();
+    let token = token.clone();
+    let found = read(broker, move |reader| {
+        reader.recall_among(&body.hints, body.project_dir.as_deref(), &|agent| {
+            owns(reader, &token, agent)
+        })
+    });
+    Ok(Reply::Recalled(recall::recalled(found.await?)))
+}
+
+async fn own_agent(broker: &Arc<Broker>, token: &Token, agent: &AgentId) -> Result<(), Failure> {
+    let (token, agent) = (token.clone(), agent.clone());
+    if read(broker, move |reader| owns(reader, &token, &agent)).await? {
+        Ok(())
+    } else {
+        Err(no_such_agent())
+    }
+}
+
+async fn own_cues(broker: &Arc<Broker>, token: &Token, cues: &[CueId]) -> Result<(), Failure> {
+    let (token, wanted) = (token.clone(), cues.to_vec());
+    let is_own = read(broker, move |reader| {
+        for cue in wanted {
+            let is_own = match reader.agent_of_cue(cue)? {
+                Some(agent) => owns(reader, &token, &agent)?,
+                None => false,
+            };
+            if !is_own {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    });
+    if is_own.await? {
+        Ok(())
+    } else {
+        Err(Failure::new(
+            ErrorCode::UnknownCue,
+            "this token has no such question",
+        ))
+    }
+}
+
+/// Says whether a token may act for an agent.
+pub(crate) fn owns(reader: &dyn Reader, token: &Token, agent: &AgentId) -> Result<bool, StoreError> {
+    match token.scope {
+        TokenScope::Agent => Ok(token.agent.as_ref() == Some(agent)),
+        TokenScope::Join => Ok(reader.token_of_agent(agent)?.as_deref() == Some(token.token_id.as_str())),
+        TokenScope::Human => Ok(false),
+    }
+}
+
+/// Says that an agent is none of the token's own, in the same words as for one that does not exist.
+pub(crate) fn no_such_agent() -> Failure {
+    Failure::new(ErrorCode::UnknownAgent, "this token has no such agent")
+        .with_hint("join first, or use the token of that agent")
+}
+
+fn not_for(operation: &str, whom: &str) -> Failure {
+    forbidden(&format!("the token of {whom} does not allow `{operation}`"))
+        .with_hint("run it where the broker runs, or use a token of another scope")
+}
+
+fn revoked() -> Failure {
+    forbidden("the token was revoked").with_hint("run `cueme link` again")
+}
+
+fn forbidden(message: &str) -> Failure {
+    Failure::new(ErrorCode::Forbidden, message)
+}

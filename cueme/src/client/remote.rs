@@ -1,0 +1,192 @@
+//! Reaching a broker elsewhere: an HTTP request that becomes a connection which speaks the socket's protocol.
+//!
+//! Plain HTTP goes to the loopback interface alone, because a token is sent with it.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use adapter_core::http::choose_cryptography;
+use protocol_spec::exit::Exit;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use rustls_platform_verifier::ConfigVerifierExt;
+use url::{Host, Url};
+
+use super::link::Target;
+use super::stream::{Connection, Stream};
+use crate::error::CliError;
+
+/// Where a broker upgrades connections, below its address.
+const CONNECT_PATH: &str = "api/v1/connect";
+/// How long connecting, greeting and the broker's first word may take together.
+const CONNECT_WAIT_MAX: Duration = Duration::from_secs(20);
+/// The longest answer of a broker or proxy that is read, in bytes.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// Connects to a broker elsewhere.
+pub(super) fn connect(target: &Target) -> Result<Connection, CliError> {
+    let deadline = Instant::now() + CONNECT_WAIT_MAX;
+    let away = |error: io::Error| {
+        let message = format!("could not reach the broker at {}: {error}", target.url);
+        CliError::no_broker(message)
+            .with_hint("check the address with `cueme link --status`, and that the broker runs")
+    };
+    let mut stream = open(&target.url, deadline).map_err(away)?;
+    stream.write_all(request(target).as_bytes()).map_err(away)?;
+    let (head, first) = read_head(&mut stream, deadline).map_err(away)?;
+    set_patience(&stream, None).map_err(away)?;
+    match status_of(&head) {
+        Some(101) => Ok(Connection { stream, first }),
+        status => Err(refused(target, status)),
+    }
+}
+
+/// Connects once, to see whether the broker takes the token.
+pub(crate) fn check(target: &Target) -> Result<(), CliError> {
+    connect(target).map(drop)
+}
+
+fn open(url: &Url, deadline: Instant) -> io::Result<Stream> {
+    let tcp = dial(url, deadline)?;
+    tcp.set_nodelay(true)?;
+    let left = deadline.saturating_duration_since(Instant::now());
+    tcp.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+    tcp.set_write_timeout(Some(CONNECT_WAIT_MAX))?;
+    if url.scheme() == "http" {
+        return Ok(Stream::Plain(tcp));
+    }
+    let name = match url.host() {
+        Some(Host::Domain(name)) => ServerName::try_from(name.to_owned()).map_err(io::Error::other)?,
+        Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::from(address)),
+        Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::from(address)),
+        None => return Err(ErrorKind::InvalidInput.into()),
+    };
+    choose_cryptography();
+    let config = ClientConfig::with_platform_verifier().map_err(io::Error::other)?;
+    let session = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
+    Ok(Stream::Tls(Box::new(StreamOwned::new(session, tcp))))
+}
+
+fn dial(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(443);
+    let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+    for address in (host, port).to_socket_addrs()? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn set_patience(stream: &Stream, patience: Option<Duration>) -> io::Result<()> {
+    match stream {
+        Stream::Local(_) => Ok(()),
+        Stream::Plain(stream) => stream.set_read_timeout(patience),
+        Stream::Tls(stream) => stream.sock.set_read_timeout(patience),
+    }
+}
+
+fn request(target: &Target) -> String {
+    let host = match target.url.port() {
+        Some(port) => format!("{}:{port}", target.url.host_str().unwrap_or_default()),
+        None => target.url.host_str().unwrap_or_default().to_owned(),
+    };
+    let base = target.url.path().trim_end_matches('/');
+    format!(
+        "GET {base}/{CONNECT_PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: cueme\r\n\
+         Authorization: Bearer {}\r\nUser-Agent: cueme/{}\r\n\r\n",
+        target.token.expose(),
+        protocol_spec::version::PROGRAM
+    )
+}
+
+/// Reads up to the end of the head; returns it and what came behind it.
+fn read_head(stream: &mut Stream, deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let mut head = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let count = match stream {
+            Stream::Local(stream) => stream.read(&mut piece),
+            Stream::Plain(stream) => stream.read(&mut piece),
+            Stream::Tls(stream) => stream.read(&mut piece),
+        }?;
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        head.extend_from_slice(&piece[..count]);
+        if let Some(end) = head.windows(4).position(|window| window == b"\r\n\r\n") {
+            let first = head.split_off(end + 4);
+            return Ok((head, first));
+        }
+        if head.len() > HEAD_BYTES_MAX {
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "the answer is not HTTP of a broker",
+            ));
+        }
+        if Instant::now() >= deadline {
+            return Err(ErrorKind::TimedOut.into());
+        }
+    }
+}
+
+fn status_of(head: &[u8]) -> Option<u16> {
+    let line = head.split(|byte| *byte == b'\r').next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split(' ');
+    words.next().filter(|version| version.starts_with("HTTP/1."))?;
+    words.next()?.parse().ok()
+}
+
+/// Tells refusals that stay (exit 2: a wrong token, no broker there) from a broker that is away for now (exit 69).
+fn refused(target: &Target, status: Option<u16>) -> CliError {
+    let url = &target.url;
+    match status {
+        Some(401) => CliError::usage(format!("the broker at {url} does not know this token")).with_hint(
+            format!("ask the human to run `cueme link {url}` on this machine, or set CUEME_TOKEN anew"),
+        ),
+        Some(403) => CliError::usage(format!(
+            "the broker at {url} refused this machine's token or address"
+        ))
+        .with_hint("the broker's `[web] url` or `[web] hosts` has to name this address"),
+        Some(404 | 426) => CliError::usage(format!(
+            "there is no cueme broker at {url} that takes connections"
+        ))
+        .with_hint(
+            "check the address; a proxy in front has to pass the headers `Connection` and `Upgrade` on",
+        ),
+        Some(429) => CliError::new(
+            Exit::StillOpen,
+            format!("the broker at {url} had too many wrong tokens"),
+        )
+        .with_hint("run the same command again in a minute"),
+        Some(status) => CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))
+            .with_hint("run the same command again in a moment"),
+        None => CliError::no_broker(format!("{url} does not answer like a broker"))
+            .with_hint("check the address with `cueme link --status`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_is_read_from_the_first_line_alone() {
+        assert_eq!(
+            status_of(b"HTTP/1.1 101 Switching Protocols\r\nX: 1\r\n\r\n"),
+            Some(101)
+        );
+        assert_eq!(status_of(b"HTTP/1.0 502 Bad Gateway\r\n\r\n"), Some(502));
+        assert_eq!(status_of(b"SSH-2.0-OpenSSH\r\n\r\n"), None);
+        assert_eq!(status_of(b"\xff\xfe\r\n\r\n"), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! `cueme link`: connects this machine to a broker elsewhere, by a one-time code that its page shows.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use adapter_core::http::client;
+use clap::Args;
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use super::agent::runtime;
+use crate::client::{Link, Side, Target, Token, check_remote, parse_url, target};
+use crate::error::CliError;
+use crate::{environment, output};
+
+/// How long the broker may take to exchange the code.
+const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(30);
+/// The path of a sign-in link.
+const LOGIN_PATH: &str = "/login/";
+
+/// Arguments of `link`.
+#[derive(Debug, Args)]
+pub(crate) struct LinkArgs {
+    /// The broker's address, or the whole sign-in link that its page shows
+    #[arg(value_name = "URL", required_unless_present_any = ["status", "remove"])]
+    url: Option<String>,
+    /// The one-time code; without it, you are asked for it
+    #[arg(long, value_name = "CODE")]
+    code: Option<String>,
+    /// Link your own verbs too: inbox, answer, decline, history and so on
+    #[arg(long)]
+    human: bool,
+    /// What this machine is called in the broker's list of tokens
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Say which broker this machine is linked to, and whether it can be reached
+    #[arg(long, conflicts_with_all = ["url", "code", "human", "name", "remove"])]
+    status: bool,
+    /// Forget the link; this machine's own broker is used again
+    #[arg(long, conflicts_with_all = ["url", "code", "human", "name"])]
+    remove: bool,
+}
+
+/// What the broker gives for a code.
+#[derive(Debug, Deserialize)]
+struct Linked {
+    agent_token: Token,
+    human_token: Option<Token>,
+}
+
+pub(super) fn run(args: &LinkArgs) -> Result<Exit, CliError> {
+    let places = environment::places()?;
+    match &args.url {
+        _ if args.status => status(&places),
+        _ if args.remove => remove(&places),
+        Some(url) => link(&places, url, args),
+        None => Err(CliError::usage("the broker's address is missing")
+            .with_hint("example: cueme link https://inbox.example.org")),
+    }
+}
+
+fn link(places: &Places, written: &str, args: &LinkArgs) -> Result<Exit, CliError> {
+    let (url, code) = split(written)?;
+    let code = match args.code.clone().or(code) {
+        Some(code) => code,
+        None => ask_code(&url)?,
+    };
+    let linked = exchange(&url, code.trim(), args)?;
+    let link = Link {
+        url,
+        agent_token: linked.agent_token,
+        human_token: linked.human_token,
+    };
+    check_remote(&Target {
+        url: link.url.clone(),
+        token: link.agent_token.clone(),
+    })?;
+    let path = link.write(places)?;
+    output::print_line(&format!("linked to {}", link.url))?;
+    let whose = if args.human {
+        "agents' and your own calls"
+    } else {
+        "agents' calls"
+    };
+    output::tell(&format!(
+        "{whose} on this machine go there; the token is in {}",
+        path.display()
+    ));
+    Ok(Exit::Done)
+}
+
+/// Takes a sign-in link apart into the broker's address and the code.
+fn split(written: &str) -> Result<(Url, Option<String>), CliError> {
+    let mut url = parse_url(written)?;
+    let Some((base, code)) = url.path().split_once(LOGIN_PATH) else {
+        return Ok((url, None));
+    };
+    let (base, code) = (format!("{base}/"), code.to_owned());
+    url.set_path(&base);
+    Ok((url, Some(code).filter(|code| !code.is_empty())))
+}
+
+fn ask_code(url: &Url) -> Result<String, CliError> {
+    if !io::stdin().is_terminal() {
+        return Err(CliError::usage("the one-time code is missing").with_hint(format!(
+            "paste the link of the page's device settings: cueme link '{url}login/…'"
+        )));
+    }
+    output::tell("on the page, open Settings, Devices, Add a device; paste the link or the code here:");
+    let mut line = String::new();
+    io::stdin()
+        .read_line(&mut line)
+        .map_err(|error| CliError::new(Exit::Io, format!("could not read the code: {error}")))?;
+    let code = line.trim();
+    Ok(code
+        .rsplit_once(LOGIN_PATH)
+        .map_or(code, |(_, code)| code)
+        .to_owned())
+}
+
+fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> {
+    if Token::parse(code).is_none() || code.contains('/') {
+        return Err(CliError::usage("this is not a one-time code")
+            .with_hint("on the page, open Settings, Devices, Add a device"));
+    }
+    let address = format!("{}{LOGIN_PATH}{code}", url.as_str().trim_end_matches('/'));
+    let name = args.name.clone().unwrap_or_else(environment::machine);
+    let body = json!({"name": name, "human": args.human});
+    let away = |error: &dyn std::fmt::Display| {
+        CliError::no_broker(format!("could not reach the broker at {url}: {error}"))
+            .with_hint("check the address, and that the broker runs")
+    };
+    runtime()?.block_on(async {
+        let client = client().timeout(EXCHANGE_WAIT_MAX).build();
+        let client = client.map_err(|error| away(&error.without_url()))?;
+        let sent = client.post(&address).json(&body).send().await;
+        // The address holds the code.
+        let answer = sent.map_err(|error| away(&error.without_url()))?;
+        match answer.status().as_u16() {
+            201 => answer.json().await.map_err(|error| away(&error.without_url())),
+            401 => Err(CliError::usage("the code was used or is too old")
+                .with_hint("on the page, open Settings, Devices, Add a device, for a new one")),
+            status => Err(
+                CliError::usage(format!("the broker at {url} refused with HTTP {status}"))
+                    .with_hint("its `[web] url` or `[web] hosts` has to name this address"),
+            ),
+        }
+    })
+}
+
+fn status(places: &Places) -> Result<Exit, CliError> {
+    let Some(target) = target(places, Side::Agent)? else {
+        output::print_line("not linked: calls go to this machine's own broker")?;
+        return Ok(Exit::NotFound);
+    };
+    check_remote(&target)?;
+    let is_for_human = matches!(crate::client::target(places, Side::Human), Ok(Some(_)));
+    let whose = if is_for_human {
+        "agents and human"
+    } else {
+        "agents"
+    };
+    output::print_line(&format!("linked to {} ({whose}); it answers", target.url))?;
+    Ok(Exit::Done)
+}
+
+fn remove(places: &Places) -> Result<Exit, CliError> {
+    if !Link::remove(places)? {
+        output::print_line("not linked")?;
+        return Ok(Exit::NotFound);
+    }
+    output::print_line("the link is removed; revoke this machine's token on the broker's page")?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_link_is_an_address_and_a_code() {
+        let (url, code) = split("https://inbox.example/login/abc").unwrap();
+        assert_eq!(
+            (url.as_str(), code.as_deref()),
+            ("https://inbox.example/", Some("abc"))
+        );
+        let (url, code) = split("https://host.example/inbox/login/abc").unwrap();
+        assert_eq!(
+            (url.as_str(), code.as_deref()),
+            ("https://host.example/inbox/", Some("abc"))
+        );
+        let (url, code) = split("http://127.0.0.1:7070").unwrap();
+        assert_eq!((url.as_str(), code), ("http://127.0.0.1:7070/", None));
+        assert!(split("http://inbox.example/login/abc").is_err());
+    }
+}
