@@ -23,7 +23,7 @@ struct Page {
 }
 
 /// The pages, in the order in which a newcomer reads them.
-const PAGES: [Page; 6] = [
+const PAGES: [Page; 7] = [
     Page {
         topic: "getting-started",
         about: "install, connect, ask and answer once",
@@ -48,6 +48,11 @@ const PAGES: [Page; 6] = [
         topic: "configuration",
         about: "every key and variable",
         text: include_str!("../../docs/configuration.md"),
+    },
+    Page {
+        topic: "team-and-remote",
+        about: "agents and people on other machines: link, tokens, containers, proxies",
+        text: include_str!("../../docs/team-and-remote.md"),
     },
     Page {
         topic: "operating",
