@@ -25,7 +25,7 @@ pub(crate) use cloud::{
 pub(crate) use hap::{CueArgs, HapVerb, JoinArgs, PauseArgs, RecallArgs};
 pub(crate) use human::{
     AgentsArgs, AnswerArgs, CancelArgs, DeclineArgs, HistoryArgs, InboxArgs, LastArgs, SayArgs, Scope,
-    ShowArgs, TokenArgs, UiArgs, UndoArgs,
+    ShowArgs, TokenArgs, TokenVerb, UiArgs, UndoArgs,
 };
 pub(crate) use operation::{
     BackupArgs, BrokerArgs, BrokerVerb, CompletionsArgs, DemoArgs, DoctorArgs, PurgeArgs, RestoreArgs,
@@ -64,9 +64,9 @@ pub(crate) enum Verb {
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
     Ui(UiArgs),
-    /// Make a key for a program that speaks over HTTP
+    /// Make, list and revoke keys for programs elsewhere
     #[command(
-        after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human"
+        after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human\n  cueme token list\n  cueme token revoke ci"
     )]
     Token(TokenArgs),
     /// Use a broker on another machine, by a code that its page shows
@@ -206,7 +206,7 @@ Commands:
   init         Connect  Connect a runtime: rules, permissions, hooks and MCP
   protocol              Print the protocol that agents follow
   mcp                   Serve an agent's four verbs as MCP tools over stdio
-  token                 Make a key for a program that speaks over HTTP
+  token                 Make, list and revoke keys for programs elsewhere
   link                  Use a broker on another machine
   demo         Operate  See the whole loop in a minute, without your own data
   docs                  Print the documentation, offline

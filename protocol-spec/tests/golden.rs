@@ -201,6 +201,10 @@ fn requests() -> Vec<Request> {
             agent: Some("bako-nefi".into()),
             name: Some("ci".into()),
         }),
+        Request::Tokens(Nothing {}),
+        Request::RevokeToken(RevokeToken {
+            token: "0a1b2c".into(),
+        }),
         Request::RunReport(Box::new(RunReport {
             run: run(),
             events: vec![RunEvent {
@@ -408,6 +412,18 @@ fn replies() -> Vec<Reply> {
             token_id: "0a1b2c".into(),
             token: "t0ken".into(),
             url: "http://127.0.0.1:7000/api/v1".into(),
+        }),
+        Reply::Tokens(TokenList {
+            tokens: vec![TokenView {
+                token_id: "0a1b2c".into(),
+                scope: TokenScope::Agent,
+                agent_id: Some(agent()),
+                name: Some("ci".into()),
+                created_at: time(0),
+            }],
+        }),
+        Reply::TokenRevoked(TokenRevoked {
+            token_id: "0a1b2c".into(),
         }),
         Reply::Amended(Amended { agent_id: agent() }),
         Reply::Queue(Queue {

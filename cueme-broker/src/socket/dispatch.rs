@@ -57,6 +57,8 @@ pub(super) async fn dispatch(
         Request::Import(body) => import::import(broker, body).await,
         Request::WebLink(body) => link::link(broker, body).await,
         Request::Token(body) => token::token(broker, body).await,
+        Request::Tokens(_) => token::tokens(broker),
+        Request::RevokeToken(body) => token::revoke(broker, &body.token).await,
         // Runs.
         Request::RunReport(body) => broker
             .report_run(*body)

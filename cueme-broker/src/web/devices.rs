@@ -230,9 +230,8 @@ pub(super) async fn revoke_token(
     State(web): State<Shared>,
     At(token_id): At<String>,
 ) -> Result<StatusCode, ApiError> {
-    if !web.keys.revoke_token(&token_id).await? {
+    if !web.revoke_token(&token_id).await? {
         return Err(ApiError::not_found("there is no such token"));
     }
-    web.bell.notice(Notice::devices());
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,7 +10,7 @@ use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::bell::{Bell, beat, pass_on, pass_on_runs};
+use super::bell::{Bell, Notice, beat, pass_on, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
@@ -106,6 +106,18 @@ impl Web {
             token: secret.expose().to_owned(),
             url: format!("{}/api/v1", self.page_url()),
         })
+    }
+
+    /// Lists the tokens of programs, oldest first.
+    pub(crate) fn tokens(&self) -> Vec<Token> {
+        self.keys.tokens()
+    }
+
+    /// Revokes a token; returns whether there was one.
+    pub(crate) async fn revoke_token(&self, token_id: &str) -> Result<bool, Failure> {
+        let is_revoked = self.keys.revoke_token(token_id).await?;
+        self.bell.notice(Notice::devices());
+        Ok(is_revoked)
     }
 
     /// Returns what leads to the page and its API; made when it is first asked for.

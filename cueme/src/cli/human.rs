@@ -96,7 +96,11 @@ pub(crate) struct UiArgs {
 
 /// Arguments of `token`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TokenArgs {
+    /// What to do; without it, a token is made.
+    #[command(subcommand)]
+    pub(crate) verb: Option<TokenVerb>,
     /// What it opens: joining and asking, asking for one agent, or all that a human does
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
@@ -106,6 +110,22 @@ pub(crate) struct TokenArgs {
     /// What it is called in lists
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+}
+
+/// What else can be done about tokens.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TokenVerb {
+    /// List the tokens, oldest first
+    List {
+        /// Print a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token; a call that waits with it ends
+    Revoke {
+        /// Its id, the beginning of it, or its name
+        token: String,
+    },
 }
 
 /// What a token opens.

@@ -1,14 +1,23 @@
-//! `cueme token`: makes a key for a program that speaks to the broker over HTTP.
+//! `cueme token`: makes, lists and revokes keys for programs that speak to the broker over HTTP.
 
 use protocol_spec::exit::Exit;
-use protocol_spec::message::{MintToken, Request, TokenScope};
+use protocol_spec::message::{MintToken, Nothing, Request, RevokeToken, TokenScope, TokenView};
 
-use crate::cli::{Scope, TokenArgs};
+use crate::cli::{Scope, TokenArgs, TokenVerb};
 use crate::client::{call, expect_reply};
+use crate::display::{ago, now, pad, visible_line};
 use crate::error::CliError;
 use crate::{environment, output};
 
 pub(super) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
+    match &args.verb {
+        None => make(args),
+        Some(TokenVerb::List { json }) => list(*json),
+        Some(TokenVerb::Revoke { token }) => revoke(token),
+    }
+}
+
+fn make(args: &TokenArgs) -> Result<Exit, CliError> {
     let scope = match (args.scope, &args.agent) {
         (Some(Scope::Join) | None, None) => TokenScope::Join,
         (Some(Scope::Human), None) => TokenScope::Human,
@@ -30,8 +39,48 @@ pub(super) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     // Alone on stdout, so that a script can take it; it is shown this once.
     output::print_line(&made.token)?;
     output::tell(&format!(
-        "send it as `Authorization: Bearer …` to {}; the page's API revokes it as {}",
+        "send it as `Authorization: Bearer …` to {}, or set CUEME_URL and CUEME_TOKEN; revoke it with `cueme token revoke {}`",
         made.url, made.token_id
     ));
+    Ok(Exit::Done)
+}
+
+fn list(json: bool) -> Result<Exit, CliError> {
+    let places = environment::places()?;
+    let tokens = expect_reply!(call(&places, &Request::Tokens(Nothing {}))?, Tokens)?.tokens;
+    if json {
+        output::print_json(&tokens)?;
+    } else if tokens.is_empty() {
+        output::print_line("there are no tokens; `cueme token` makes one")?;
+    }
+    for token in tokens.iter().filter(|_| !json) {
+        output::print_line(&line(token))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn line(token: &TokenView) -> String {
+    let scope = match token.scope {
+        TokenScope::Join => "join".to_owned(),
+        TokenScope::Human => "human".to_owned(),
+        TokenScope::Agent => match &token.agent_id {
+            Some(agent) => format!("agent {agent}"),
+            None => "agent".to_owned(),
+        },
+    };
+    let name = token.name.as_deref().map(visible_line).unwrap_or_default();
+    let made = ago(now(), token.created_at);
+    format!("{}  {}  made {made}  {name}", token.token_id, pad(&scope, 16))
+        .trim_end()
+        .to_owned()
+}
+
+fn revoke(token: &str) -> Result<Exit, CliError> {
+    let wanted = RevokeToken {
+        token: token.to_owned(),
+    };
+    let reply = call(&environment::places()?, &Request::RevokeToken(wanted))?;
+    let revoked = expect_reply!(reply, TokenRevoked)?;
+    output::print_line(&format!("revoked {}", revoked.token_id))?;
     Ok(Exit::Done)
 }

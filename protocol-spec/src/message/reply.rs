@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::import::Imported;
 use super::line::operations;
+use super::request::TokenScope;
 use super::run::{BootstrapMade, RunNoted, RunView, RunWoken};
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
@@ -68,6 +69,10 @@ operations! {
         WebLink(WebLinked) = "web_link",
         /// A token, shown this once.
         Token(TokenMade) = "token",
+        /// The tokens there are, oldest first.
+        Tokens(TokenList) = "tokens",
+        /// A token opens nothing any more.
+        TokenRevoked(TokenRevoked) = "token_revoked",
         /// An agent is named, pinned, archived or instructed as wished.
         Amended(Amended) = "amended",
         /// The messages that wait for an agent.
@@ -380,6 +385,37 @@ pub struct TokenMade {
     pub token: String,
     /// Where the API is.
     pub url: String,
+}
+
+/// The tokens there are, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenList {
+    /// Without what they are presented as, which nobody can read again.
+    pub tokens: Vec<TokenView>,
+}
+
+/// One token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenView {
+    /// Its name for revoking it.
+    pub token_id: String,
+    /// What it opens.
+    pub scope: TokenScope,
+    /// The agent it is for, when it is for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// What a human calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A token opens nothing any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRevoked {
+    /// The token.
+    pub token_id: String,
 }
 
 /// An agent is as wished.

@@ -77,6 +77,10 @@ operations! {
         WebLink(WebLink) = "web_link",
         /// Makes a token for programs that speak over HTTP.
         Token(MintToken) = "token",
+        /// Lists the tokens.
+        Tokens(Nothing) = "tokens",
+        /// Revokes a token.
+        RevokeToken(RevokeToken) = "revoke_token",
         /// Tells how a run stands that an adapter drives.
         RunReport(Box<RunReport>) = "run_report",
         /// Is told when to look at a run again, or to stop it. The connection serves nothing else from here on.
@@ -365,6 +369,13 @@ pub struct MintToken {
     /// What it is called in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+}
+
+/// Revokes a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevokeToken {
+    /// Its id, a unique prefix of it, or its name when only one token has that name.
+    pub token: String,
 }
 
 /// What a token opens.

@@ -227,18 +227,13 @@ fn a_revoked_token_is_out_at_once_even_while_it_waits() {
     let agent = machine.join();
     let mut asking = machine.start_cue(&agent, "Secret?", None);
     let cue = broker.wait_for("Secret?", 1);
-    let server = page_of(&broker);
-    let cookie = server.sign_in(broker.ok(&["ui", "--print-url"]).trim());
-    let tokens = server.get("/api/v1/tokens", Some(&cookie)).json();
-    let token = tokens["tokens"][0]["token_id"].as_str().unwrap().to_owned();
-    let origin = server.origin();
-    let revoked = server.send(
-        "DELETE",
-        &format!("/api/v1/tokens/{token}"),
-        &[("cookie", &cookie), ("origin", &origin)],
-        b"",
-    );
-    assert_eq!(revoked.status, 204);
+    let tokens = broker.json(&["token", "list", "--json"]);
+    let token = tokens[0]["token_id"].as_str().unwrap();
+    assert!(broker.ok(&["token", "list"]).contains(token));
+    broker
+        .run(&["token", "revoke", "nobody"])
+        .refused(1, &["cueme token list"]);
+    broker.ok(&["token", "revoke", &token[..8]]);
     broker.ok(&["answer", &cue, "for nobody"]);
     let ended = asking.finish();
     ended.refused(2, &["does not know this token"]);

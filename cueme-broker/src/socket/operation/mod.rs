@@ -93,7 +93,7 @@ pub(in crate::socket) async fn find_agent(broker: &Arc<Broker>, prefix: &str) ->
     )
 }
 
-fn unique<T: Clone>(
+pub(super) fn unique<T: Clone>(
     found: &[T],
     prefix: &str,
     code: ErrorCode,
