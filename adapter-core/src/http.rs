@@ -1,5 +1,6 @@
 //! Clients of other people's servers.
 
+pub use reqwest::Error;
 use reqwest::{Client, ClientBuilder};
 use rustls::crypto::ring;
 

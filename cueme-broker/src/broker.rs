@@ -1,23 +1,26 @@
 //! What every connection shares: the engine, the reader, the configuration and the way to stop.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol_spec::endpoint::Places;
-use protocol_spec::message::{ErrorCode, Failure, Retire, Status};
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{ErrorCode, Failure, Reply, Retire, Status};
 use protocol_spec::time::Timestamp;
 use protocol_spec::version;
 use semver::Version;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
 
 use crate::callback::SigningKey;
 use crate::chats::ChatReader;
 use crate::config::Config;
-use crate::engine::{EngineError, EngineHandle, storage_failure};
+use crate::engine::{EngineError, EngineHandle, Order, Work, storage_failure};
 use crate::lifecycle::Record;
-use crate::runs::Followers;
+use crate::runs::{Followers, Probes};
 use crate::store::{Reader, StoreError};
 use crate::web::Web;
 use cueme_store_sqlite::SCHEMA;
@@ -54,8 +57,9 @@ pub(crate) struct Broker {
     stop: watch::Sender<Option<StopReason>>,
     /// The page's side, once it is served.
     web: OnceLock<Weak<Web>>,
-    /// Whether agents elsewhere can reach it.
-    public: OnceLock<()>,
+    /// Where agents elsewhere reach it, if they can.
+    public: OnceLock<SocketAddr>,
+    probes: Probes,
     followers: Arc<Followers>,
     signing_key: OnceLock<SigningKey>,
     connections: AtomicUsize,
@@ -90,6 +94,7 @@ impl Broker {
             stop: watch::channel(None).0,
             web: OnceLock::new(),
             public: OnceLock::new(),
+            probes: Probes::default(),
             followers: Arc::default(),
             signing_key: OnceLock::new(),
             connections: AtomicUsize::new(0),
@@ -132,10 +137,37 @@ impl Broker {
         &self.signing_key
     }
 
-    /// Notes that agents elsewhere can reach the broker.
-    pub(crate) fn set_public(&self) {
+    /// Notes where agents elsewhere can reach the broker.
+    pub(crate) fn set_public(&self, address: SocketAddr) {
         // There is one such listener for the life of a broker.
-        let _ = self.public.set(());
+        let _ = self.public.set(address);
+    }
+
+    /// Returns what the broker listens on for agents elsewhere.
+    pub(crate) fn public_address(&self) -> Option<SocketAddr> {
+        self.public.get().copied()
+    }
+
+    /// Returns the probes of addresses.
+    pub(crate) fn probes(&self) -> &Probes {
+        &self.probes
+    }
+
+    /// Hands work to the engine for the broker itself, and waits until it is done.
+    pub(crate) async fn submit(&self, work: Work) -> Result<(), Failure> {
+        let (sender, mut replies) = mpsc::unbounded_channel();
+        let order = Order {
+            ticket: self.engine.ticket(),
+            request: RequestId(Uuid::now_v7()),
+            work,
+        };
+        if self.engine.order(order, sender).is_err() {
+            return Ok(());
+        }
+        match replies.recv().await.map(|line| *line.reply) {
+            Some(Reply::Error(failure)) => Err(failure),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Says whether agents elsewhere can reach the broker.

@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
 use crate::policy;
+use crate::runs::look_after_left_runs;
 use crate::socket::{self, Listener};
 use crate::store::{Storage, StoreError};
 use crate::web::{self, Entrance, Web, WebListener};
@@ -160,6 +161,7 @@ async fn run(
     tokio::spawn(crate::notify::watch(Arc::clone(broker)));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
     tokio::spawn(forget_when_old(Arc::clone(broker)));
+    tokio::spawn(look_after_left_runs(Arc::clone(broker)));
     tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
     say_ready(places, options.is_background);
     let mut terminate =
@@ -218,7 +220,7 @@ async fn serve_public(broker: &Arc<Broker>, page: Option<&Arc<Web>>) -> Option<A
             .inspect_err(|error| tracing::error!(%error, "agents elsewhere cannot be served"))
             .ok()?,
     };
-    broker.set_public();
+    broker.set_public(listener.address());
     tracing::info!(address = %listener.address(), "agents elsewhere are served");
     tokio::spawn(web::accept(listener, Arc::clone(&web), Entrance::Public));
     Some(web)

@@ -169,6 +169,7 @@ mod tests {
             text: "Use SQLite.".into(),
             reminder: None,
             answer: None,
+            ends_run: false,
             decided_at: Timestamp::from_millis(1_790_000_000_000),
             by: None,
             question: "Which database?".into(),

@@ -216,6 +216,8 @@ fn requests() -> Vec<Request> {
         Request::RunFollow(RunFollow {
             run_id: run_id(),
             webhook_secret: Some("0123456789abcdef0123456789abcdef".into()),
+            public_url: Some("https://broker.example".into()),
+            asks: true,
         }),
         Request::Runs(RunQuery {
             kind: Some(RunKind::Cloud),
@@ -225,6 +227,9 @@ fn requests() -> Vec<Request> {
         Request::Bootstrap(MintBootstrap {
             agent_id: agent(),
             run_id: run_id(),
+        }),
+        Request::PublicProbe(PublicProbe {
+            public_url: "https://broker.example".into(),
         }),
     ]
 }
@@ -237,6 +242,7 @@ fn told() -> Told {
         text: "Env: prod\n\ncarefully".into(),
         reminder: Some("(cue again)".into()),
         answer: Some(answer()),
+        ends_run: false,
         decided_at: time(60),
         by: Some("ada".into()),
         question: "Which environment?".into(),
@@ -284,6 +290,7 @@ fn cue_view() -> CueView {
         in_run: false,
         text: Some("SQLite".into()),
         answer: Some(answer()),
+        ends_run: false,
     }
 }
 
@@ -434,6 +441,8 @@ fn replies() -> Vec<Reply> {
         Reply::RunWoken(RunWoken {
             run_id: run_id(),
             stop: true,
+            lead: Lead::Another,
+            ended: true,
         }),
         Reply::Run(Box::new(RunView {
             run: run(),
@@ -445,6 +454,11 @@ fn replies() -> Vec<Reply> {
         Reply::Bootstrap(BootstrapMade {
             token: "cmb_once".into(),
             expires_at: time(600),
+        }),
+        Reply::PublicProbe(PublicProbed {
+            listens_on: Some("127.0.0.1:7443".into()),
+            path: "/api/health/4fd3".into(),
+            proof: "91c2".into(),
         }),
         Reply::Error(
             Failure::new(ErrorCode::UnknownAgent, "no agent bako-nefi has joined here")

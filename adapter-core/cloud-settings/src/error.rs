@@ -66,9 +66,9 @@ impl ConfigError {
             ConfigError::ApiKeyMissing => {
                 Some("create a key in Cursor's dashboard and export CURSOR_API_KEY")
             }
-            ConfigError::PublicUrlMissing | ConfigError::PublicUrlInvalid(..) => {
-                Some("set publicUrl to the https address under which Cursor's machines reach this broker")
-            }
+            ConfigError::PublicUrlMissing | ConfigError::PublicUrlInvalid(..) => Some(
+                "set publicUrl to the https address under which Cursor's machines reach this broker, or add --no-webhooks --no-hap",
+            ),
             ConfigError::WebhookSecretMissing | ConfigError::WebhookSecretShort(_) => {
                 Some("export CURSOR_WEBHOOK_SECRET=$(openssl rand -hex 32), or set enableWebhooks to false")
             }

@@ -17,7 +17,7 @@
 //! | `pollIntervalSec` | 10 | time between two looks at the status |
 //! | `timeoutSec` | 0 | longest run, 0 for no limit |
 //! | `graceSec` | 20 | how long a stop may take, and how long late words are waited for |
-//! | `publicUrl` | `CUEME_PUBLIC_URL` | where Cursor's machines reach us |
+//! | `publicUrl` | `CUEME_PUBLIC_URL` | where Cursor's machines reach us; not needed without webhooks and HAP |
 //! | `enableWebhooks` | `true` | have status changes sent to us |
 //! | `verifyRepositoryAccess` | `false` | let `doctor` list repositories, which is strictly limited |
 //! | `api` | `v0` | generation of the API |
@@ -46,7 +46,9 @@ pub use api::{
 pub use error::ConfigError;
 pub use form::{FormValues, build_config};
 pub use names::repository_key;
-pub use resolve::{API_KEY_VARIABLE, PUBLIC_URL_VARIABLE, WEBHOOK_SECRET_CHARS_MIN, WEBHOOK_SECRET_VARIABLE};
+pub use resolve::{
+    API_KEY_VARIABLE, PUBLIC_URL_VARIABLE, Reach, WEBHOOK_SECRET_CHARS_MIN, WEBHOOK_SECRET_VARIABLE,
+};
 pub use secret::{
     EnvBinding, PlainText, PlainValue, REDACTED, Redactor, Secret, SecretError, SecretPlace, SecretRef,
 };

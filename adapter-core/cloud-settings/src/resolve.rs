@@ -25,13 +25,28 @@ const GRACE_SEC_MAX: u64 = 3_600;
 const TIMEOUT_SEC_MAX: u64 = 30 * 24 * 3_600;
 const TEMPLATE_BYTES_MAX: usize = 256 << 10;
 
+/// Whether somebody elsewhere has to reach us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The agent calls back, so a public URL is required.
+    Required,
+    /// Nobody calls back unless webhooks are on.
+    ForWebhooks,
+    /// The run exists already: a public URL is used where there is one.
+    Optional,
+}
+
 impl CloudConfig {
     /// Checks everything and reads the secrets. `var` reads the environment.
     ///
     /// # Errors
     ///
     /// Fails with the first thing that is wrong.
-    pub fn settings(&self, var: &dyn Fn(&str) -> Option<String>) -> Result<CloudSettings, ConfigError> {
+    pub fn settings(
+        &self,
+        reach: Reach,
+        var: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<CloudSettings, ConfigError> {
         self.check_fields()?;
         let repository = self.repository()?;
         let generation = self.api.unwrap_or_default();
@@ -45,7 +60,7 @@ impl CloudConfig {
             timeout: self.timeout()?,
             grace: self.grace()?,
             api_key: self.api_key(var)?,
-            public_url: self.public_url(var)?,
+            public_url: self.reachable_at(reach, var)?,
             webhook_secret: self.webhook_secret(generation, var)?,
             verify_repository_access: self.verify_repository_access.unwrap_or(false),
             base_url: filled(self.base_url.as_deref()).unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
@@ -55,13 +70,13 @@ impl CloudConfig {
     }
 
     /// Returns everything that keeps the configuration from being used, so that one correction can mend it all.
-    pub fn problems(&self, var: &dyn Fn(&str) -> Option<String>) -> Vec<ConfigError> {
+    pub fn problems(&self, reach: Reach, var: &dyn Fn(&str) -> Option<String>) -> Vec<ConfigError> {
         let generation = self.api.unwrap_or_default();
         let access = [
             self.check_fields().err(),
             self.repository().err(),
             self.api_key(var).err(),
-            self.public_url(var).err(),
+            self.reachable_at(reach, var).err(),
             self.webhook_secret(generation, var).err(),
         ];
         let mut problems: Vec<ConfigError> = access.into_iter().flatten().collect();
@@ -117,6 +132,28 @@ impl CloudConfig {
             .ok_or(ConfigError::ApiKeyMissing)
     }
 
+    /// Returns the address under which we can be reached; none if there is none and none is needed.
+    pub fn reachable_at(
+        &self,
+        reach: Reach,
+        var: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, ConfigError> {
+        let is_required = match reach {
+            Reach::Required => true,
+            Reach::ForWebhooks => self.wants_webhooks(self.api.unwrap_or_default()),
+            Reach::Optional => false,
+        };
+        match self.public_url(var) {
+            Ok(url) => Ok(Some(url)),
+            Err(ConfigError::PublicUrlMissing) if !is_required => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn wants_webhooks(&self, generation: ApiGeneration) -> bool {
+        self.enable_webhooks.unwrap_or(true) && generation == ApiGeneration::V0
+    }
+
     /// Returns the address under which we can be reached.
     pub fn public_url(&self, var: &dyn Fn(&str) -> Option<String>) -> Result<String, ConfigError> {
         let url = filled(self.public_url.as_deref()).or_else(|| filled(var(PUBLIC_URL_VARIABLE).as_deref()));
@@ -133,7 +170,7 @@ impl CloudConfig {
         generation: ApiGeneration,
         var: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<Secret>, ConfigError> {
-        if !self.enable_webhooks.unwrap_or(true) || generation == ApiGeneration::V1 {
+        if !self.wants_webhooks(generation) {
             return Ok(None);
         }
         let secret = self

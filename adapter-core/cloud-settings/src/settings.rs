@@ -26,8 +26,8 @@ pub struct CloudSettings {
     pub timeout: Option<Duration>,
     /// How long a stop may take, and how long late words are waited for.
     pub grace: Duration,
-    /// Where Cursor's machines reach us, without a slash at the end.
-    pub public_url: String,
+    /// Where Cursor's machines reach us, without a slash at the end; none if they need not.
+    pub public_url: Option<String>,
     /// Where and with which secret webhooks are sent, if they are.
     pub webhook_secret: Option<Secret>,
     /// Whether to check access to the repository.
@@ -45,7 +45,7 @@ impl CloudSettings {
     pub fn webhook(&self) -> Option<WebhookTarget> {
         let secret = self.webhook_secret.clone()?;
         Some(WebhookTarget {
-            url: format!("{}{WEBHOOK_PATH}", self.public_url),
+            url: format!("{}{WEBHOOK_PATH}", self.public_url.as_ref()?),
             secret,
         })
     }

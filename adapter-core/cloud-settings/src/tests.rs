@@ -22,7 +22,7 @@ fn full() -> Value {
 fn settings(config: &Value) -> Result<CloudSettings, ConfigError> {
     serde_json::from_value::<CloudConfig>(config.clone())
         .unwrap()
-        .settings(&|_| None)
+        .settings(Reach::Required, &|_| None)
 }
 
 fn with(key: &str, value: Value) -> Value {
@@ -60,7 +60,7 @@ fn the_environment_stands_in_for_what_is_not_written() {
         "CUEME_PUBLIC_URL" => Some("https://env.example".to_owned()),
         _ => None,
     };
-    let settings = config.settings(&var).unwrap();
+    let settings = config.settings(Reach::Required, &var).unwrap();
     assert_eq!(
         (settings.api_key.expose(), settings.public_url.as_str()),
         ("from-env", "https://env.example")

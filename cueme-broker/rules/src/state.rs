@@ -459,6 +459,7 @@ impl Cue {
             text: decision.text.to_string(),
             reminder: decision.reminder.as_deref().map(str::to_owned),
             answer: decision.answer.as_deref().cloned(),
+            ends_run: false,
             decided_at: decision.decided_at,
             by: decision.by.clone(),
             question: self.question.to_string(),

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{CueId, RequestId};
-use protocol_spec::message::{CueView, EventKind, Failure, Reply};
+use protocol_spec::id::CueId;
+use protocol_spec::message::{CueView, EventKind, Failure};
 use protocol_spec::outcome::{Kind, Outcome};
 use protocol_spec::payload::{Payload, Shape};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
-use uuid::Uuid;
 
 use super::rule::{Action, Asks, Case, Policy, first_fitting};
 use crate::broker::{Broker, blocking};
 use crate::config::Config;
-use crate::engine::{Order, Work};
+use crate::engine::Work;
 use crate::hours::minute_now;
 use crate::settings::Settings;
 use crate::store::{AgentRow, POLICY_PREFIX, Reader, StoreError};
@@ -92,7 +90,7 @@ async fn try_answer(broker: &Arc<Broker>, cue: CueId, config: Arc<Config>) -> Re
         by: Some(format!("{POLICY_PREFIX} {}", ready.name)),
         hold_ms: ready.hold_ms,
     };
-    submit(broker, work).await
+    broker.submit(work).await
 }
 
 /// Finds what the first fitting rule answers, unless the question is a human's.
@@ -157,23 +155,6 @@ fn fitting<'a>(
 
 fn has_enough(reader: &dyn Reader, found: &CueView, policy: &Policy) -> Result<bool, StoreError> {
     Ok(reader.automatic_in_a_row(&found.agent_id)? >= policy.in_a_row_max)
-}
-
-async fn submit(broker: &Broker, work: Work) -> Result<(), Failure> {
-    let engine = broker.engine();
-    let (sender, mut replies) = mpsc::unbounded_channel();
-    let order = Order {
-        ticket: engine.ticket(),
-        request: RequestId(Uuid::now_v7()),
-        work,
-    };
-    if engine.order(order, sender).is_err() {
-        return Ok(());
-    }
-    match replies.recv().await.map(|line| *line.reply) {
-        Some(Reply::Error(failure)) => Err(failure),
-        Some(_) | None => Ok(()),
-    }
 }
 
 fn case<'a>(cue: &'a CueView, shape: Option<&'a Shape>, agent: &'a AgentRow) -> Case<'a> {

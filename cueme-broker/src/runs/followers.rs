@@ -1,32 +1,50 @@
-//! Who drives which run right now.
+//! Who drives which run right now, who of them leads it, and what a run needs of the broker until it ends.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cloud_settings::Secret;
 use protocol_spec::id::RunId;
-use protocol_spec::message::RunWoken;
+use protocol_spec::message::{Lead, RunFollow, RunWoken};
 use tokio::sync::{broadcast, mpsc};
 
 /// How many wake-ups may wait for one follower; one that is behind looks anyway.
 const WAKES_WAITING_MAX: usize = 16;
 /// How many changes a listener may fall behind; each only says that there was one.
 const CHANGES_KEPT: usize = 64;
+/// Of how many runs that nobody drives any more the webhook secret and the address are remembered.
+const LEFT_RUNS_MAX: usize = 1_024;
 
 /// Everybody who drives a run right now.
 #[derive(Debug)]
 pub(crate) struct Followers {
-    known: Mutex<HashMap<u64, Follower>>,
-    next: AtomicU64,
+    known: Mutex<Known>,
     changes: broadcast::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By the order in which they came: the first of a run that asks leads it.
+    followers: BTreeMap<u64, Follower>,
+    next: u64,
+    /// What webhooks of runs are signed with and where they are sent, until the runs end.
+    callbacks: HashMap<RunId, Callbacks>,
 }
 
 #[derive(Debug)]
 struct Follower {
     run: RunId,
     wake: mpsc::Sender<RunWoken>,
-    secret: Option<Secret>,
+    asks: bool,
+    /// A wish to stop that had no room yet.
+    stop: bool,
+}
+
+/// How a run is reached from outside.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Callbacks {
+    pub(crate) secret: Option<Secret>,
+    pub(crate) public_url: Option<String>,
 }
 
 /// One who drives a run; forgotten when it is dropped.
@@ -34,6 +52,7 @@ struct Follower {
 pub(crate) struct Following {
     followers: Arc<Followers>,
     key: u64,
+    run: RunId,
     pub(crate) wakes: mpsc::Receiver<RunWoken>,
 }
 
@@ -41,7 +60,6 @@ impl Default for Followers {
     fn default() -> Self {
         Self {
             known: Mutex::default(),
-            next: AtomicU64::new(0),
             changes: broadcast::channel(CHANGES_KEPT).0,
         }
     }
@@ -49,38 +67,54 @@ impl Default for Followers {
 
 impl Followers {
     /// Notes somebody who drives a run. The first thing they hear is to look: what came before is not told again.
-    pub(crate) fn follow(self: &Arc<Self>, run: RunId, secret: Option<Secret>) -> Following {
+    pub(crate) fn follow(self: &Arc<Self>, follow: RunFollow) -> Following {
+        let run = follow.run_id;
         let (wake, wakes) = mpsc::channel(WAKES_WAITING_MAX);
-        let key = self.next.fetch_add(1, Ordering::Relaxed);
-        // The channel is empty, so there is room.
-        let _ = wake.try_send(RunWoken {
-            run_id: run,
-            stop: false,
-        });
-        self.lock().insert(key, Follower { run, wake, secret });
+        let mut known = self.lock();
+        let key = known.next;
+        known.next += 1;
+        known.remember(run, follow.webhook_secret.map(Secret::new), follow.public_url);
+        let asks = follow.asks;
+        known.followers.insert(
+            key,
+            Follower {
+                run,
+                wake,
+                asks,
+                stop: false,
+            },
+        );
+        known.wake(run, false, false);
+        drop(known);
         self.announce();
         Following {
             followers: Arc::clone(self),
             key,
+            run,
             wakes,
         }
     }
 
     /// Tells whoever drives a run to look again, or to stop it; returns whether anybody does.
     pub(crate) fn wake(&self, run: RunId, stop: bool) -> bool {
-        let known = self.lock();
-        let mut any = false;
-        for follower in known.values().filter(|follower| follower.run == run) {
-            any = true;
-            // One whose channel is full has been told to look often enough; a wish to stop is repeated by the human.
-            let _ = follower.wake.try_send(RunWoken { run_id: run, stop });
-        }
-        any
+        self.lock().wake(run, stop, false)
+    }
+
+    /// Tells whoever drives a run that it has ended, and forgets how it was reached.
+    pub(crate) fn end(&self, run: RunId) {
+        let mut known = self.lock();
+        known.callbacks.remove(&run);
+        known.wake(run, false, true);
     }
 
     /// Says whether anybody drives a run.
     pub(crate) fn has(&self, run: RunId) -> bool {
-        self.lock().values().any(|follower| follower.run == run)
+        self.lock().of(run).next().is_some()
+    }
+
+    /// Returns how a run is reached, as its last driver said.
+    pub(crate) fn callbacks(&self, run: RunId) -> Callbacks {
+        self.lock().callbacks.get(&run).cloned().unwrap_or_default()
     }
 
     /// Returns everything webhooks may be signed with at the moment, each once.
@@ -88,14 +122,23 @@ impl Followers {
         let mut secrets: Vec<Secret> = Vec::new();
         for secret in self
             .lock()
+            .callbacks
             .values()
-            .filter_map(|follower| follower.secret.as_ref())
+            .filter_map(|callbacks| callbacks.secret.as_ref())
         {
             if !secrets.contains(secret) {
                 secrets.push(secret.clone());
             }
         }
         secrets
+    }
+
+    /// Returns the addresses that agents of runs were sent to.
+    pub(crate) fn public_urls(&self) -> Vec<String> {
+        let known = self.lock();
+        let urls = known.callbacks.values();
+        urls.filter_map(|callbacks| callbacks.public_url.clone())
+            .collect()
     }
 
     /// Hears of every change of any run.
@@ -109,14 +152,70 @@ impl Followers {
         let _ = self.changes.send(());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Follower>> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn of(&self, run: RunId) -> impl Iterator<Item = (&u64, &Follower)> {
+        self.followers
+            .iter()
+            .filter(move |(_, follower)| follower.run == run)
+    }
+
+    fn remember(&mut self, run: RunId, secret: Option<Secret>, public_url: Option<String>) {
+        if secret.is_none() && public_url.is_none() {
+            return;
+        }
+        if self.callbacks.len() >= LEFT_RUNS_MAX {
+            let driven: Vec<RunId> = self.followers.values().map(|follower| follower.run).collect();
+            self.callbacks.retain(|run, _| driven.contains(run));
+        }
+        let known = self.callbacks.entry(run).or_default();
+        known.secret = secret.or(known.secret.take());
+        known.public_url = public_url.or(known.public_url.take());
+    }
+
+    /// Wakes the followers of a run; returns whether there are any.
+    fn wake(&mut self, run: RunId, stop: bool, ended: bool) -> bool {
+        let leader = self
+            .of(run)
+            .find(|(_, follower)| follower.asks)
+            .map(|(key, _)| *key);
+        let mut any = false;
+        for (key, follower) in &mut self.followers {
+            if follower.run != run {
+                continue;
+            }
+            any = true;
+            follower.stop |= stop;
+            let woken = RunWoken {
+                run_id: run,
+                stop: follower.stop,
+                lead: match leader {
+                    None => Lead::Nobody,
+                    Some(leader) if leader == *key => Lead::You,
+                    Some(_) => Lead::Another,
+                },
+                ended,
+            };
+            // One whose channel is full has been told to look often enough; a wish to stop goes with the next wake-up.
+            if follower.wake.try_send(woken).is_ok() {
+                follower.stop = false;
+            }
+        }
+        any
     }
 }
 
 impl Drop for Following {
     fn drop(&mut self) {
-        self.followers.lock().remove(&self.key);
+        let mut known = self.followers.lock();
+        known.followers.remove(&self.key);
+        // The next one leads.
+        known.wake(self.run, false, false);
+        drop(known);
         self.followers.announce();
     }
 }
@@ -126,17 +225,58 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
+    fn asking(run: RunId) -> RunFollow {
+        RunFollow {
+            asks: true,
+            ..RunFollow::of(run)
+        }
+    }
+
     #[tokio::test]
     async fn whoever_drives_a_run_is_told_to_look_and_is_forgotten_when_they_leave() {
         let followers = Arc::new(Followers::default());
         let run = RunId(Uuid::from_u128(1));
         assert!(!followers.wake(run, false), "nobody drives it yet");
-        let mut following = followers.follow(run, Some(Secret::new("s")));
+        let mut following = followers.follow(RunFollow::of(run));
         assert_eq!(following.wakes.recv().await.map(|woken| woken.stop), Some(false));
         assert!(followers.wake(run, true) && followers.has(run));
         assert_eq!(following.wakes.recv().await.map(|woken| woken.stop), Some(true));
-        assert_eq!(followers.secrets().len(), 1);
         drop(following);
-        assert!(!followers.has(run) && followers.secrets().is_empty());
+        assert!(!followers.has(run));
+    }
+
+    #[tokio::test]
+    async fn the_first_that_asks_leads_and_the_next_takes_over_when_it_leaves() {
+        let followers = Arc::new(Followers::default());
+        let run = RunId(Uuid::from_u128(1));
+        let mut viewer = followers.follow(RunFollow::of(run));
+        assert_eq!(viewer.wakes.recv().await.unwrap().lead, Lead::Nobody);
+        let mut first = followers.follow(asking(run));
+        assert_eq!(first.wakes.recv().await.unwrap().lead, Lead::You);
+        assert_eq!(viewer.wakes.recv().await.unwrap().lead, Lead::Another);
+        let mut second = followers.follow(asking(run));
+        assert_eq!(second.wakes.recv().await.unwrap().lead, Lead::Another);
+        drop(first);
+        assert_eq!(second.wakes.recv().await.unwrap().lead, Lead::You);
+        followers.end(run);
+        assert!(second.wakes.recv().await.unwrap().ended);
+    }
+
+    #[test]
+    fn webhooks_and_addresses_are_kept_until_the_run_ends_and_not_only_while_somebody_drives_it() {
+        let followers = Arc::new(Followers::default());
+        let run = RunId(Uuid::from_u128(1));
+        drop(followers.follow(RunFollow {
+            webhook_secret: Some("s".into()),
+            public_url: Some("https://broker.example".into()),
+            ..RunFollow::of(run)
+        }));
+        assert_eq!(followers.secrets().len(), 1);
+        assert_eq!(followers.public_urls(), ["https://broker.example"]);
+        // A driver that knows neither does not make the broker forget them.
+        drop(followers.follow(RunFollow::of(run)));
+        assert_eq!(followers.secrets().len(), 1);
+        followers.end(run);
+        assert!(followers.secrets().is_empty() && followers.public_urls().is_empty());
     }
 }

@@ -1,13 +1,15 @@
 //! Keeps what is reported of runs, and lists it.
 
-use protocol_spec::id::RunId;
+use std::sync::Arc;
+
+use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{
-    ErrorCode, Failure, RUN_EVENTS_PER_REPORT_MAX, RUN_TEXT_BYTES_MAX, Run, RunEvent, RunNoted, RunQuery,
-    RunReport, RunView,
+    ErrorCode, Failure, RUN_EVENTS_PER_REPORT_MAX, RUN_TEXT_BYTES_MAX, Run, RunEvent, RunKind, RunNoted,
+    RunQuery, RunReport, RunView,
 };
 
 use crate::broker::{Broker, blocking};
-use crate::engine::storage_failure;
+use crate::engine::{Work, storage_failure};
 use crate::store::{Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::time::Timestamp;
 
@@ -18,9 +20,14 @@ const RUNS_LISTED: u32 = 50;
 
 impl Broker {
     /// Keeps how a run stands and what happened in it.
-    pub(crate) async fn report_run(&self, report: RunReport) -> Result<RunNoted, Failure> {
+    pub(crate) async fn report_run(self: &Arc<Self>, report: RunReport) -> Result<RunNoted, Failure> {
         check(&report)?;
         let run_id = report.run.run_id;
+        let (kind, agent, has_ended) = (
+            report.run.kind,
+            report.run.agent_id.clone(),
+            report.run.end.is_some(),
+        );
         self.keep(move |store, now| {
             store.keep_run(&report.run, now)?;
             report
@@ -29,8 +36,32 @@ impl Broker {
                 .try_for_each(|event| store.note_run_event(run_id, event))
         })
         .await?;
+        if has_ended {
+            self.followers().end(run_id);
+            if let Some(agent) = agent.filter(|_| kind == RunKind::Cloud) {
+                self.close_questions(agent).await;
+            }
+        }
         self.followers().announce();
         Ok(RunNoted { run_id })
+    }
+
+    /// Closes what the agent of a run in the cloud asked: nobody is left who could hear an answer.
+    async fn close_questions(self: &Arc<Self>, agent: AgentId) {
+        let reading = Arc::clone(self);
+        let open = blocking(move || match reading.reader().has_open_run(&agent)? {
+            true => Ok(Vec::new()),
+            false => reading.reader().answerable(Some(&agent)),
+        });
+        for row in open.await.unwrap_or_default() {
+            let closing = Work::Cancel {
+                cue: row.cue_id,
+                reason: Some("the run is over".to_owned()),
+                by: None,
+            };
+            // A question that was answered at this very moment is closed already.
+            let _ = self.submit(closing).await;
+        }
     }
 
     /// Notes one thing that happened in a run.
@@ -46,14 +77,14 @@ impl Broker {
     }
 
     /// Lists runs, newest first.
-    pub(crate) async fn runs(self: &std::sync::Arc<Self>, query: RunQuery) -> Result<Vec<RunView>, Failure> {
+    pub(crate) async fn runs(self: &Arc<Self>, query: RunQuery) -> Result<Vec<RunView>, Failure> {
         let wanted = RunsWanted {
             kind: query.kind,
             name: query.name,
             agent: None,
             limit: query.limit.unwrap_or(RUNS_LISTED).min(RUNS_LISTED_MAX),
         };
-        let broker = std::sync::Arc::clone(self);
+        let broker = Arc::clone(self);
         let rows = blocking(move || broker.reader().runs(&wanted)).await?;
         Ok(rows.into_iter().map(|row| self.view(row)).collect())
     }

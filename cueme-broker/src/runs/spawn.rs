@@ -4,12 +4,15 @@
 
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol_spec::id::RunId;
 use protocol_spec::message::{ErrorCode, Failure, RUN_TEXT_BYTES_MAX, Run, RunEnd, RunKind, RunReport};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
+use super::takeover::leave_unattended;
 use crate::broker::Broker;
 
 /// Names the run in the environment of what drives it.
@@ -17,6 +20,8 @@ pub(crate) const RUN_VARIABLE: &str = "CUEME_RUN_ID";
 /// How much of what a process says about its failure is kept.
 const COMPLAINT_BYTES_MAX: usize = RUN_TEXT_BYTES_MAX / 2;
 const PIECE_BYTES: usize = 4096;
+/// How long stopping an agent in the cloud may take.
+const STOP_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A run that is to be started.
 #[derive(Debug)]
@@ -82,26 +87,47 @@ async fn attend(broker: Arc<Broker>, run: Run, mut child: Child, input: String) 
             ("", Err(error)) => format!("it could not be waited for: {error}"),
             (complaint, _) => complaint.to_owned(),
         };
-        match row.run.session.clone().filter(|_| row.run.kind == RunKind::Cloud) {
-            Some(session) => leave_unattended(&broker, row.run, &session, &reason).await,
-            None => fail(&broker, run, reason).await,
+        match (row.run.kind, &row.run.session) {
+            (RunKind::Cloud, Some(_)) => leave_unattended(&broker, row.run, &reason).await,
+            (RunKind::Cloud, None) | (RunKind::Local, _) => fail(&broker, run, reason).await,
         }
     }
 }
 
-/// Keeps the run of an agent in the cloud open: the agent works on, although nobody follows it.
-async fn leave_unattended(broker: &Broker, run: Run, session: &str, reason: &str) {
-    let unattended = Run {
-        status: "UNATTENDED".to_owned(),
-        error: Some(format!(
-            "nobody follows it: {reason}; `cueme cloud watch {session}` takes over"
-        )),
+/// Stops the agent of a run that nobody drives, by `cueme cloud stop`.
+pub(crate) async fn stop_in_cloud(broker: &Arc<Broker>, run: Run) -> Result<(), Failure> {
+    let refused = |message: String| Failure::new(ErrorCode::NotFound, message);
+    let Some(session) = run.session.clone().filter(|_| run.kind == RunKind::Cloud) else {
+        return Err(refused("nobody drives this run any more".into()));
+    };
+    let stopping = Command::new(broker.executable())
+        .args(["cloud", "stop", "--json", &session])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .output();
+    let hint = format!("run `cueme cloud stop {session}` where the key is set");
+    let output = match timeout(STOP_TIME_MAX, stopping).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(error)) => return Err(refused(format!("it could not be stopped: {error}")).with_hint(hint)),
+        Err(_) => return Err(refused("it could not be stopped in time".into()).with_hint(hint)),
+    };
+    if !output.status.success() {
+        let complaint = last_words(output.stderr.as_slice()).await;
+        return Err(refused(format!("it could not be stopped: {}", complaint.trim())).with_hint(hint));
+    }
+    let stopped = Run {
+        status: "STOPPED".to_owned(),
+        end: Some(RunEnd::Cancelled),
+        error: None,
         ..run
     };
-    report(broker, unattended).await;
+    report(broker, stopped).await;
+    Ok(())
 }
 
-async fn fail(broker: &Broker, run: Run, reason: String) {
+async fn fail(broker: &Arc<Broker>, run: Run, reason: String) {
     let failed = Run {
         status: "FAILED".to_owned(),
         end: Some(RunEnd::Failed),
@@ -111,7 +137,7 @@ async fn fail(broker: &Broker, run: Run, reason: String) {
     report(broker, failed).await;
 }
 
-async fn report(broker: &Broker, run: Run) {
+async fn report(broker: &Arc<Broker>, run: Run) {
     let report = RunReport {
         run,
         events: Vec::new(),
@@ -122,7 +148,7 @@ async fn report(broker: &Broker, run: Run) {
 }
 
 /// Returns the end of what a process says.
-async fn last_words(mut stderr: impl AsyncReadExt + Unpin) -> String {
+pub(super) async fn last_words(mut stderr: impl AsyncReadExt + Unpin) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let mut piece = [0; PIECE_BYTES];
     while let Ok(count @ 1..) = stderr.read(&mut piece).await {

@@ -70,6 +70,9 @@ pub(super) async fn dispatch(
             .mint_bootstrap(body)
             .await
             .map(|made| Next::Reply(Reply::Bootstrap(made))),
+        Request::PublicProbe(body) => broker
+            .probe_public(body)
+            .map(|probed| Next::Reply(Reply::PublicProbe(probed))),
     };
     let handed_in = match next {
         Ok(Next::Reply(reply)) => return connection.send(id, &reply).await,

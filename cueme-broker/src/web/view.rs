@@ -364,6 +364,9 @@ fn state_of(
     .flatten()
     .max()
     .unwrap_or(When(agent.seen_at));
+    if let Some(ended_at) = agent.ended_at.filter(|ended_at| *ended_at >= sign.0) {
+        return (AgentState::Quiet, ended_at.into());
+    }
     if now.millis_since(sign.0) < WORKING_MS {
         (AgentState::Working, sign)
     } else {

@@ -24,7 +24,8 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
     (SELECT count(*) FROM cues c INDEXED BY cues_open
          WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.outcome = 0)
     + (SELECT count(*) FROM cues c INDEXED BY cues_automatic
-         WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.automatic = 1)
+         WHERE c.agent_id = a.agent_id AND c.seq > a.read_seq AND c.automatic = 1),
+    (SELECT CASE WHEN count(*) = count(r.ended_at) THEN max(r.ended_at) END FROM runs r WHERE r.agent_id = a.agent_id)
     FROM agents a";
 
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1),
@@ -190,5 +191,6 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, Fault> {
         standing: row.get(9)?,
         queued: row.get(10)?,
         unread: row.get(11)?,
+        ended_at: row.get::<_, Option<i64>>(12)?.map(Timestamp::from_millis),
     })
 }

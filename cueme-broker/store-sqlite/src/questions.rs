@@ -387,6 +387,7 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, Fault> {
         in_run: row.get(23)?,
         text: decision.text,
         answer: decision.answer,
+        ends_run: false,
     })
 }
 

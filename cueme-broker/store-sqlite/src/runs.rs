@@ -128,6 +128,31 @@ impl RunReads for SqliteReader {
         })
     }
 
+    fn open_cloud_runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} WHERE ending IS NULL AND kind = ?1 AND session IS NOT NULL ORDER BY seq DESC LIMIT ?2"
+            ))?;
+            let mut rows = statement.query(params![
+                RunKind::Cloud.number(),
+                i64::try_from(limit).unwrap_or(i64::MAX)
+            ])?;
+            let mut runs = Vec::new();
+            while let Some(row) = rows.next()? {
+                runs.push(run_row(row)?.run);
+            }
+            Ok(runs)
+        })
+    }
+
+    fn has_open_run(&self, agent: &AgentId) -> Result<bool, StoreError> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT 1 FROM runs WHERE agent_id = ?1 AND ending IS NULL")?;
+            Ok(statement.exists(params![agent.as_str()])?)
+        })
+    }
+
     fn one_run(&self, run: RunId) -> Result<Option<RunRow>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} WHERE run_id = ?1"))?;

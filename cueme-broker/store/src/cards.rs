@@ -34,6 +34,8 @@ pub struct AgentRow {
     pub queued: u32,
     /// Questions nobody has looked at, and automatic answers nobody has.
     pub unread: u32,
+    /// When the last of its runs ended, if none goes on.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A question in short.

@@ -55,6 +55,12 @@ pub trait RunReads {
     /// Lists runs, newest first.
     fn runs(&self, wanted: &RunsWanted) -> Result<Vec<RunRow>, StoreError>;
 
+    /// Returns the runs in the cloud that have not ended and whose agent is known, newest first.
+    fn open_cloud_runs(&self, limit: usize) -> Result<Vec<Run>, StoreError>;
+
+    /// Says whether an agent works in a run that has not ended.
+    fn has_open_run(&self, agent: &AgentId) -> Result<bool, StoreError>;
+
     /// Returns one run.
     fn one_run(&self, run: RunId) -> Result<Option<RunRow>, StoreError>;
 

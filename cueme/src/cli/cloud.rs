@@ -139,6 +139,9 @@ pub(crate) struct CloudFollowUpArgs {
     /// What to say, or `-` to read it from stdin
     #[arg(value_name = "PROMPT", required = true)]
     pub(crate) prompt: Vec<String>,
+    /// Start another agent if this one works on another repository
+    #[arg(long)]
+    pub(crate) new_agent: bool,
     #[command(flatten)]
     pub(crate) fields: CloudFields,
     #[command(flatten)]
@@ -188,6 +191,9 @@ pub(crate) struct CloudWatchArgs {
     pub(crate) fields: CloudFields,
     #[command(flatten)]
     pub(crate) driving: CloudDriving,
+    /// Leave when stdin is closed
+    #[arg(long, hide = true)]
+    pub(crate) while_stdin_open: bool,
 }
 
 /// Arguments of `cloud doctor`.
@@ -195,6 +201,9 @@ pub(crate) struct CloudWatchArgs {
 pub(crate) struct CloudDoctorArgs {
     #[command(flatten)]
     pub(crate) fields: CloudFields,
+    /// Check for runs that are launched with --no-hap
+    #[arg(long)]
+    pub(crate) no_hap: bool,
     /// Print JSON objects, one a line
     #[arg(long)]
     pub(crate) json: bool,

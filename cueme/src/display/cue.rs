@@ -258,6 +258,7 @@ pub(crate) mod tests {
             in_run: false,
             text: None,
             answer: None,
+            ends_run: false,
         }
     }
 

@@ -43,13 +43,14 @@ impl Told {
 
     /// Makes it fit into a line.
     ///
-    /// The answer as data gives way first, because the text says it too. Of a text that is still too long the beginning
+    /// The answer as data gives way first, because the text says it too; whether it ends the run is kept. Of a text that is still too long the beginning
     /// is kept, and what was left out is counted at its end.
     pub fn fit(&mut self) {
         let texts = [Some(&self.text), self.reminder.as_ref(), self.by.as_ref()];
         if is_surely_short(texts, self.answer.as_ref()) || is_short(self) {
             return;
         }
+        self.ends_run = self.ends_run();
         self.answer = None;
         for short in [&mut self.reminder, &mut self.by].into_iter().flatten() {
             cut(short, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
@@ -70,6 +71,7 @@ impl CueView {
         if payload <= SKELETON_BYTES_MAX && is_surely_short(texts, self.answer.as_ref()) || is_short(self) {
             return;
         }
+        self.ends_run = self.ends_run();
         self.answer = None;
         if let Some(by) = &mut self.by {
             cut(by, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
@@ -143,6 +145,7 @@ mod tests {
             text,
             reminder: Some("ask again".to_owned()),
             answer,
+            ends_run: false,
             decided_at: Timestamp::from_millis(0),
             by: Some("page".to_owned()),
             question: "?".to_owned(),
@@ -180,6 +183,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_does_not_fit_still_ends_the_run() {
+        let text = "y".repeat(40 << 20);
+        let answer = Answer {
+            ends_run: true,
+            ..saying(&text).unwrap()
+        };
+        let mut long = told(text, Some(answer));
+        long.fit();
+        assert!(long.answer.is_none() && long.ends_run());
+        assert!(fits(long));
+    }
+
+    #[test]
     fn the_longest_question_is_shown_with_the_longest_answer_as_far_as_both_fit() {
         let long = "\"".repeat(PROMPT_BYTES_MAX);
         let view = serde_json::json!({
@@ -193,10 +209,14 @@ mod tests {
         view.payload = serde_json::value::RawValue::from_string(format!("\"{}\"", "x".repeat(1 << 20))).ok();
         view.prompt = long.clone();
         view.text = Some(long.clone());
-        view.answer = saying(&long);
+        view.answer = saying(&long).map(|answer| Answer {
+            ends_run: true,
+            ..answer
+        });
         view.by = Some(long);
         view.fit();
         let text = view.text.as_deref().unwrap();
+        assert!(view.answer.is_none() && view.ends_run());
         assert!(view.prompt.contains("left out here") && text.contains("left out here"));
         let shown = Reply::Cue(Box::new(view));
         assert!(encode_reply(crate::id::RequestId(uuid::Uuid::nil()), &shown).is_ok());

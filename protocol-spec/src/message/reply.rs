@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::import::Imported;
 use super::line::operations;
 use super::request::TokenScope;
-use super::run::{BootstrapMade, RunNoted, RunView, RunWoken};
+use super::run::{BootstrapMade, PublicProbed, RunNoted, RunView, RunWoken};
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
 use crate::exit::Exit;
@@ -85,6 +85,8 @@ operations! {
         Run(Box<RunView>) = "run",
         /// A one-time token, shown this once.
         Bootstrap(BootstrapMade) = "bootstrap",
+        /// What agents elsewhere reach.
+        PublicProbe(PublicProbed) = "public_probe",
         /// The request failed.
         Error(Failure) = "error",
     }
@@ -159,6 +161,9 @@ pub struct Told {
     /// The answer as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// Whether an answer that is left out here, because it does not fit, ends the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_run: bool,
     /// When it was decided.
     pub decided_at: Timestamp,
     /// Who decided it.
@@ -169,6 +174,13 @@ pub struct Told {
     /// When the same text was handed over before, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_of: Option<Timestamp>,
+}
+
+impl Told {
+    /// Says whether the human ends the run with this answer.
+    pub fn ends_run(&self) -> bool {
+        self.ends_run || self.answer.as_ref().is_some_and(|answer| answer.ends_run)
+    }
 }
 
 /// Outcomes of earlier questions.

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::import::Import;
 use super::line::operations;
-use super::run::{MintBootstrap, RunFollow, RunQuery, RunReport};
+use super::run::{MintBootstrap, PublicProbe, RunFollow, RunQuery, RunReport};
 use crate::answer::Answer;
 use crate::id::{AgentId, CueId, RuntimeTag};
 use crate::outcome::{Kind, Origin};
@@ -89,6 +89,8 @@ operations! {
         Runs(RunQuery) = "runs",
         /// Makes a one-time token for an agent in the cloud.
         Bootstrap(MintBootstrap) = "bootstrap",
+        /// Asks whether agents elsewhere reach the broker.
+        PublicProbe(PublicProbe) = "public_probe",
     }
 }
 

@@ -103,9 +103,27 @@ pub struct RunReport {
 pub struct RunFollow {
     /// The run.
     pub run_id: RunId,
-    /// What its webhooks are signed with. Kept in memory, for as long as somebody follows the run.
+    /// What its webhooks are signed with. Kept in memory until the run ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_secret: Option<String>,
+    /// The address that its agent and its webhooks are sent to. Its host is served until the run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
+    /// Whether this driver asks the human and passes on the answer. The first such driver of a run leads it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
+}
+
+impl RunFollow {
+    /// Follows a run without a part in its questions and webhooks.
+    pub const fn of(run_id: RunId) -> Self {
+        Self {
+            run_id,
+            webhook_secret: None,
+            public_url: None,
+            asks: false,
+        }
+    }
 }
 
 impl std::fmt::Debug for RunFollow {
@@ -169,6 +187,50 @@ pub struct RunWoken {
     /// Whether a human wants it stopped.
     #[serde(default)]
     pub stop: bool,
+    /// Who asks the human and passes on the answer.
+    #[serde(default)]
+    pub lead: Lead,
+    /// Whether the run has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
+}
+
+/// Who leads a run, as one of its followers is told. Several may follow; one alone speaks with the human.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lead {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// The follower that is told.
+    You,
+    /// Another follower.
+    Another,
+}
+
+/// Asks whether agents elsewhere reach the broker at an address, and lets the address be tried for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicProbe {
+    /// The address.
+    pub public_url: String,
+}
+
+/// What to expect at the address.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicProbed {
+    /// What the broker listens on for agents elsewhere; nothing if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listens_on: Option<String>,
+    /// The path to fetch below the address.
+    pub path: String,
+    /// What this broker, and nobody else, answers there.
+    pub proof: String,
+}
+
+impl std::fmt::Debug for PublicProbed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "PublicProbed({:?})", self.listens_on)
+    }
 }
 
 /// A one-time token, shown this once.

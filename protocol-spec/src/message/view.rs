@@ -93,9 +93,17 @@ pub struct CueView {
     /// The answer as data, secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// Whether an answer that is left out here, because it does not fit, ends the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_run: bool,
 }
 
 impl CueView {
+    /// Says whether the human ended the run with the answer.
+    pub fn ends_run(&self) -> bool {
+        self.ends_run || self.answer.as_ref().is_some_and(|answer| answer.ends_run)
+    }
+
     /// Says whether a human may still answer.
     pub const fn is_answerable(&self) -> bool {
         self.outcome.is_answerable() && !self.damaged

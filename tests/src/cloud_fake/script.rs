@@ -142,6 +142,13 @@ pub enum Reply {
     Drop,
     /// An answer that is not what was promised.
     Garbage,
+    /// This body with this status.
+    Body {
+        /// The status.
+        status: u16,
+        /// The body.
+        body: Value,
+    },
 }
 
 impl Reply {

@@ -177,6 +177,10 @@ fn failing_response(reply: &Reply, body: &Bytes) -> Response {
             let message = format!("invalid request: {}", String::from_utf8_lossy(body));
             error(*status, "validation_error", &message)
         }
+        Reply::Body { status, body } => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            (status, axum::Json(body.clone())).into_response()
+        }
         Reply::Garbage => "<html>not the API</html>".into_response(),
         Reply::Drop => broken_response(),
     }

@@ -17,7 +17,7 @@ const WEBHOOK_SECRET_CHARS_MIN: usize = 32;
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
-        .route("/v0/agents", post(launch))
+        .route("/v0/agents", get(list).post(launch))
         .route("/v0/agents/{id}", get(agent).delete(delete))
         .route("/v0/agents/{id}/conversation", get(conversation))
         .route("/v0/agents/{id}/followup", post(follow_up))
@@ -66,6 +66,12 @@ async fn launch(Extract(shared): Extract<Shared>, Json(body): Json<Value>) -> Re
     let mut answer = describe(&shared, &id);
     answer["status"] = json!("CREATING");
     (StatusCode::CREATED, Json(answer)).into_response()
+}
+
+async fn list(Extract(shared): Extract<Shared>) -> Json<Value> {
+    let ids: Vec<String> = shared.lock().agents.keys().rev().cloned().collect();
+    let agents: Vec<Value> = ids.iter().map(|id| describe(&shared, id)).collect();
+    Json(json!({ "agents": agents }))
 }
 
 async fn agent(Extract(shared): Extract<Shared>, Path(id): Path<String>) -> Response {

@@ -1,6 +1,6 @@
 //! The environment checks of the cloud adapter.
 
-use adapter_core::cursor::cloud::{Check, CloudConfig, Level, diagnose, worst};
+use adapter_core::cursor::cloud::{Check, CloudConfig, Level, LimitFile, Reach, diagnose, worst};
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Reply, Script};
 use serde_json::{Value, json};
 
@@ -17,7 +17,9 @@ fn config(fake: &FakeCloud) -> Value {
 
 async fn check(config: &Value) -> Vec<Check> {
     let config: CloudConfig = serde_json::from_value(config.clone()).unwrap();
-    diagnose(&config, &|_| None, fast_retry()).await
+    let folder = tempfile::tempdir().unwrap();
+    let limits = LimitFile::new(folder.path().join("reads.json"));
+    diagnose(&config, Reach::Required, &|_| None, fast_retry(), &limits).await
 }
 
 fn codes(checks: &[Check]) -> Vec<&str> {

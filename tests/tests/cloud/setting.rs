@@ -31,7 +31,7 @@ pub(crate) fn settings(fake: &FakeCloud, generation: ApiGeneration) -> CloudSett
         poll_interval: Duration::from_millis(40),
         timeout: None,
         grace: Duration::from_millis(600),
-        public_url: "https://broker.example".to_owned(),
+        public_url: Some("https://broker.example".to_owned()),
         webhook_secret: None,
         verify_repository_access: false,
         generation,

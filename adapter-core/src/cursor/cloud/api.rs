@@ -18,10 +18,10 @@ pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CloudError>> +
 pub trait CloudApi: Send + Sync + fmt::Debug {
     /// Returns the generation.
     fn generation(&self) -> ApiGeneration;
-    /// Starts a new agent with its first run.
+    /// Starts a new agent with its first run. One whose answer was lost is looked for.
     fn launch<'a>(&'a self, launch: &'a Launch) -> ApiFuture<'a, Started>;
-    /// Sends a further prompt to an agent.
-    fn follow_up<'a>(&'a self, agent_id: &'a str, prompt: &'a Prompt) -> ApiFuture<'a, Started>;
+    /// Sends a further prompt to an agent after this run. One whose answer was lost is looked for.
+    fn follow_up<'a>(&'a self, after: &'a RunRef, prompt: &'a Prompt) -> ApiFuture<'a, Started>;
     /// Returns the agent's latest run.
     fn latest_run<'a>(&'a self, agent_id: &'a str) -> ApiFuture<'a, RunRef>;
     /// Reads how a run stands.
@@ -56,6 +56,13 @@ impl Prompt {
             text: text.into(),
             secrets: Vec::new(),
         }
+    }
+}
+
+impl Prompt {
+    /// Tells whether no other prompt has the same text: it holds a one-time token.
+    pub fn is_unique(&self) -> bool {
+        !self.secrets.is_empty()
     }
 }
 

@@ -1,11 +1,14 @@
 //! Checks whether cloud runs can work here, one finding a line.
 
-use cloud_settings::{ApiGeneration, CloudConfig, ConfigError, DEFAULT_BASE_URL, Secret, repository_key};
+use cloud_settings::{
+    ApiGeneration, CloudConfig, ConfigError, DEFAULT_BASE_URL, Reach, Secret, repository_key,
+};
 use serde::Serialize;
 
 use super::api::CloudApi;
 use super::error::CloudError;
 use super::http::RetryPolicy;
+use super::limiter::LimitFile;
 use super::v0::V0Client;
 use super::v1::V1Client;
 
@@ -38,8 +41,10 @@ pub struct Check {
 /// Makes every check that can be made. `var` reads the environment.
 pub async fn diagnose(
     config: &CloudConfig,
+    reach: Reach,
     var: &(dyn Fn(&str) -> Option<String> + Sync),
     retry: RetryPolicy,
+    limits: &LimitFile,
 ) -> Vec<Check> {
     let generation = config.api.unwrap_or_default();
     let mut checks = Vec::new();
@@ -53,10 +58,10 @@ pub async fn diagnose(
             .map(|error| config_error("cursor_cloud_config_invalid", error)),
     );
     checks.push(check_repository(config));
-    checks.push(check_public_url(config, var));
+    checks.push(check_public_url(config, reach, var));
     checks.extend(check_webhook_secret(config, generation, var));
     match config.api_key(var) {
-        Ok(key) => checks.extend(check_account(config, key, generation, retry).await),
+        Ok(key) => checks.extend(check_account(config, key, generation, retry, limits).await),
         Err(error) => checks.push(config_error("cursor_cloud_api_key_missing", &error)),
     }
     checks
@@ -75,15 +80,19 @@ fn check_repository(config: &CloudConfig) -> Check {
     }
 }
 
-fn check_public_url(config: &CloudConfig, var: &dyn Fn(&str) -> Option<String>) -> Check {
-    match config.public_url(var) {
-        Ok(url) if is_local(&url) => Check {
+fn check_public_url(config: &CloudConfig, reach: Reach, var: &dyn Fn(&str) -> Option<String>) -> Check {
+    match config.reachable_at(reach, var) {
+        Ok(None) => ok(
+            "cursor_cloud_public_url_unneeded",
+            "no public URL is needed without webhooks and without questions of the agent".to_owned(),
+        ),
+        Ok(Some(url)) if is_local(&url) => Check {
             code: "cursor_cloud_public_url_local",
             level: Level::Warn,
             message: format!("public URL {url} is on this machine, where Cursor's machines cannot reach it"),
             hint: Some("use the address of a tunnel or of a public server"),
         },
-        Ok(url) => ok("cursor_cloud_public_url_ok", format!("public URL {url}")),
+        Ok(Some(url)) => ok("cursor_cloud_public_url_ok", format!("public URL {url}")),
         Err(error @ ConfigError::PublicUrlMissing) => config_error("cursor_cloud_public_url_missing", &error),
         Err(error) => config_error("cursor_cloud_public_url_invalid", &error),
     }
@@ -119,6 +128,7 @@ async fn check_account(
     key: Secret,
     generation: ApiGeneration,
     retry: RetryPolicy,
+    limits: &LimitFile,
 ) -> Vec<Check> {
     let base_url = config
         .base_url
@@ -145,7 +155,7 @@ async fn check_account(
         Err(error) => return vec![api_error("cursor_cloud_auth_failed", Level::Error, &error)],
     };
     checks.extend(check_model(config, &*api).await);
-    checks.extend(check_access(config, &*api).await);
+    checks.extend(check_access(config, &*api, limits).await);
     checks
 }
 
@@ -170,11 +180,24 @@ async fn check_model(config: &CloudConfig, api: &dyn CloudApi) -> Option<Check> 
 }
 
 /// Looks whether the key reaches the repository, only if asked to: Cursor allows few such requests.
-async fn check_access(config: &CloudConfig, api: &dyn CloudApi) -> Option<Check> {
+async fn check_access(config: &CloudConfig, api: &dyn CloudApi, limits: &LimitFile) -> Option<Check> {
     if !config.verify_repository_access.unwrap_or(false) {
         return None;
     }
     let wanted = repository_key(&config.repository)?;
+    let unknown = |error: &CloudError| api_error("cursor_cloud_repo_access_unknown", Level::Warn, error);
+    match limits.acquire(jiff::Timestamp::now().as_millisecond()) {
+        Ok(Ok(())) => {}
+        Ok(Err(wait)) => return Some(unknown(&CloudError::RateLimited(wait))),
+        Err(error) => {
+            return Some(Check {
+                code: "cursor_cloud_repo_access_unknown",
+                level: Level::Warn,
+                message: format!("not asked: the limit of such requests cannot be kept: {error}"),
+                hint: Some("make cueme's data directory writable"),
+            });
+        }
+    }
     Some(match api.repositories().await {
         Ok(all)
             if all
@@ -192,7 +215,7 @@ async fn check_access(config: &CloudConfig, api: &dyn CloudApi) -> Option<Check>
             message: "the key does not reach the repository".to_owned(),
             hint: Some("give Cursor's GitHub app access to it"),
         },
-        Err(error) => api_error("cursor_cloud_repo_access_unknown", Level::Warn, &error),
+        Err(error) => unknown(&error),
     })
 }
 

@@ -3,8 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use protocol_spec::truncate::with_ellipsis;
+use serde_json::{Value, json};
 use thiserror::Error;
+
+/// How much of the details stands in a message; the whole is in the result.
+const DETAILS_BYTES_MAX: usize = 500;
 
 /// The request an error belongs to. Holds neither headers nor a body, since both carry secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +48,37 @@ impl CursorApiError {
         self.status == 404
     }
 
+    /// Returns what Cursor's support asks for.
+    pub fn trace_id(&self) -> Option<&str> {
+        let places = [&self.body["error"], &self.body];
+        let names = ["traceId", "trace_id", "requestId", "request_id"];
+        places
+            .iter()
+            .find_map(|place| names.iter().find_map(|name| place[*name].as_str()))
+    }
+
+    /// Returns the beginning of what the API says beyond its message.
+    pub fn details(&self) -> Option<String> {
+        let places = [&self.body["error"]["details"], &self.body["details"]];
+        let details = places.into_iter().find(|details| !details.is_null())?;
+        let text = details
+            .as_str()
+            .map_or_else(|| details.to_string(), str::to_owned);
+        Some(with_ellipsis(&text, DETAILS_BYTES_MAX))
+    }
+
+    /// Returns everything that is known of it, for programs and logs.
+    pub fn report(&self) -> Value {
+        json!({
+            "request": self.context.to_string(),
+            "status": self.status,
+            "code": self.code,
+            "message": self.message,
+            "traceId": self.trace_id(),
+            "body": self.body,
+        })
+    }
+
     /// Tells whether the error has this code.
     pub fn has_code(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
@@ -56,7 +91,14 @@ impl fmt::Display for CursorApiError {
         if let Some(code) = &self.code {
             write!(f, " ({code})")?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", self.message)?;
+        if let Some(details) = self.details() {
+            write!(f, " ({details})")?;
+        }
+        match self.trace_id() {
+            Some(trace_id) => write!(f, " [traceId {trace_id}]"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -123,6 +165,16 @@ impl CloudError {
     pub fn is_foreign(&self) -> bool {
         match self {
             CloudError::Api(error) => !error.body.is_object(),
+            CloudError::Unexpected { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Tells whether a call that starts something may have been taken although it failed.
+    pub fn may_have_arrived(&self) -> bool {
+        match self {
+            CloudError::Network { is_unsent, .. } => !is_unsent,
+            CloudError::Api(error) => error.status >= 500,
             CloudError::Unexpected { .. } => true,
             _ => false,
         }

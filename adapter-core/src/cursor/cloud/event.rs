@@ -88,6 +88,9 @@ pub enum CloudEvent {
         /// Why not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error_message: Option<String>,
+        /// The API's error with its whole body, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Value>,
         /// What the agent said last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::api::{CloudApi, Launch, Prompt, RunRef, RunState, Started};
-use super::error::CloudError;
+use super::error::{CloudError, CursorApiError};
 use super::event::{CloudEvent, EventSink, redacted};
 use super::gate::{CallbackIssuer, HumanGate, HumanWord};
 use super::http::RetryPolicy;
@@ -94,12 +94,36 @@ pub(super) enum Stop {
     /// It took too long.
     TimedOut,
     /// Something is wrong.
-    Failed(String),
+    Failed(Problem),
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(super) struct Problem {
+    message: String,
+    /// The API's error, with its body.
+    report: Option<Value>,
+    /// Whether the API says that there is no such agent or run.
+    is_gone: bool,
+}
+
+impl Problem {
+    fn new(message: String) -> Self {
+        Problem {
+            message,
+            report: None,
+            is_gone: false,
+        }
+    }
 }
 
 impl From<CloudError> for Stop {
     fn from(error: CloudError) -> Self {
-        Stop::Failed(error.to_string())
+        Stop::Failed(Problem {
+            message: error.to_string(),
+            report: error.api().map(CursorApiError::report),
+            is_gone: error.api().is_some_and(|api| api.is_not_found()),
+        })
     }
 }
 
@@ -153,6 +177,10 @@ impl<'a> Driver<'a> {
             if is_last {
                 return Ok(state);
             }
+            if let Some(next) = self.wait_for_lead(&run).await? {
+                run = next;
+                continue;
+            }
             let Heard { word, confirmation } = self.human_word(&run).await?;
             let words = match word {
                 HumanWord::Continue(words) => words,
@@ -165,13 +193,57 @@ impl<'a> Driver<'a> {
                     return Ok(state);
                 }
             };
+            if self.run.gate.is_some_and(HumanGate::is_led_elsewhere) {
+                // Another process leads since the question was asked. The word stays unconfirmed, so it gets it.
+                is_last = false;
+                continue;
+            }
             self.restart_deadline();
-            run = self.follow_up(&run.agent_id, &words).await?;
+            run = self.follow_up(&run, &words).await?;
             confirmation.give();
         }
-        Err(Stop::Failed(format!(
+        Err(Stop::Failed(Problem::new(format!(
             "the conversation has more than {TURNS_MAX} turns"
-        )))
+        ))))
+    }
+
+    /// Waits while another process speaks with the human. Returns the run that it started, or none once the human is ours
+    /// to ask or has ended the run.
+    async fn wait_for_lead(&mut self, run: &RunRef) -> Result<Option<RunRef>, Stop> {
+        let Some(gate) = self.run.gate.filter(|gate| gate.is_led_elsewhere()) else {
+            return Ok(None);
+        };
+        self.deadline = None;
+        self.emit_status(
+            &run.agent_id,
+            "led_elsewhere",
+            Some("another process asks you for this run"),
+        );
+        let signal = self.run.signals.listen(&run.agent_id);
+        let api = self.run.api;
+        while gate.is_led_elsewhere() && !self.guarded(gate.is_over(run)).await? {
+            let pause = self.run.settings.poll_interval;
+            self.guarded(async {
+                tokio::select! {
+                    () = signal.woken() => {}
+                    () = tokio::time::sleep(pause) => {}
+                }
+            })
+            .await?;
+            // What cannot be read now is read at the next look.
+            let Ok(latest) = self.guarded(api.latest_run(&run.agent_id)).await? else {
+                continue;
+            };
+            let state = self.guarded(api.state(&latest)).await?;
+            let is_active = state.is_ok_and(|state| phase(&state.status) == Phase::Active);
+            if latest != *run || is_active {
+                self.transcript.expect_new_turn();
+                self.transcript.saw_activity();
+                self.current = Some(latest.clone());
+                return Ok(Some(latest));
+            }
+        }
+        Ok(None)
     }
 
     /// Starts the first turn: in the earlier conversation if that fits and still exists, else in a new one.
@@ -231,15 +303,15 @@ impl<'a> Driver<'a> {
             self.wait(&latest).await?;
         }
         self.mark_conversation(&latest).await?;
-        let run = self.follow_up(&session.agent_id, words).await?;
+        let run = self.follow_up(&latest, words).await?;
         Ok(run)
     }
 
-    pub(super) async fn follow_up(&mut self, agent_id: &str, words: &str) -> Result<RunRef, Stop> {
+    pub(super) async fn follow_up(&mut self, after: &RunRef, words: &str) -> Result<RunRef, Stop> {
         let prompt = self.prompt(words)?;
         let api = self.run.api;
         self.transcript.expect_new_turn();
-        let started = self.start_call(api.follow_up(agent_id, &prompt)).await?;
+        let started = self.start_call(api.follow_up(after, &prompt)).await?;
         self.begin(started, true, words)
     }
 
@@ -280,7 +352,11 @@ impl<'a> Driver<'a> {
 
     fn prompt(&mut self, words: &str) -> Result<Prompt, Stop> {
         let callback = match self.run.callbacks {
-            Some(issuer) => Some(issuer.issue().map_err(Stop::Failed)?),
+            Some(issuer) => Some(
+                issuer
+                    .issue()
+                    .map_err(|reason| Stop::Failed(Problem::new(reason)))?,
+            ),
             None => None,
         };
         if let Some(callback) = &callback {
@@ -306,7 +382,7 @@ impl<'a> Driver<'a> {
             .unwrap_or("The agent ended its turn.")
             .to_owned();
         let heard = self.guarded(gate.cue(&last_word)).await?;
-        heard.map_err(|reason| Stop::Failed(format!("HAP_INCOMPLETE: {reason}")))
+        heard.map_err(|reason| Stop::Failed(Problem::new(format!("HAP_INCOMPLETE: {reason}"))))
     }
 
     fn restart_deadline(&mut self) {
@@ -367,7 +443,19 @@ impl<'a> Driver<'a> {
         }
     }
 
-    async fn finish(mut self, ending: Result<RunState, Stop>) -> ExecutionResult {
+    /// Tells whether the agent works on although we stop: what is wrong is between us and the API.
+    fn goes_on(&self, ending: &Result<RunState, Stop>) -> bool {
+        let Err(Stop::Failed(problem)) = ending else {
+            return false;
+        };
+        let may_be_active = self
+            .state
+            .as_ref()
+            .is_none_or(|state| phase(&state.status) == Phase::Active);
+        self.current.is_some() && may_be_active && !problem.is_gone
+    }
+
+    async fn finish(mut self, mut ending: Result<RunState, Stop>) -> ExecutionResult {
         let (timed_out, cancelled) = (
             matches!(ending, Err(Stop::TimedOut)),
             matches!(ending, Err(Stop::Cancelled)),
@@ -377,7 +465,12 @@ impl<'a> Driver<'a> {
             Ok(state) => Some(format!("Cursor run {}", state.status)),
             Err(Stop::Cancelled) => Some("the run was cancelled".to_owned()),
             Err(Stop::TimedOut) => Some(timeout_message(self.run.settings.timeout)),
-            Err(Stop::Failed(reason)) => Some(reason.clone()),
+            Err(Stop::Failed(problem)) => Some(problem.message.clone()),
+        };
+        let goes_on = self.goes_on(&ending);
+        let report = match &mut ending {
+            Err(Stop::Failed(problem)) => problem.report.take(),
+            Ok(_) | Err(Stop::Cancelled | Stop::TimedOut) => None,
         };
         if timed_out || cancelled {
             let stopping = self.stop_run().await;
@@ -386,7 +479,16 @@ impl<'a> Driver<'a> {
                 .map(|(message, note)| format!("{message}{note}"));
         }
         let state = ending.ok().or(self.state.take());
-        self.report(state.as_ref(), error_message, timed_out, cancelled)
+        self.report(
+            state.as_ref(),
+            Ended {
+                error_message,
+                error: report,
+                timed_out,
+                cancelled,
+                unattended: goes_on,
+            },
+        )
     }
 
     /// Stops the current run. Returns what to add to the message.
@@ -407,14 +509,18 @@ impl<'a> Driver<'a> {
         Some(note)
     }
 
-    fn report(
-        mut self,
-        state: Option<&RunState>,
-        error_message: Option<String>,
-        timed_out: bool,
-        cancelled: bool,
-    ) -> ExecutionResult {
+    fn report(mut self, state: Option<&RunState>, ended: Ended) -> ExecutionResult {
+        let Ended {
+            error_message,
+            mut error,
+            timed_out,
+            cancelled,
+            unattended,
+        } = ended;
         let error_message = error_message.map(|message| self.redactor.text(&message));
+        if let Some(error) = &mut error {
+            self.redactor.json(error);
+        }
         let status = state.map_or_else(|| "UNKNOWN".to_owned(), |state| state.status.clone());
         let url = state
             .and_then(|state| state.url.clone())
@@ -426,6 +532,7 @@ impl<'a> Driver<'a> {
             status: status.clone(),
             is_error: error_message.is_some(),
             error_message: error_message.clone(),
+            error: error.clone(),
             text,
             branch_name: state.and_then(|state| state.branch_name.clone()),
             pr_url: state.and_then(|state| state.pr_url.clone()),
@@ -439,12 +546,13 @@ impl<'a> Driver<'a> {
             },
             timed_out,
             cancelled,
+            unattended,
             error_message,
             session: self.session(),
             provider: "cursor",
             usage: None,
             cost_usd: None,
-            result_json: self.result_json(state, &status, url.as_deref()),
+            result_json: self.result_json(state, &status, url.as_deref(), error),
         }
     }
 
@@ -458,7 +566,13 @@ impl<'a> Driver<'a> {
         })
     }
 
-    fn result_json(&self, state: Option<&RunState>, status: &str, url: Option<&str>) -> Value {
+    fn result_json(
+        &self,
+        state: Option<&RunState>,
+        status: &str,
+        url: Option<&str>,
+        error: Option<Value>,
+    ) -> Value {
         let mut value = json!({
             "status": status,
             "agentId": self.current.as_ref().map(|run| &run.agent_id),
@@ -470,6 +584,7 @@ impl<'a> Driver<'a> {
             },
             "state": state.map(|state| &state.raw),
             "conversation": self.transcript.raw(),
+            "error": error,
         });
         self.redactor.json(&mut value);
         value
@@ -478,12 +593,25 @@ impl<'a> Driver<'a> {
 
 /// Describes a start that failed. One whose answer was lost may have been taken, and costs money unseen.
 fn unheard(error: CloudError) -> Stop {
-    match error {
-        CloudError::Network { is_unsent: false, .. } => Stop::Failed(format!(
-            "{error}; it may have been taken nevertheless: look at https://cursor.com/agents before you start it again"
-        )),
-        error => error.into(),
+    let may_have_arrived = error.may_have_arrived();
+    let mut stop = Stop::from(error);
+    if let Stop::Failed(problem) = &mut stop
+        && may_have_arrived
+    {
+        problem.message.push_str(
+            "; it may have been taken nevertheless: look at https://cursor.com/agents before you start it again",
+        );
     }
+    stop
+}
+
+/// How a run ended that did not simply finish.
+struct Ended {
+    error_message: Option<String>,
+    error: Option<Value>,
+    timed_out: bool,
+    cancelled: bool,
+    unattended: bool,
 }
 
 /// Why an earlier conversation is not continued.

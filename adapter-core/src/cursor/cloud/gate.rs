@@ -23,6 +23,12 @@ pub trait CallbackIssuer: Send + Sync + fmt::Debug {
 
 /// Sees to it that a human ends the run.
 pub trait HumanGate: Send + Sync + fmt::Debug {
+    /// Tells whether another process speaks with the human in this run. One alone does, or the agent would hear the human's
+    /// word twice.
+    fn is_led_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Tells whether the human ended the run in answers to the agent itself.
     fn is_over<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
 

@@ -30,7 +30,7 @@ mod error;
 pub use cloud_settings::{
     API_KEY_VARIABLE, ApiGeneration, CloudConfig, CloudSettings, ConfigError, DEFAULT_BASE_URL,
     EXCHANGE_PATH, EnvBinding, FormValues, PUBLIC_URL_VARIABLE, PlainText, PlainValue, REDACTED, RUN_HEADER,
-    Redactor, SKILLS_INDEX_PATH, Secret, SecretError, SecretPlace, SecretRef, WEBHOOK_PATH,
+    Reach, Redactor, SKILLS_INDEX_PATH, Secret, SecretError, SecretPlace, SecretRef, WEBHOOK_PATH,
     WEBHOOK_SECRET_CHARS_MIN, WEBHOOK_SECRET_VARIABLE, WebhookTarget, build_config, repository_key,
 };
 
@@ -44,7 +44,7 @@ pub use event::{CloudEvent, EventSink, TranscriptLine, format_event, parse_line,
 pub use execute::{CloudRun, RUNTIME, RunRequest, connect, execute};
 pub use gate::{CallbackIssuer, GateFuture, HumanGate, HumanWord};
 pub use http::RetryPolicy;
-pub use limiter::RepositoryLimiter;
+pub use limiter::{LimitFile, RepositoryLimiter};
 pub use prompt::{Callback, compose_prompt, render_template};
 pub use result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, ExecutionResult};
 pub use session::{Session, decode_session, encode_session};

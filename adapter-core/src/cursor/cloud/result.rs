@@ -22,6 +22,8 @@ pub struct ExecutionResult {
     pub timed_out: bool,
     /// Whether the run was ended from outside.
     pub cancelled: bool,
+    /// Whether the agent works on although it is not followed any more.
+    pub unattended: bool,
     /// Why the run did not succeed.
     pub error_message: Option<String>,
     /// What is needed to continue the conversation.

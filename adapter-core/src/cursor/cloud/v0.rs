@@ -17,6 +17,9 @@ use super::http::{Call, HttpClient, RetryPolicy};
 use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
 
+/// How many agents are looked at for one whose launch was not answered.
+const NEWEST_AGENTS: usize = 10;
+
 /// An agent as the API describes it. Fields we do not know are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -108,19 +111,6 @@ impl V0Client {
         })
     }
 
-    /// Continues with the requests that an earlier process made.
-    pub fn set_limiter(&self, limiter: RepositoryLimiter) {
-        *self.limiter.lock().unwrap_or_else(PoisonError::into_inner) = limiter;
-    }
-
-    /// Returns the requests that a later process must know of.
-    pub fn limiter(&self) -> RepositoryLimiter {
-        self.limiter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
     /// Reads an agent.
     ///
     /// # Errors
@@ -160,14 +150,40 @@ impl V0Client {
             secrets,
             ..Call::post("/v0/agents", body)
         };
-        let agent: CursorAgent = self.http.call(&call).await?;
-        Ok(Started {
-            run: RunRef {
-                agent_id: agent.id,
-                run_id: None,
-            },
-            url: agent.target.url,
-        })
+        match self.http.call::<CursorAgent>(&call).await {
+            Ok(agent) => Ok(started(agent)),
+            Err(error) if error.may_have_arrived() => self.find_launched(&launch.prompt).await.ok_or(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Looks for an agent that was launched with this prompt, among the newest.
+    async fn find_launched(&self, prompt: &Prompt) -> Option<Started> {
+        if !prompt.is_unique() {
+            return None;
+        }
+        let call = Call::get(format!("/v0/agents?limit={NEWEST_AGENTS}"));
+        let answer: Value = self.http.call(&call).await.ok()?;
+        let agents = answer["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for agent in agents.iter().take(NEWEST_AGENTS) {
+            let Ok(agent) = serde_json::from_value::<CursorAgent>(agent.clone()) else {
+                continue;
+            };
+            if self.was_told(&agent.id, prompt).await {
+                return Some(started(agent));
+            }
+        }
+        None
+    }
+
+    /// Tells whether an agent certainly got this prompt.
+    async fn was_told(&self, agent_id: &str, prompt: &Prompt) -> bool {
+        let conversation = self.read_conversation(agent_id).await;
+        prompt.is_unique()
+            && conversation.is_ok_and(|conversation| {
+                let mut messages = conversation.messages.iter();
+                messages.any(|message| !message.is_assistant && message.text == prompt.text)
+            })
     }
 
     async fn send_follow_up(&self, agent_id: &str, prompt: &Prompt) -> Result<Started, CloudError> {
@@ -177,10 +193,16 @@ impl V0Client {
             secrets: prompt.secrets.iter().collect(),
             ..Call::post(path, body)
         };
-        let answer: IdAnswer = self.http.call(&call).await?;
+        let agent_id = match self.http.call::<IdAnswer>(&call).await {
+            Ok(answer) => answer.id,
+            Err(error) if error.may_have_arrived() && self.was_told(agent_id, prompt).await => {
+                agent_id.to_owned()
+            }
+            Err(error) => return Err(error),
+        };
         Ok(Started {
             run: RunRef {
-                agent_id: answer.id,
+                agent_id,
                 run_id: None,
             },
             url: None,
@@ -252,8 +274,8 @@ impl CloudApi for V0Client {
         Box::pin(self.send_launch(launch))
     }
 
-    fn follow_up<'a>(&'a self, agent_id: &'a str, prompt: &'a Prompt) -> ApiFuture<'a, Started> {
-        Box::pin(self.send_follow_up(agent_id, prompt))
+    fn follow_up<'a>(&'a self, after: &'a RunRef, prompt: &'a Prompt) -> ApiFuture<'a, Started> {
+        Box::pin(self.send_follow_up(&after.agent_id, prompt))
     }
 
     fn latest_run<'a>(&'a self, agent_id: &'a str) -> ApiFuture<'a, RunRef> {
@@ -300,6 +322,16 @@ impl CloudApi for V0Client {
 
     fn repositories(&self) -> ApiFuture<'_, Vec<String>> {
         Box::pin(self.read_repositories())
+    }
+}
+
+fn started(agent: CursorAgent) -> Started {
+    Started {
+        run: RunRef {
+            agent_id: agent.id,
+            run_id: None,
+        },
+        url: agent.target.url,
     }
 }
 

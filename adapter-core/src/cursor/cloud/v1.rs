@@ -74,22 +74,32 @@ impl V1Client {
                 run: self.read_latest_run(&agent_id).await?,
                 url: None,
             }),
+            Err(error) if error.may_have_arrived() => {
+                let run = self.read_latest_run(&agent_id).await.map_err(|_| error)?;
+                Ok(Started { run, url: None })
+            }
             Err(error) => Err(error),
         }
     }
 
-    async fn send_follow_up(&self, agent_id: &str, prompt: &Prompt) -> Result<Started, CloudError> {
-        let path = format!("/v1/agents/{}/runs", path_segment(agent_id));
+    async fn send_follow_up(&self, after: &RunRef, prompt: &Prompt) -> Result<Started, CloudError> {
+        let path = format!("/v1/agents/{}/runs", path_segment(&after.agent_id));
         let body = json!({ "prompt": { "text": prompt.text } });
         let call = Call {
             secrets: prompt.secrets.iter().collect(),
             ..Call::post(path, body)
         };
-        let answer: Value = self.http.call(&call).await?;
-        Ok(Started {
-            run: run_ref(&call, &answer["run"])?,
-            url: None,
-        })
+        let answer = self.http.call::<Value>(&call).await;
+        let run = match answer.and_then(|answer| run_ref(&call, &answer["run"])) {
+            Ok(run) => run,
+            // An agent has one run at a time: a newer one than that before is ours.
+            Err(error) if error.may_have_arrived() => match self.read_latest_run(&after.agent_id).await {
+                Ok(latest) if latest.run_id != after.run_id => latest,
+                Ok(_) | Err(_) => return Err(error),
+            },
+            Err(error) => return Err(error),
+        };
+        Ok(Started { run, url: None })
     }
 
     async fn read_latest_run(&self, agent_id: &str) -> Result<RunRef, CloudError> {
@@ -183,8 +193,8 @@ impl CloudApi for V1Client {
         Box::pin(self.send_launch(launch))
     }
 
-    fn follow_up<'a>(&'a self, agent_id: &'a str, prompt: &'a Prompt) -> ApiFuture<'a, Started> {
-        Box::pin(self.send_follow_up(agent_id, prompt))
+    fn follow_up<'a>(&'a self, after: &'a RunRef, prompt: &'a Prompt) -> ApiFuture<'a, Started> {
+        Box::pin(self.send_follow_up(after, prompt))
     }
 
     fn latest_run<'a>(&'a self, agent_id: &'a str) -> ApiFuture<'a, RunRef> {

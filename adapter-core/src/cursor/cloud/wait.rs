@@ -60,6 +60,8 @@ impl Transcript {
 
     /// Notes that a turn is about to be started.
     pub(super) fn expect_new_turn(&mut self) {
+        // The words of an earlier turn are not the last of this one.
+        self.last_word = None;
         self.expected = Some(Expected {
             assistant_count: self.assistant_count,
             since: Instant::now(),
@@ -67,7 +69,7 @@ impl Transcript {
         });
     }
 
-    fn saw_activity(&mut self) {
+    pub(super) fn saw_activity(&mut self) {
         if let Some(expected) = &mut self.expected {
             expected.saw_activity = true;
         }
@@ -206,6 +208,10 @@ impl Driver<'_> {
         }
         self.note_status(&run.agent_id, &state.status);
         self.state = Some(state.clone());
+        if !is_active && api.generation() == ApiGeneration::V1 {
+            // Where no stream told them, the run itself has the last words.
+            self.set_last_word(state.summary.as_deref());
+        }
         Ok(Ok((!is_active).then_some(state)))
     }
 

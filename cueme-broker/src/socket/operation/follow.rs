@@ -1,6 +1,5 @@
 //! The program that drives a run follows what concerns it.
 
-use cloud_settings::Secret;
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{Reply, RunFollow};
 
@@ -14,8 +13,12 @@ pub(in crate::socket) async fn follow(
     follow: RunFollow,
 ) -> Result<(), Ended> {
     connection.flush().await?;
-    let secret = follow.webhook_secret.map(Secret::new);
-    let mut following = connection.broker.followers().follow(follow.run_id, secret);
+    let run = follow.run_id;
+    let mut following = connection.broker.followers().follow(follow);
+    let row = connection.broker.reader().one_run(run).ok().flatten();
+    if row.is_some_and(|row| row.run.end.is_some()) {
+        connection.broker.followers().end(run);
+    }
     loop {
         tokio::select! {
             woken = following.wakes.recv() => match woken {

@@ -11,7 +11,8 @@ use protocol_spec::time::Timestamp;
 use super::address::{Peer, Source, comes_from, own_host};
 use super::guard::{Visitor, Who, bearer, wrong_key};
 use super::secret::Secret;
-use crate::config::{Config, WebConfig};
+use crate::broker::Broker;
+use crate::config::WebConfig;
 use crate::store::Token;
 use crate::web::error::ApiError;
 use crate::web::state::Web;
@@ -22,7 +23,7 @@ pub(in crate::web) async fn admit_outside(
     parts: &Parts,
     peer: Peer,
 ) -> Result<Option<Visitor>, ApiError> {
-    let hosts = public_hosts(&web.broker.config());
+    let hosts = public_hosts(&web.broker);
     let Some(host) = own_host(parts, peer, &hosts) else {
         return Err(forbidden("this host name is not served here")
             .with_hint("add the name to `[public] hosts` in the broker's configuration"));
@@ -86,11 +87,15 @@ async fn run_token(web: &Web, parts: &Parts, bearer: &str, peer: Peer) -> Result
     })
 }
 
-/// Returns the names this listener is served under: those configured, and the one agents are sent to.
-fn public_hosts(config: &Config) -> WebConfig {
+/// Returns the names this listener is served under: those configured, and those that agents of open runs are sent to.
+fn public_hosts(broker: &Broker) -> WebConfig {
+    let config = broker.config();
     let mut hosts = config.public.clone();
     let variable = |name: &str| std::env::var(name).ok().filter(|_| name == PUBLIC_URL_VARIABLE);
-    if let Ok(url) = config.cloud.public_url(&variable) {
+    let configured = config.cloud.public_url(&variable).ok();
+    let of_runs = broker.followers().public_urls();
+    let tried = broker.probes().public_urls();
+    for url in configured.into_iter().chain(of_runs).chain(tried) {
         let sent_to = WebConfig {
             hosts: Vec::new(),
             url: Some(url),

@@ -6,6 +6,7 @@ mod respond;
 mod routes;
 
 mod exchange;
+mod health;
 mod skills;
 mod webhook;
 

@@ -4,7 +4,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use cloud_settings::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
 
-use super::{exchange, skills, webhook};
+use super::{exchange, health, skills, webhook};
+use crate::runs::HEALTH_PATH;
 use crate::web::api::{agents_own, method_not_allowed};
 use crate::web::error::ApiError;
 use crate::web::openapi::{Operation, Table};
@@ -18,6 +19,7 @@ pub(in crate::web) fn routes(web: Shared) -> Router {
         .route(EXCHANGE_PATH, post(exchange::exchange))
         .route(SKILLS_INDEX_PATH, get(skills::index))
         .route(skills::PATH, get(skills::skill))
+        .route(health::PATH, get(health::health))
         .fallback(nothing)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(web)
@@ -50,11 +52,19 @@ pub(in crate::web) fn describe(table: Table) -> Table {
         .describe_outside(
             Operation::new("get", skills::PATH, "Returns one skill").gives_as::<String>(200, "text/markdown"),
         )
+        .describe_outside(
+            Operation::new(
+                "get",
+                health::PATH,
+                "Proves to `cueme cloud doctor` that an address leads here",
+            )
+            .gives::<health::Health>(200),
+        )
 }
 
 /// Says whether a path needs no token: what it takes proves itself.
 pub(super) fn is_for_everybody(path: &str) -> bool {
-    path == WEBHOOK_PATH || path == EXCHANGE_PATH
+    path == WEBHOOK_PATH || path == EXCHANGE_PATH || path.starts_with(HEALTH_PATH)
 }
 
 async fn nothing() -> ApiError {

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cloud_settings::{
-    API_KEY_VARIABLE, ApiGeneration, CloudConfig, ConfigError, EnvBinding, WEBHOOK_SECRET_VARIABLE,
+    API_KEY_VARIABLE, ApiGeneration, CloudConfig, ConfigError, EnvBinding, Reach, WEBHOOK_SECRET_VARIABLE,
 };
 use protocol_spec::id::RunId;
 use protocol_spec::message::{Run, RunKind};
@@ -121,7 +121,9 @@ pub(super) async fn launch(
         return Err(ApiError::bad_request("the task is empty"));
     }
     let config = body.config.over(web.broker.config().cloud.clone())?;
-    let settings = config.settings(&variable).map_err(|error| refused(&error))?;
+    let settings = config
+        .settings(Reach::Required, &variable)
+        .map_err(|first| refused(&first, &config.problems(Reach::Required, &variable)))?;
     let run = Run {
         run_id: RunId(Uuid::now_v7()),
         kind: RunKind::Cloud,
@@ -186,9 +188,11 @@ fn binding((name, value): (String, Value)) -> Result<(String, EnvBinding), ApiEr
     Ok((name, binding))
 }
 
-fn refused(error: &ConfigError) -> ApiError {
-    let refused = ApiError::bad_request(error.to_string());
-    match error.hint() {
+/// Says everything that is wrong at once, with the remedy of the first.
+fn refused(first: &ConfigError, all: &[ConfigError]) -> ApiError {
+    let described: Vec<String> = all.iter().map(ToString::to_string).collect();
+    let refused = ApiError::bad_request(described.join("; "));
+    match first.hint() {
         Some(hint) => refused.with_hint(hint),
         None => refused,
     }

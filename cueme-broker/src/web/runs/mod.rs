@@ -7,6 +7,7 @@ mod launch;
 mod list;
 mod resume;
 mod stop;
+mod watch;
 
 mod view;
 

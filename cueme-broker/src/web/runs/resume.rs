@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::launch::title;
 use super::list::find;
 use super::view::RunShown;
+use super::watch::conflict;
 use crate::runs::{Started, start_run};
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
@@ -81,8 +82,4 @@ fn arguments(run: &Run, session: String) -> Vec<String> {
         ],
     };
     words.into_iter().chain(["-".to_owned()]).collect()
-}
-
-fn conflict(message: &str) -> ApiError {
-    ApiError::new(StatusCode::CONFLICT, "conflict", message)
 }

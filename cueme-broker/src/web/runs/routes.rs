@@ -2,7 +2,7 @@
 
 use axum::routing::{get, post};
 
-use super::{chat, launch, list, resume, stop, view};
+use super::{chat, launch, list, resume, stop, view, watch};
 use crate::web::api::{get_op, post_op};
 use crate::web::decide::Empty;
 use crate::web::openapi::Table;
@@ -37,6 +37,13 @@ pub(in crate::web) fn routes(table: Table) -> Table {
                 .gives_nothing()
                 .refuses(&[409]),
             post(stop::stop),
+        )
+        .route(
+            post_op("/runs/{run_id}/watch", "Takes over a run that nobody drives")
+                .takes::<Empty>()
+                .gives_nothing()
+                .refuses(&[409]),
+            post(watch::watch),
         )
         .route(
             get_op("/cloud", "Returns what a new run in the cloud begins with")

@@ -1,10 +1,12 @@
-//! Stops a run by telling whoever drives it.
+//! Stops a run: by whoever drives it, or in the cloud itself where nobody does.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use protocol_spec::id::RunId;
 
 use super::list::find;
+use super::watch::{conflict, unable};
+use crate::runs::stop_in_cloud;
 use crate::web::decide::Empty;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Sent};
@@ -16,14 +18,15 @@ pub(super) async fn stop(
     At(run): At<RunId>,
     Sent(_): Sent<Empty>,
 ) -> Result<StatusCode, ApiError> {
-    find(&web, run).await?;
+    let found = find(&web, run).await?;
+    if found.run.end.is_some() {
+        return Err(conflict("the run is over"));
+    }
     if !web.broker.followers().wake(run, true) {
-        let nobody = ApiError::new(
-            StatusCode::CONFLICT,
-            "conflict",
-            "nobody drives this run any more",
-        );
-        return Err(nobody.with_hint("`cueme cloud stop` stops what still goes on in the cloud"));
+        return match stop_in_cloud(&web.broker, found.run).await {
+            Ok(()) => Ok(StatusCode::NO_CONTENT),
+            Err(failure) => Err(unable(failure)),
+        };
     }
     web.broker
         .note_run(run, "status", "a human asked to stop it".to_owned())

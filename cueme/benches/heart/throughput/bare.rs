@@ -271,6 +271,7 @@ fn carry_out(
                 text,
                 reminder: Some(cueme_broker::config::DEFAULT_REMINDER.into()),
                 answer: Some(give.answer),
+                ends_run: false,
                 decided_at: AT,
                 by: None,
                 question: asker.question.clone(),

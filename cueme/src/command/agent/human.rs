@@ -134,7 +134,7 @@ impl BrokerHuman {
 
     fn take(&self, question: Question, origin: Origin, nonce: Option<String>) -> Result<Taken, CliError> {
         let taken = ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)?;
-        if matches!(&taken, Taken::Outcome { told, .. } if ends_run(told)) {
+        if matches!(&taken, Taken::Outcome { told, .. } if told.ends_run()) {
             self.ended.store(true, Ordering::SeqCst);
         }
         Ok(taken)
@@ -230,7 +230,7 @@ impl BrokerHuman {
             self.interrupted.store(true, Ordering::SeqCst);
             return Err(CliError::usage("interrupted; the question stays open"));
         };
-        let ends_run = ends_run(&told);
+        let ends_run = told.ends_run();
         let has_words = told
             .answer
             .as_ref()
@@ -319,11 +319,6 @@ fn covered(mut spans: Vec<(Timestamp, Timestamp)>) -> u64 {
     sum
 }
 
-/// Says whether the human ended the run with this answer.
-fn ends_run(told: &Told) -> bool {
-    told.answer.as_ref().is_some_and(|answer| answer.ends_run)
-}
-
 /// Returns the word that ends a conversation.
 fn last_word(told: Told) -> Answer {
     match told.outcome {
@@ -358,6 +353,7 @@ mod tests {
             text: text.into(),
             reminder: None,
             answer: None,
+            ends_run: false,
             decided_at: Timestamp::from_millis(0),
             by: None,
             question: "Which database?".into(),

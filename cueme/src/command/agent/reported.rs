@@ -45,10 +45,7 @@ impl ReportedRun {
             pr_url: None,
             url: None,
         };
-        let request = RunFollow {
-            run_id: run.run_id,
-            webhook_secret: None,
-        };
+        let request = RunFollow::of(run.run_id);
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (canceller, asked) = (canceller.clone(), Arc::clone(&is_stopped));
         follow(human.places.clone(), request, move |woken| {

@@ -10,10 +10,12 @@ use adapter_core::cursor::cloud::{
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RunId, RuntimeTag};
-use protocol_spec::message::{Join, Request, Run, RunEnd, RunFollow, RunKind, RunWoken};
+use protocol_spec::message::{Join, Request, Run, RunEnd, RunFollow, RunKind};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::gate::{BrokerCallbacks, BrokerGate, mint};
+use super::lead::LeadWatch;
+use super::reach::probe;
 use super::settings::failed;
 use super::told::{Teller, turn_start};
 use crate::cli::CloudDriving;
@@ -21,7 +23,7 @@ use crate::client::{call, expect_reply};
 use crate::command::agent::{BrokerHuman, runtime};
 use crate::error::CliError;
 use crate::output;
-use crate::runs::{Reporter, follow, run_id, title};
+use crate::runs::{Reporter, follow, run_id, shorten_text, title};
 
 /// How a run ends that did not succeed.
 const RUN_FAILED: Exit = Exit::NotFound;
@@ -40,6 +42,8 @@ pub(super) struct Drive {
     pub(super) run_id: Option<RunId>,
     /// Whether being interrupted ends the run, or only stops looking at it.
     pub(super) is_ours: bool,
+    /// Whether the end of stdin stops looking at it, as for a driver that the broker started.
+    pub(super) while_stdin_open: bool,
 }
 
 impl Drive {
@@ -53,18 +57,23 @@ impl Drive {
         };
         let run = self.run(agent_id.clone());
         let run_id = run.run_id;
+        self.warn_if_unreachable();
         let callbacks = agent_id.as_ref().and_then(|agent| self.callbacks(agent, run_id));
         let turn = turn_start();
+        let lead = LeadWatch::default();
+        let asks = agent_id.is_some();
         let gate = agent_id.map(|agent_id| BrokerGate {
             human: BrokerHuman::new(self.places.clone(), agent_id),
             run_id,
             turn: Arc::clone(&turn),
             once: driving.once,
+            lead: lead.clone(),
         });
         let reporter = Reporter::begin(self.places.clone(), run);
         let signals = RunSignals::default();
         let (canceller, cancellation) = cancellation();
-        self.follow(run_id, &signals, &canceller);
+        self.follow(run_id, asks, &signals, &canceller, &lead);
+        lead.wait_for_broker();
         let mut teller = Teller {
             reporter: &reporter,
             turn,
@@ -81,6 +90,9 @@ impl Drive {
         let runtime = runtime()?;
         let driven = runtime.block_on(async {
             let stopped = stop_on_signal(self.is_ours.then_some(canceller))?;
+            if self.while_stdin_open {
+                stop_at_end_of_stdin(Arc::clone(&stopped));
+            }
             let result = tokio::select! {
                 result = execute(cloud_run, &self.request, &mut teller) => Some(result),
                 () = left(&stopped), if !self.is_ours => None,
@@ -94,7 +106,14 @@ impl Drive {
             reporter.leave();
             return Ok(stopped.unwrap_or(Exit::Interrupted));
         };
-        reporter.end(end_of(&result), result.error_message.as_deref());
+        if lead.has_ended() || lead.is_anothers() {
+            // The process that leads the run reports its end.
+            reporter.leave();
+        } else if result.unattended {
+            leave_unattended(reporter, &result);
+        } else {
+            reporter.end(end_of(&result), result.error_message.as_deref());
+        }
         if let Some(file) = &driving.result {
             write_result(file, &result)?;
         }
@@ -127,10 +146,11 @@ impl Drive {
 
     /// Returns what gives turns a way back to the broker; none where agents elsewhere cannot reach it.
     fn callbacks(&self, agent: &AgentId, run_id: RunId) -> Option<BrokerCallbacks> {
+        let public_url = self.settings.public_url.clone()?;
         match mint(&self.places, agent, run_id) {
             Ok(first) => Some(BrokerCallbacks {
                 places: self.places.clone(),
-                public_url: self.settings.public_url.clone(),
+                public_url,
                 agent_id: agent.clone(),
                 run_id,
                 first: Mutex::new(Some(first)),
@@ -144,20 +164,43 @@ impl Drive {
         }
     }
 
+    /// Makes the address of this run known to the broker, and says so if nobody can call back there.
+    fn warn_if_unreachable(&self) {
+        let Some(public_url) = self.settings.public_url.clone() else {
+            return;
+        };
+        let is_deaf = probe(&self.places, public_url).is_ok_and(|probed| probed.listens_on.is_none());
+        if is_deaf && self.settings.webhook_secret.is_some() {
+            output::tell(
+                "warning: status changes cannot arrive, the status is polled: the broker has no `public_listen`; run `cueme cloud doctor`",
+            );
+        }
+    }
+
     /// Passes on what the broker hears about the run.
-    fn follow(&self, run_id: RunId, signals: &RunSignals, canceller: &CancelHandle) {
+    fn follow(
+        &self,
+        run_id: RunId,
+        asks: bool,
+        signals: &RunSignals,
+        canceller: &CancelHandle,
+        lead: &LeadWatch,
+    ) {
         let webhook_secret = self
             .settings
             .webhook_secret
             .as_ref()
             .map(|secret| secret.expose().to_owned());
-        let (signals, canceller) = (signals.clone(), canceller.clone());
+        let (signals, canceller, lead) = (signals.clone(), canceller.clone(), lead.clone());
         let request = RunFollow {
             run_id,
             webhook_secret,
+            public_url: self.settings.public_url.clone(),
+            asks,
         };
-        follow(self.places.clone(), request, move |RunWoken { stop, .. }| {
-            if stop {
+        follow(self.places.clone(), request, move |woken| {
+            lead.note(woken);
+            if woken.stop {
                 canceller.cancel();
             }
             signals.wake_all();
@@ -199,6 +242,36 @@ fn stop_on_signal(canceller: Option<CancelHandle>) -> Result<Arc<Stopped>, CliEr
         }
     });
     Ok(stopped)
+}
+
+/// Takes the end of stdin for a wish to leave: the broker that started this program is gone.
+fn stop_at_end_of_stdin(stopped: Arc<Stopped>) {
+    std::thread::spawn(move || {
+        // An error is an end too.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        let _ = stopped.exit.set(Exit::Terminated);
+        stopped.told.notify_one();
+    });
+}
+
+/// Reports that the agent works on although this program stops.
+fn leave_unattended(reporter: Reporter, result: &ExecutionResult) {
+    let agent = result
+        .session
+        .as_ref()
+        .map_or("", |session| session.agent_id.as_str());
+    let takeover = format!("the agent works on; `cueme cloud watch {agent}` takes over");
+    output::tell(&takeover);
+    let reason = result.error_message.as_deref().unwrap_or_default();
+    let error = shorten_text(&format!("nobody follows it: {reason}; {takeover}"));
+    reporter.tell(
+        move |run| {
+            run.status = "UNATTENDED".to_owned();
+            run.error = Some(error);
+        },
+        Some(("status", "UNATTENDED")),
+    );
+    reporter.leave();
 }
 
 /// Whether this program was asked to stop.

@@ -6,11 +6,11 @@ use protocol_spec::exit::Exit;
 use super::drive::Drive;
 use super::launch::task;
 use super::session::find;
-use super::settings::{configured, connect, settings};
+use super::settings::{configured, connect, reach, settings};
 use crate::cli::CloudFollowUpArgs;
 use crate::command::agent::runtime;
+use crate::environment;
 use crate::error::CliError;
-use crate::{environment, output};
 
 pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
     let places = environment::places()?;
@@ -22,16 +22,12 @@ pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
     if args.fields.api.is_none() {
         config.api = Some(known.session.api);
     }
-    let settings = settings(&config)?;
+    let settings = settings(&config, reach(args.driving.no_hap))?;
     let prompt = task(&args.prompt)?;
     check_exists(&*connect(&config, known.session.api)?, &known.session)?;
     let fits = known.session.matches(&settings.repository, settings.generation);
-    if !fits {
-        output::tell(&format!(
-            "warning: {} works on another repository than {}; a new agent is started",
-            known.session.display_id(),
-            settings.repository
-        ));
+    if !fits && !args.new_agent {
+        return Err(elsewhere(&known.session, &settings.repository));
     }
     let drive = Drive {
         places,
@@ -44,8 +40,18 @@ pub(super) fn run(args: &CloudFollowUpArgs) -> Result<Exit, CliError> {
         agent_id: known.agent_id.filter(|_| fits),
         run_id: None,
         is_ours: true,
+        while_stdin_open: false,
     };
     drive.complete(&args.driving)
+}
+
+/// Refuses to continue on another repository: the agent cannot, and another one costs money.
+fn elsewhere(session: &Session, repository: &str) -> CliError {
+    let agent = session.display_id();
+    let message = format!("{agent} works on {}, not on {repository}", session.repository);
+    CliError::usage(message).with_hint(format!(
+        "leave --repository out to continue with {agent}, or add --new-agent to start another agent"
+    ))
 }
 
 /// Refuses to go on with an agent that does not exist: a new one would cost money that nobody wanted to spend.

@@ -14,6 +14,7 @@ use protocol_spec::outcome::{Delivery, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use protocol_spec::truncate::head;
 
+use super::lead::LeadWatch;
 use crate::client::{call, expect_reply, list};
 use crate::command::agent::BrokerHuman;
 use crate::error::CliError;
@@ -70,10 +71,19 @@ pub(super) struct BrokerGate {
     pub(super) turn: TurnStart,
     /// Whether the first answer to the agent's last question ends the run.
     pub(super) once: bool,
+    /// Who speaks with the human.
+    pub(super) lead: LeadWatch,
 }
 
 impl HumanGate for BrokerGate {
+    fn is_led_elsewhere(&self) -> bool {
+        self.lead.is_anothers()
+    }
+
     fn is_over<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
+        if self.lead.has_ended() {
+            return Box::pin(std::future::ready(true));
+        }
         let (human, since, once) = (self.human.clone(), start_of(&self.turn), self.once);
         Box::pin(async move {
             let looked = tokio::task::spawn_blocking(move || has_ended(&human, since, once)).await;
@@ -124,13 +134,12 @@ fn has_ended(human: &BrokerHuman, since: Timestamp, once: bool) -> Result<bool, 
         }
         Ok(())
     })?;
-    let ends_run = |cue: &CueView| cue.answer.as_ref().is_some_and(|answer| answer.ends_run);
     let is_last_word = of_turn.first().is_some_and(|newest| match newest.outcome {
         Outcome::Declined => newest.delivery != Delivery::None,
         Outcome::Answered => once && newest.delivery != Delivery::None,
         Outcome::Open | Outcome::Cancelled | Outcome::Superseded => false,
     });
-    Ok(is_last_word || of_turn.iter().any(ends_run))
+    Ok(is_last_word || of_turn.iter().any(CueView::ends_run))
 }
 
 fn question(last_word: &str) -> String {

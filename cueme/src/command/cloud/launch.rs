@@ -6,7 +6,7 @@ use protocol_spec::exit::Exit;
 use serde::Deserialize;
 
 use super::drive::Drive;
-use super::settings::{configured, settings};
+use super::settings::{configured, reach, settings};
 use crate::cli::CloudLaunchArgs;
 use crate::environment;
 use crate::error::CliError;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
     let Form { prompt, config } = form(args, &places)?;
     let drive = Drive {
         places,
-        settings: settings(&config)?,
+        settings: settings(&config, reach(args.driving.no_hap))?,
         request: RunRequest::Say {
             words: prompt.clone(),
             session: None,
@@ -34,6 +34,7 @@ pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
         agent_id: None,
         run_id: None,
         is_ours: true,
+        while_stdin_open: false,
     };
     drive.complete(&args.driving)
 }

@@ -11,8 +11,10 @@ mod watch;
 
 mod drive;
 mod gate;
+mod lead;
 mod told;
 
+mod reach;
 mod session;
 mod settings;
 

@@ -1,7 +1,7 @@
 //! What a run is configured with: the arguments, then `[cloud]` of the configuration, then the environment.
 
 use adapter_core::cursor::cloud::{
-    ApiGeneration, CloudApi, CloudConfig, CloudError, CloudSettings, ConfigError, DEFAULT_BASE_URL,
+    ApiGeneration, CloudApi, CloudConfig, CloudError, CloudSettings, ConfigError, DEFAULT_BASE_URL, Reach,
     RetryPolicy, V0Client, V1Client,
 };
 use cueme_broker::config::Config;
@@ -52,13 +52,22 @@ fn lay_over(mut config: CloudConfig, fields: &CloudFields) -> CloudConfig {
 }
 
 /// Checks a configuration and reads its secrets.
-pub(super) fn settings(config: &CloudConfig) -> Result<CloudSettings, CliError> {
-    config.settings(&environment::variable).map_err(|first| {
-        match config.problems(&environment::variable).as_slice() {
+pub(super) fn settings(config: &CloudConfig, reach: Reach) -> Result<CloudSettings, CliError> {
+    config.settings(reach, &environment::variable).map_err(|first| {
+        match config.problems(reach, &environment::variable).as_slice() {
             [] | [_] => wrong(&first),
             all => wrong_together(all),
         }
     })
+}
+
+/// Returns whether Cursor's machines have to reach this one.
+pub(super) fn reach(no_hap: bool) -> Reach {
+    if no_hap {
+        Reach::ForWebhooks
+    } else {
+        Reach::Required
+    }
 }
 
 /// Describes several problems at once, each with its remedy.

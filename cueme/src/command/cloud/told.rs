@@ -79,11 +79,15 @@ impl Teller<'_> {
             CloudEvent::Assistant { text } => self.reporter.tell(|_| {}, Some(("assistant", &text))),
             CloudEvent::Result {
                 status,
+                error,
                 branch_name,
                 pr_url,
                 url,
                 ..
             } => {
+                if let Some(error) = error {
+                    self.reporter.tell(|_| {}, Some(("error", &error.to_string())));
+                }
                 let text = status.clone();
                 self.reporter.tell(
                     move |run| {

@@ -1,6 +1,6 @@
 //! `cueme cloud watch`: finds a run again that an earlier call started. Leaving it does not end it.
 
-use adapter_core::cursor::cloud::RunRequest;
+use adapter_core::cursor::cloud::{ConfigError, Reach, RunRequest};
 use protocol_spec::exit::Exit;
 
 use super::drive::Drive;
@@ -16,9 +16,14 @@ pub(super) fn run(args: &CloudWatchArgs) -> Result<Exit, CliError> {
     let known = find(&places, &config, &args.id)?;
     config.repository.clone_from(&known.session.repository);
     config.api = Some(known.session.api);
+    let secret = config.webhook_secret(known.session.api, &environment::variable);
+    if matches!(secret, Err(ConfigError::WebhookSecretMissing)) {
+        // The broker keeps the secret that the run was started with.
+        config.enable_webhooks = Some(false);
+    }
     let drive = Drive {
         places,
-        settings: settings(&config)?,
+        settings: settings(&config, Reach::Optional)?,
         task: known.title.unwrap_or_else(|| known.session.agent_id.clone()),
         request: RunRequest::Attach {
             session: known.session,
@@ -26,6 +31,7 @@ pub(super) fn run(args: &CloudWatchArgs) -> Result<Exit, CliError> {
         agent_id: known.agent_id,
         run_id: known.open_run,
         is_ours: false,
+        while_stdin_open: args.while_stdin_open,
     };
     drive.complete(&args.driving)
 }

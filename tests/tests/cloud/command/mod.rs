@@ -3,6 +3,8 @@
 mod cloud;
 
 mod human;
+mod reach;
 mod runs;
 mod security;
+mod unattended;
 mod verbs;

@@ -179,7 +179,7 @@ fn a_follow_up_to_an_agent_that_does_not_exist_starts_no_other() {
 }
 
 #[test]
-fn resume_with_another_repository_launches_a_new_agent() {
+fn a_follow_up_on_another_repository_starts_a_new_agent_only_where_that_is_allowed() {
     let cloud = Cloud::start(Script::default(), 1);
     cloud.run(&["launch", "first", "--no-hap"]).expect(0);
     let agent = cloud.launched();
@@ -191,9 +191,10 @@ fn resume_with_another_repository_launches_a_new_agent() {
         "--repository",
         "https://github.com/acme/other",
     ];
-    let run = cloud.run(&words);
-    run.expect(0);
-    assert!(run.stderr.contains("another repository"), "{}", run.stderr);
+    let refused = cloud.run(&words);
+    refused.refused(2, &["works on https://github.com/acme/site", "--new-agent"]);
+    assert_eq!(cloud.fake.agents().len(), 1);
+    cloud.run(&[&words[..], &["--new-agent"]].concat()).expect(0);
     assert_eq!(cloud.fake.agents().len(), 2);
     assert_eq!(cloud.fake.count("POST", "/followup"), 0);
 }

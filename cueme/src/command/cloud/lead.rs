@@ -1,0 +1,58 @@
+//! Who speaks with the human in a run that several processes follow, as the broker told last.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use protocol_spec::message::{Lead, RunWoken};
+
+/// How long to wait for the broker's first word. Without it the run goes on: a broker that is away asks nobody.
+const FIRST_WORD_WAIT_MAX: Duration = Duration::from_secs(3);
+
+/// What the broker told last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LeadWatch {
+    told: Arc<(Mutex<Option<Told>>, Condvar)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    lead: Lead,
+    ended: bool,
+}
+
+impl LeadWatch {
+    /// Takes note of what the broker tells.
+    pub(super) fn note(&self, woken: RunWoken) {
+        let mut told = self.lock();
+        let ended = woken.ended || told.is_some_and(|told| told.ended);
+        *told = Some(Told {
+            lead: woken.lead,
+            ended,
+        });
+        self.told.1.notify_all();
+    }
+
+    /// Waits until the broker knows this process, within reason.
+    pub(super) fn wait_for_broker(&self) {
+        let told = self.lock();
+        // Whether it came in time does not matter.
+        let _ = self
+            .told
+            .1
+            .wait_timeout_while(told, FIRST_WORD_WAIT_MAX, |told| told.is_none());
+    }
+
+    /// Says whether another process speaks with the human.
+    pub(super) fn is_anothers(&self) -> bool {
+        self.lock().is_some_and(|told| told.lead == Lead::Another)
+    }
+
+    /// Says whether the run has ended, in another process.
+    pub(super) fn has_ended(&self) -> bool {
+        self.lock().is_some_and(|told| told.ended)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Told>> {
+        self.told.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
