@@ -136,7 +136,7 @@ fn a_form_that_cannot_work_says_why_and_a_run_is_stopped_from_the_page() {
 }
 
 /// Returns the process that drives the run of this home.
-fn driver_of(home: &Home) -> Option<rustix::process::Pid> {
+fn driver_of(home: &Home, verb: &str) -> Option<rustix::process::Pid> {
     let place = format!("CUEME_HOME={}", home.path().display());
     let drives = |folder: &PathBuf| {
         let environment = fs::read(folder.join("environ")).unwrap_or_default();
@@ -146,7 +146,7 @@ fn driver_of(home: &Home) -> Option<rustix::process::Pid> {
                 .any(|set| set.starts_with(wanted.as_bytes()))
         };
         let command = fs::read(folder.join("cmdline")).unwrap_or_default();
-        is_set("CUEME_RUN_ID=") && is_set(&place) && command.windows(6).any(|word| word == b"launch")
+        is_set(&place) && command.windows(verb.len()).any(|word| word == verb.as_bytes())
     };
     let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let found = folders.into_iter().find(drives)?;
@@ -154,7 +154,7 @@ fn driver_of(home: &Home) -> Option<rustix::process::Pid> {
 }
 
 #[test]
-fn a_run_whose_driver_died_is_unattended_and_says_how_to_take_it_over() {
+fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it() {
     let runtime = Runtime::new().unwrap();
     let (home, fake) = cloud_home(&runtime, Script::endless());
     let browser = sign_in(&home, DESKTOP);
@@ -163,12 +163,59 @@ fn a_run_whose_driver_died_is_unattended_and_says_how_to_take_it_over() {
     browser.write("[name=prompt]", "x");
     browser.click(".launch .primary");
     browser.sees(".run[data-state=running] .run-place", "RUNNING");
-    let driver = eventually(|| driver_of(&home));
+    browser.sees(".run-mark", "▶");
+    let driver = eventually(|| driver_of(&home, "launch"));
+    // Without a key the broker cannot take the run over by itself.
+    let key = home.path().join("api.key");
+    fs::rename(&key, key.with_extension("away")).unwrap();
     rustix::process::kill_process(driver, rustix::process::Signal::KILL).unwrap();
     let (_, _, error) = eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED"));
     assert!(error.unwrap().contains("cueme cloud watch "), "{:?}", runs(&home));
-    browser.sees(".run .run-place", "UNATTENDED");
+    browser.sees(".run[data-state=left] .run-place", "UNATTENDED");
+    browser.sees(".run-mark", "⚠");
+    browser.sees(".run-state", "nobody follows it");
+    for button in ["Take over", "Stop"] {
+        browser.click_text(".run .text-button", button);
+        browser.sees(".toast", "CURSOR_API_KEY");
+        browser.until("return !document.querySelector('.toast')");
+    }
     assert_eq!(fake.count("POST", "/stop"), 0);
+    fs::rename(key.with_extension("away"), &key).unwrap();
+    browser.click_text(".run .text-button", "Take over");
+    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    eventually(|| driver_of(&home, "watch"));
+    browser.click_text(".run .text-button", "Stop");
+    browser.sees(".run[data-state=cancelled] .run-mark", "■");
+    assert_eq!(fake.count("POST", "/stop"), 1);
+    browser.until("return document.querySelectorAll('.run .text-button').length === 1");
+}
+
+#[test]
+fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work_any_more() {
+    let runtime = Runtime::new().unwrap();
+    let (home, fake) = cloud_home(&runtime, Script::endless());
+    let key = home.path().join("api.key");
+    let mut command = home.command(&["cloud", "launch", "x"]);
+    command.env("CURSOR_API_KEY", API_KEY);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut driver = command.spawn().unwrap();
+    eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "RUNNING"));
+    fs::rename(&key, key.with_extension("away")).unwrap();
+    driver.kill().unwrap();
+    driver.wait().unwrap();
+    eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED"));
+    fs::rename(key.with_extension("away"), &key).unwrap();
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees(".groups", "Working");
+    open_runs(&browser);
+    browser.click_text(".run[data-state=left] .text-button", "Stop");
+    browser.sees(".run[data-state=cancelled] .run-place", "STOPPED");
+    assert_eq!(fake.count("POST", "/stop"), 1);
+    let agents = home.run(&["agents", "--json"]).expect(0).json();
+    assert_eq!(agents.as_array().unwrap().len(), 1);
+    browser.script("location.reload(); return true");
+    browser.sees(".groups", "Quiet");
+    browser.until("return !document.querySelector('.groups').textContent.includes('Working')");
 }
 
 /// A home in which `agent` is the double of Cursor's CLI, for the broker too.

@@ -19,6 +19,8 @@ export const runsApi = {
   resume: (run, prompt) => json("POST", `/runs/${id(run)}/resume`, { prompt }),
   /** @type {(run: string) => Promise<null>} */
   stop: (run) => json("POST", `/runs/${id(run)}/stop`, {}),
+  /** @type {(run: string) => Promise<null>} */
+  watch: (run) => json("POST", `/runs/${id(run)}/watch`, {}),
   /** @type {(agent: string, before?: number) => Promise<R.Chat>} */
   chat: (agent, before) => send("GET", `/agents/${id(agent)}/chat${before === undefined ? "" : `?before=${before}`}`),
 };

@@ -44,11 +44,18 @@ export function createCard(changed) {
       el.dataset.run = run.run_id;
       el.dataset.state = stateOf(run);
       setText(title, run.title || run.session || run.run_id);
-      setText(state, w(`state.${stateOf(run)}`));
+      fill(state, h("span", { class: "run-mark", "aria-hidden": "true" }, MARKS[stateOf(run)]), " ", w(`state.${stateOf(run)}`));
       setText(place, [w(run.kind), run.project, run.status, run.model, clock(run.started_at)].filter(Boolean).join(" · "));
       setText(error, run.error ?? "");
       fill(facts, factsOf(run));
-      fill(actions, !isOver && run.followed && textButton(w("stop"), () => stop(run), "bad"), (isOver || !run.followed) && run.session && textButton(w("resume"), () => resume(run, changed)));
+      const isLeft = !isOver && !run.followed;
+      const canStop = !isOver && (run.followed || isInCloud(run));
+      fill(
+        actions,
+        isLeft && isInCloud(run) && textButton(w("watch"), () => watch(run, changed)),
+        canStop && textButton(w("stop"), () => stop(run, changed), "bad"),
+        (isOver || isLeft) && run.session && textButton(w("resume"), () => resume(run, changed)),
+      );
       const isNew = shown?.changed_at !== run.changed_at;
       shown = run;
       if (isNew) void drawEvents();
@@ -66,6 +73,15 @@ export const updateCard = (el, run) => cards.get(el)?.update(run);
 /** @param {R.Run} run */
 const stateOf = (run) => run.end ?? (run.followed ? "running" : "left");
 
+/** A sign for each state, so that colour is not all that tells them apart. */
+const MARKS = { running: "▶", left: "⚠", succeeded: "✓", failed: "✕", cancelled: "■" };
+
+/**
+ * Says whether something goes on in the cloud that can be watched and stopped without a driver here.
+ * @param {R.Run} run
+ */
+const isInCloud = (run) => run.kind === "cloud" && Boolean(run.session);
+
 /** @param {R.RunEvent} event */
 const line = (event) => h("li", { data: { what: event.what } }, h("time", { class: "muted small" }, clock(event.at)), " ", h("span", { class: "pill" }, event.what), " ", h("bdi", null, event.text));
 
@@ -80,12 +96,33 @@ function factsOf(run) {
   ];
 }
 
-/** @param {R.Run} run */
-function stop(run) {
-  return runsApi.stop(run.run_id).then(
-    () => toast(w("stopping")),
-    (problem) => toast(problem.message || t("error.try-again"), "bad"),
-  );
+/**
+ * @param {R.Run} run
+ * @param {() => void} changed
+ */
+const stop = (run, changed) => order(runsApi.stop(run.run_id), w("stopping"), changed);
+
+/**
+ * @param {R.Run} run
+ * @param {() => void} changed
+ */
+const watch = (run, changed) => order(runsApi.watch(run.run_id), w("watching"), changed);
+
+/**
+ * Tells what came of an order, with what to do where it was refused.
+ * @param {Promise<null>} sent
+ * @param {string} done
+ * @param {() => void} changed
+ */
+async function order(sent, done, changed) {
+  try {
+    await sent;
+    toast(done);
+  } catch (problem) {
+    const { message, hint } = /** @type {{ message?: string, hint?: string }} */ (problem);
+    toast([message || t("error.try-again"), hint].filter(Boolean).join(" — "), "bad");
+  }
+  changed();
 }
 
 /**

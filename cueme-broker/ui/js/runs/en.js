@@ -22,6 +22,8 @@ export const en = {
   "resume.send": "Continue",
   "stop": "Stop",
   "stopping": "It is told to stop.",
+  "watch": "Take over",
+  "watching": "The broker watches it from now on.",
   "started": "The run starts.",
   "form.title": "Start an agent in the cloud",
   "form.prompt": "Task",

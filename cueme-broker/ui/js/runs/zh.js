@@ -24,6 +24,8 @@ export const zh = {
   "resume.send": "继续",
   "stop": "停止",
   "stopping": "已通知停止。",
+  "watch": "接管",
+  "watching": "现在由 broker 跟踪它。",
   "started": "运行即将开始。",
   "form.title": "在云端启动智能体",
   "form.prompt": "任务",
