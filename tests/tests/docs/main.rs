@@ -7,3 +7,4 @@ mod configuration;
 mod embedded;
 mod links;
 mod markdown;
+mod seeds;
