@@ -62,7 +62,7 @@ fn the_environment_stands_in_for_what_is_not_written() {
     };
     let settings = config.settings(Reach::Required, &var).unwrap();
     assert_eq!(
-        (settings.api_key.expose(), settings.public_url.as_str()),
+        (settings.api_key.expose(), settings.public_url.as_deref().unwrap()),
         ("from-env", "https://env.example")
     );
 }
@@ -213,4 +213,37 @@ fn merges_env_bindings_over_legacy_text() {
     let env = build_config(&values).env;
     assert_eq!(env["A"], plain);
     assert_eq!(serde_json::to_value(&env["B"]).unwrap(), json!("kept"));
+}
+
+#[test]
+fn a_public_url_is_needed_where_somebody_calls_back() {
+    let config = CloudConfig {
+        repository: "https://github.com/acme/site".to_owned(),
+        ..CloudConfig::default()
+    };
+    let quiet = CloudConfig {
+        enable_webhooks: Some(false),
+        ..config.clone()
+    };
+    let v1 = CloudConfig {
+        api: Some(ApiGeneration::V1),
+        ..config.clone()
+    };
+    let is_missing = |config: &CloudConfig, reach| {
+        matches!(
+            config.reachable_at(reach, &|_| None),
+            Err(ConfigError::PublicUrlMissing)
+        )
+    };
+    for config in [&config, &quiet, &v1] {
+        assert!(is_missing(config, Reach::Required));
+        assert!(!is_missing(config, Reach::Optional));
+    }
+    assert!(is_missing(&config, Reach::ForWebhooks));
+    assert!(!is_missing(&quiet, Reach::ForWebhooks) && !is_missing(&v1, Reach::ForWebhooks));
+    let wrong = CloudConfig {
+        public_url: Some("broker.example".to_owned()),
+        ..quiet
+    };
+    assert!(wrong.reachable_at(Reach::Optional, &|_| None).is_err());
 }

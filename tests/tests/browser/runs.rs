@@ -195,6 +195,7 @@ fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work
     let runtime = Runtime::new().unwrap();
     let (home, fake) = cloud_home(&runtime, Script::endless());
     let key = home.path().join("api.key");
+    home.run(&["agents"]).expect(0);
     let mut command = home.command(&["cloud", "launch", "x"]);
     command.env("CURSOR_API_KEY", API_KEY);
     command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -535,6 +535,19 @@ async fn a_run_that_an_earlier_process_started_is_found_again() {
 }
 
 #[tokio::test]
+async fn a_run_that_an_earlier_process_started_and_that_cannot_be_read_is_not_over() {
+    let fake =
+        FakeCloud::start(Script::default().fail("GET", "/v0/agents", 100, Reply::status(403, "forbidden")))
+            .await;
+    let request = RunRequest::Attach {
+        session: session("bc_1"),
+    };
+    let outcome = run(&settings(&fake, V0), &request, Parts::default()).await;
+    assert!(outcome.result.unattended, "{:?}", outcome.result);
+    assert_eq!(outcome.result.exit_code, 1);
+}
+
+#[tokio::test]
 async fn an_api_that_is_down_for_a_while_does_not_end_the_run() {
     let script = Script::default().fail("GET", "/v0/agents/", 9, Reply::status(502, "upstream_error"));
     let fake = FakeCloud::start(script).await;

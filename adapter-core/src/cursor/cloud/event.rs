@@ -90,7 +90,7 @@ pub enum CloudEvent {
         error_message: Option<String>,
         /// The API's error with its whole body, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<Value>,
+        error: Option<Box<Value>>,
         /// What the agent said last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,

@@ -316,6 +316,8 @@ impl<'a> Driver<'a> {
     }
 
     async fn attach(&mut self, session: &Session) -> Result<RunRef, Stop> {
+        // Known from the start: a run that cannot be found at the moment is not over.
+        self.current = Some(session.run());
         let run = match (self.run.api.generation(), &session.run_id) {
             (ApiGeneration::V1, None) => {
                 let api = self.run.api;
@@ -452,7 +454,9 @@ impl<'a> Driver<'a> {
             .state
             .as_ref()
             .is_none_or(|state| phase(&state.status) == Phase::Active);
-        self.current.is_some() && may_be_active && !problem.is_gone
+        // Of an agent that this process never saw, the API may know nothing because the key is another account's.
+        let is_gone = problem.is_gone && self.state.is_some();
+        self.current.is_some() && may_be_active && !is_gone
     }
 
     async fn finish(mut self, mut ending: Result<RunState, Stop>) -> ExecutionResult {
@@ -532,7 +536,7 @@ impl<'a> Driver<'a> {
             status: status.clone(),
             is_error: error_message.is_some(),
             error_message: error_message.clone(),
-            error: error.clone(),
+            error: error.clone().map(Box::new),
             text,
             branch_name: state.and_then(|state| state.branch_name.clone()),
             pr_url: state.and_then(|state| state.pr_url.clone()),

@@ -16,10 +16,11 @@ pub(super) fn run(args: &CloudConversationArgs) -> Result<Exit, CliError> {
     let config = configured(&places, &CloudFields::default())?;
     let session = find(&places, &config, &args.id)?.session;
     let api = connect(&config, session.api)?;
-    let conversation = runtime()?.block_on(async {
+    let read = runtime()?.block_on(async {
         let run = run_of(&*api, &session).await?;
-        api.conversation(&run).await.map_err(|error| failed(&error))
-    })?;
+        api.conversation(&run).await
+    });
+    let conversation = read.map_err(|error| failed(&error))?;
     let is_json = args.json || !output::is_terminal();
     for message in conversation.messages {
         let text = message.text;

@@ -1,11 +1,12 @@
 //! Finds the conversation that is meant by an id.
 
-use adapter_core::cursor::cloud::{CloudApi, CloudConfig, RunRef, Session, decode_session};
+use adapter_core::cursor::cloud::{
+    ApiGeneration, CloudApi, CloudConfig, CloudError, RunRef, Session, decode_session,
+};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, RunId};
-use protocol_spec::message::{Request, RunKind, RunQuery, RunView};
+use protocol_spec::message::{Request, Run, RunKind, RunQuery, RunView};
 
-use super::settings::failed;
 use crate::client::{expect_reply, list};
 use crate::error::CliError;
 
@@ -18,6 +19,8 @@ pub(super) struct Known {
     /// Its run that has not ended, if there is one.
     pub(super) open_run: Option<RunId>,
     pub(super) title: Option<String>,
+    /// Its run that has not ended and that nobody drives.
+    pub(super) left: Option<Run>,
 }
 
 /// Returns the runs in the cloud that fit a name, newest first.
@@ -62,6 +65,7 @@ pub(super) fn find(places: &Places, config: &CloudConfig, name: &str) -> Result<
             agent_id: run.run.agent_id.clone(),
             open_run: run.run.end.is_none().then_some(run.run.run_id),
             title: Some(run.run.title.clone()),
+            left: (run.run.end.is_none() && !run.followed).then(|| run.run.clone()),
             session,
         },
         None => Known {
@@ -74,18 +78,15 @@ pub(super) fn find(places: &Places, config: &CloudConfig, name: &str) -> Result<
             agent_id: None,
             open_run: None,
             title: None,
+            left: None,
         },
     })
 }
 
 /// Returns the run of a conversation that calls are about.
-pub(super) async fn run_of(api: &dyn CloudApi, session: &Session) -> Result<RunRef, CliError> {
-    use adapter_core::cursor::cloud::ApiGeneration;
+pub(super) async fn run_of(api: &dyn CloudApi, session: &Session) -> Result<RunRef, CloudError> {
     match (api.generation(), &session.run_id) {
-        (ApiGeneration::V1, None) => api
-            .latest_run(&session.agent_id)
-            .await
-            .map_err(|error| failed(&error)),
+        (ApiGeneration::V1, None) => api.latest_run(&session.agent_id).await,
         _ => Ok(session.run()),
     }
 }

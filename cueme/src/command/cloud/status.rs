@@ -28,10 +28,11 @@ fn one(id: &str, is_json: bool) -> Result<Exit, CliError> {
     let config = configured(&places, &CloudFields::default())?;
     let session = find(&places, &config, id)?.session;
     let api = connect(&config, session.api)?;
-    let state = runtime()?.block_on(async {
+    let read = runtime()?.block_on(async {
         let run = run_of(&*api, &session).await?;
-        api.state(&run).await.map_err(|error| failed(&error))
-    })?;
+        api.state(&run).await
+    });
+    let state = read.map_err(|error| failed(&error))?;
     output::print_line(&if is_json {
         line(&session.agent_id, &state)
     } else {
@@ -89,7 +90,7 @@ fn row(view: &RunView) -> String {
         (Some(RunEnd::Failed), _) => "failed",
         (Some(RunEnd::Cancelled), _) => "cancelled",
         (None, true) => "running",
-        (None, false) => "left alone",
+        (None, false) => "unattended",
     };
     let session = view.run.session.as_deref().unwrap_or("-");
     let link = view.run.pr_url.as_ref().or(view.run.branch.as_ref());

@@ -163,6 +163,22 @@ fn a_key_that_is_refused_in_the_middle_leaves_the_run_open() {
 }
 
 #[test]
+fn a_run_whose_agent_does_not_exist_any_more_ends_when_a_human_stops_it() {
+    let cloud = Cloud::start(Script::endless(), 1);
+    let client = launched(&cloud, &["--no-hap"]);
+    client.kill();
+    reported(&cloud, |run| run["status"] == "UNATTENDED");
+    let agent = cloud.launched();
+    cloud.fake.delete_agent(&agent);
+    cloud.run(&["stop", &agent]).refused(1, &["404"]);
+    let over = reported(&cloud, |run| run["end"].is_string());
+    assert_eq!(
+        (&over["end"], &over["status"]),
+        (&"failed".into(), &"GONE".into())
+    );
+}
+
+#[test]
 fn a_launch_and_a_follow_up_whose_answers_were_lost_are_found_again() {
     let lost = Script::default().fail("POST", "/v0/agents", 1, Reply::Drop).fail(
         "POST",
