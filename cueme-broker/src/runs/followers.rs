@@ -38,6 +38,8 @@ struct Follower {
     asks: bool,
     /// A wish to stop that had no room yet.
     stop: bool,
+    /// Whether the run has ended, which every further wake-up says.
+    ended: bool,
 }
 
 /// How a run is reached from outside.
@@ -82,6 +84,7 @@ impl Followers {
                 wake,
                 asks,
                 stop: false,
+                ended: false,
             },
         );
         known.wake(run, false, false);
@@ -190,6 +193,7 @@ impl Known {
             }
             any = true;
             follower.stop |= stop;
+            follower.ended |= ended;
             let woken = RunWoken {
                 run_id: run,
                 stop: follower.stop,
@@ -198,7 +202,7 @@ impl Known {
                     Some(leader) if leader == *key => Lead::You,
                     Some(_) => Lead::Another,
                 },
-                ended,
+                ended: follower.ended,
             };
             // One whose channel is full has been told to look often enough; a wish to stop goes with the next wake-up.
             if follower.wake.try_send(woken).is_ok() {

@@ -101,7 +101,7 @@ pub(crate) async fn stop_in_cloud(broker: &Arc<Broker>, run: Run) -> Result<(), 
         return Err(refused("nobody drives this run any more".into()));
     };
     let stopping = Command::new(broker.executable())
-        .args(["cloud", "stop", "--json", &session])
+        .args(["cloud", "stop", "--json", &run.run_id.to_string()])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -240,6 +240,7 @@ impl<'a> Driver<'a> {
                 self.transcript.expect_new_turn();
                 self.transcript.saw_activity();
                 self.current = Some(latest.clone());
+                self.restart_deadline();
                 return Ok(Some(latest));
             }
         }

@@ -74,6 +74,17 @@ impl Cloud {
         ));
     }
 
+    /// Takes the listener for the outside away.
+    pub(crate) fn make_private(&self) {
+        let config = std::fs::read_to_string(self.home.path().join("config.toml")).unwrap();
+        let private: Vec<&str> = config
+            .lines()
+            .filter(|line| !line.starts_with("public_listen"))
+            .collect();
+        self.home.configure(&private.join("\n"));
+        self.home.ok(&["broker", "restart"]);
+    }
+
     /// Returns the body of the webhook that told of the first run's end.
     pub(crate) fn delivery_of_first_run(&self) -> (String, String) {
         let database = Connection::open(self.home.database()).unwrap();

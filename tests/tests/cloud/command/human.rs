@@ -172,13 +172,7 @@ fn a_question_the_agent_left_open_is_the_one_the_human_answers_at_the_end() {
 #[test]
 fn without_a_listener_for_the_outside_the_prompt_has_no_way_back_and_the_human_is_still_asked() {
     let cloud = Cloud::start(Script::default(), 1);
-    let config = std::fs::read_to_string(cloud.home.path().join("config.toml")).unwrap();
-    let private: Vec<&str> = config
-        .lines()
-        .filter(|line| !line.starts_with("public_listen"))
-        .collect();
-    cloud.home.configure(&private.join("\n"));
-    cloud.home.ok(&["broker", "restart"]);
+    cloud.make_private();
     let mut client = cloud.begin(&["launch", "fix it"]);
     let cue = cloud.question("All done.");
     assert!(

@@ -59,13 +59,7 @@ fn doctor_fetches_the_address_and_says_where_it_leads() {
 #[test]
 fn doctor_and_launch_say_that_nobody_can_call_a_broker_without_a_listener() {
     let cloud = Cloud::start(Script::default(), 1);
-    let config = std::fs::read_to_string(cloud.home.path().join("config.toml")).unwrap();
-    let private: Vec<&str> = config
-        .lines()
-        .filter(|line| !line.starts_with("public_listen"))
-        .collect();
-    cloud.home.configure(&private.join("\n"));
-    cloud.home.ok(&["broker", "restart"]);
+    cloud.make_private();
     let doctor = cloud.run(&["doctor"]);
     let found = codes(doctor.expect(1));
     assert!(found.contains(&"listener_missing".to_owned()), "{found:?}");
