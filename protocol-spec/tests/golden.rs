@@ -1,6 +1,6 @@
 //! Every message there is, as it stands on the wire. A change of the format by accident fails here.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p protocol-spec --test golden` writes the files anew, on purpose.
+//! `UPDATE_GOLDEN=1 cargo test -p cueme-protocol --test golden` writes the files anew, on purpose.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,6 +1,6 @@
 //! Replay of a long stream against bare parsing of the same lines, interleaved in one run.
 //!
-//! `cargo bench -p adapter-core --bench replay [-- MEGABYTES]`; the default is 200 MB. Each stream has two floors:
+//! `cargo bench -p cueme-adapter --bench replay [-- MEGABYTES]`; the default is 200 MB. Each stream has two floors:
 //! parsing every line to a flat struct that leaves the big parts raw and keeps nothing, which is the goal, and
 //! parsing to a `serde_json::Value`, which is what is acceptable. The table is all that stdout gets.
 
