@@ -33,9 +33,9 @@ pub(crate) use operation::{
 
 use human::ANSWER_EXAMPLES;
 
-use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, LinkArgs, McpArgs, ProtocolArgs};
+use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, LinkArgs, ManArgs, McpArgs, ProtocolArgs};
 use crate::error::CliError;
-use crate::output;
+use crate::{output, version};
 
 /// Asks a human from any coding agent, and waits for the answer.
 #[derive(Debug, Parser)]
@@ -172,6 +172,14 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme completions zsh > ~/.zfunc/_cueme\n  cueme completions fish > ~/.config/fish/completions/cueme.fish"
     )]
     Completions(CompletionsArgs),
+    /// Print or write the manual pages
+    #[command(
+        after_help = "Examples:\n  cueme man --directory ~/.local/share/man/man1\n  cueme man answer > cueme-answer.1"
+    )]
+    Man(ManArgs),
+    /// Tell how this installation is updated; changes nothing
+    #[command(after_help = "Examples:\n  cueme update")]
+    Update,
 }
 
 /// How an agent calls `cue`, ready to be pasted.
@@ -185,7 +193,7 @@ CUEME";
 /// The help of the whole command: verbs by who uses them, on a screen of 80 columns and 40 lines.
 const HELP: &str = "\
 Ask a human from any coding agent, and wait for the answer
-Usage: cueme <COMMAND>     -V: version; CUEME_HOME: all data below one directory
+Usage: cueme <COMMAND>     -V [--verbose]: version; CUEME_HOME: data directory
 
 Commands:
   inbox        You      List the open questions
@@ -215,7 +223,7 @@ Commands:
   agent        Cursor   Run Cursor's agent, and see to it that you are asked
   cloud                 The same in Cursor's cloud
   chats                 Read the chats Cursor keeps on disk
-More: backup, restore, purge, import, completions, hook
+More: backup, restore, purge, import, completions, man, update, hook
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
 Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
@@ -239,6 +247,10 @@ pub(crate) fn parse() -> Result<Cli, CliError> {
         return Ok(Cli { verb });
     }
     let words = with_common_word(std::env::args_os().collect());
+    if version::is_asked_for(&words[1.min(words.len())..]) {
+        output::print(&version::verbose())?;
+        return Err(CliError::silent(Exit::Done));
+    }
     let verb = words.get(1).and_then(|word| word.to_str()).map(str::to_owned);
     // No alias: permissions and gates of hosts know the question by the word `cue` alone.
     if verb.as_deref() == Some("ask") {
@@ -368,7 +380,9 @@ mod tests {
 
     #[test]
     fn the_help_names_every_verb_and_no_other() {
-        let listed = HELP.lines().filter_map(|line| line.strip_prefix("  "));
+        let listed = HELP
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ").or_else(|| line.strip_prefix("More: ")));
         let listed: Vec<&str> = listed
             .flat_map(|line| line.split("  ").next().unwrap_or_default().split(", "))
             .collect();

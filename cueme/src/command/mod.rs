@@ -35,8 +35,10 @@ mod demo;
 mod docs;
 mod doctor;
 mod import;
+mod man;
 mod purge;
 mod restore;
+mod update;
 
 mod decided;
 mod sandbox;
@@ -49,6 +51,7 @@ pub(crate) use hook::HookArgs;
 pub(crate) use import::ImportArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use link::LinkArgs;
+pub(crate) use man::ManArgs;
 pub(crate) use mcp::McpArgs;
 pub(crate) use protocol::ProtocolArgs;
 pub(crate) use run::run;

@@ -7,8 +7,8 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
-    import, inbox, init, join, last, link, mcp, pause, protocol, purge, recall, restore, say, show, token,
-    ui, undo,
+    import, inbox, init, join, last, link, man, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
+    undo, update,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -49,5 +49,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Demo(args) => demo::run(&args),
         Verb::Docs(args) => docs::run(&args),
         Verb::Completions(args) => completions::run(&args),
+        Verb::Man(args) => man::run(&args),
+        Verb::Update => update::run(),
     }
 }
