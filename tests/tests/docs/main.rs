@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod calls;
+mod commands;
 mod configuration;
 mod embedded;
 mod links;
 mod markdown;
+mod runtimes;
 mod seeds;

@@ -1,0 +1,40 @@
+# Builds cueme from this repository; its version and dependencies are those of Cargo.toml and Cargo.lock.
+{
+  description = "Ask a human from any coding agent, and wait for the answer";
+
+  inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
+
+  outputs = { self, nixpkgs }:
+    let
+      systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
+      forEach = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
+      manifest = builtins.fromTOML (builtins.readFile ./Cargo.toml);
+    in
+    {
+      packages = forEach (pkgs: {
+        default = pkgs.rustPlatform.buildRustPackage {
+          pname = "cueme";
+          version = manifest.workspace.package.version;
+          src = self;
+          cargoLock.lockFile = ./Cargo.lock;
+          cargoBuildFlags = [ "--package" "cueme" ];
+          # The tests want a browser and agent programs: tests/run runs them.
+          doCheck = false;
+          nativeBuildInputs = [ pkgs.installShellFiles ];
+          postInstall = ''
+            $out/bin/cueme man --directory man
+            installManPage man/*.1
+            installShellCompletion --cmd cueme \
+              --bash <($out/bin/cueme completions bash) \
+              --zsh <($out/bin/cueme completions zsh) \
+              --fish <($out/bin/cueme completions fish)
+          '';
+          meta = {
+            description = "Ask a human from any coding agent, and wait for the answer";
+            license = pkgs.lib.licenses.mit;
+            mainProgram = "cueme";
+          };
+        };
+      });
+    };
+}
