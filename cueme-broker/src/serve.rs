@@ -339,8 +339,14 @@ async fn reload_when_changed(broker: Arc<Broker>, path: PathBuf, changed: Arc<No
 /// Thousands of agents may wait at once; each needs a descriptor.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
+    /// macOS names no maximum, and refuses to set more than its `OPEN_MAX`.
+    const MACOS_OPEN_MAX: u64 = 10_240;
     let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
+    limit.current = if cfg!(target_os = "macos") {
+        limit.maximum.or(Some(MACOS_OPEN_MAX)).map(|most| most.min(MACOS_OPEN_MAX))
+    } else {
+        limit.maximum
+    };
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::warn!(%error, "could not raise the limit of open files");
     }

@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 $CUEME --version
 agent=$($CUEME join terminal | sed -n 's/^agent_id=//p')
+[ -n "$agent" ] || { echo "nobody could join" >&2; exit 1; }
 $CUEME cue "$agent" --prompt 'Which database?' >"$work/printed" &
 asked=$!
 

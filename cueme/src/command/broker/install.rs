@@ -46,8 +46,8 @@ impl Service {
             Self {
                 path: home.join("Library/LaunchAgents/me.cueme.broker.plist"),
                 content: launchd_plist(&executable, data.as_deref()),
-                enable: "launchctl load -w ~/Library/LaunchAgents/me.cueme.broker.plist",
-                disable: "launchctl remove me.cueme.broker",
+                enable: "launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/me.cueme.broker.plist",
+                disable: "launchctl bootout gui/$(id -u)/me.cueme.broker",
             }
         } else {
             let config = variable("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
