@@ -343,7 +343,10 @@ fn raise_descriptor_limit() {
     const MACOS_OPEN_MAX: u64 = 10_240;
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = if cfg!(target_os = "macos") {
-        limit.maximum.or(Some(MACOS_OPEN_MAX)).map(|most| most.min(MACOS_OPEN_MAX))
+        limit
+            .maximum
+            .or(Some(MACOS_OPEN_MAX))
+            .map(|most| most.min(MACOS_OPEN_MAX))
     } else {
         limit.maximum
     };

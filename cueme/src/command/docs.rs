@@ -51,7 +51,7 @@ const PAGES: [Page; 7] = [
     },
     Page {
         topic: "team-and-remote",
-        about: "agents and people on other machines: link, tokens, containers, proxies",
+        about: "agents and people on other machines",
         text: include_str!("../../docs/team-and-remote.md"),
     },
     Page {

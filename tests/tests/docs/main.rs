@@ -10,3 +10,4 @@ mod links;
 mod markdown;
 mod runtimes;
 mod seeds;
+mod workflow;

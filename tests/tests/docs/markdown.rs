@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 /// Directories in which every Markdown file is documentation.
 const DIRECTORIES: [&str; 2] = ["cueme/docs", "protocol-spec"];
 /// Documentation elsewhere.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "tests/MACOS.md",
     "cueme-broker/src/web/API.md",
 ];
 

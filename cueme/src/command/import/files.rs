@@ -142,7 +142,9 @@ mod tests {
         std::os::unix::fs::symlink(home.path().join("secret.txt"), source.join("link")).unwrap();
         std::os::unix::fs::symlink(home.path(), source.join("files")).unwrap();
         // No call that macOS has makes one.
-        let made = std::process::Command::new("mkfifo").arg(source.join("pipe")).status();
+        let made = std::process::Command::new("mkfifo")
+            .arg(source.join("pipe"))
+            .status();
         assert!(made.unwrap().success());
         let mut shelf = Shelf::new(&source, home.path().join("ours"));
         let mut remarks = Vec::new();
