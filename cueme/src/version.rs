@@ -16,14 +16,23 @@ pub(crate) fn is_asked_for(words: &[OsString]) -> bool {
 
 /// Returns the version with commit, build, SQLite, features and protocol, one to a line.
 pub(crate) fn verbose() -> String {
-    // From `.cargo/config.toml`, which cargo reads in a clone only.
+    // From `.cargo/config.toml`, which cargo reads in a clone only. SQLite does not tell these of itself.
     let flags = option_env!("LIBSQLITE3_FLAGS").unwrap_or("its default flags");
     format!(
-        "cueme {}\ncommit: {}\nbuild: {}\nSQLite: {}, built with {flags}\nfeatures: {}\nprotocol: {PROTOCOL}\n",
+        "cueme {}\ncommit: {}\nbuild: {}\nSQLite: {}, built with {flags}\nSQLite options: {}\nfeatures: {}\nprotocol: {PROTOCOL}\n",
         env!("CARGO_PKG_VERSION"),
         env!("CUEME_COMMIT"),
         env!("CUEME_BUILD"),
         rusqlite::version(),
+        sqlite_options().unwrap_or_else(|error| error.to_string()),
         env!("CUEME_FEATURES"),
     )
+}
+
+/// Returns the options that SQLite itself says it was compiled with.
+fn sqlite_options() -> rusqlite::Result<String> {
+    let connection = rusqlite::Connection::open_in_memory()?;
+    let mut statement = connection.prepare("PRAGMA compile_options")?;
+    let options = statement.query_map([], |row| row.get::<_, String>(0))?;
+    Ok(options.collect::<Result<Vec<_>, _>>()?.join(" "))
 }

@@ -178,6 +178,54 @@ fn completions_know_the_verbs() {
 }
 
 #[test]
+fn the_long_version_tells_what_the_program_was_built_from() {
+    let home = Home::new();
+    let told = home.run(&["--version", "--verbose"]).expect(0).stdout.clone();
+    for part in ["commit: ", "build: ", "features: ", "protocol: 1"] {
+        assert!(told.contains(part), "{part} is missing in {told}");
+    }
+    // The store relies on these, so they must not depend on how the program was built: `bundled` brings them.
+    for option in ["ENABLE_FTS5", "THREADSAFE=1", "DEFAULT_FOREIGN_KEYS"] {
+        assert!(told.contains(option), "{option} is missing in {told}");
+    }
+    // Tuning, which a build of this repository has.
+    assert!(
+        told.contains("HAVE_FDATASYNC=1") && told.contains("DEFAULT_MEMSTATUS=0"),
+        "{told}"
+    );
+    assert!(home.run(&["--version"]).expect(0).stdout.lines().count() == 1);
+}
+
+#[test]
+fn update_names_a_command_and_changes_nothing() {
+    let home = Home::new();
+    let told = home.run(&["update"]).expect(0).stdout.clone();
+    assert!(
+        told.contains("installed by: ") && told.contains("to update: "),
+        "{told}"
+    );
+    assert!(!home.path().join("data").exists());
+}
+
+#[test]
+fn manual_pages_are_printed_and_written() {
+    let home = Home::new();
+    assert!(
+        home.run(&["man", "answer"])
+            .expect(0)
+            .stdout
+            .contains(".TH cueme-answer")
+    );
+    let directory = home.path().join("man1");
+    home.run(&["man", "--directory", directory.to_str().unwrap()])
+        .expect(0);
+    for page in ["cueme.1", "cueme-broker-status.1"] {
+        assert!(directory.join(page).exists(), "{page}");
+    }
+    home.run(&["man", "fly"]).expect(2);
+}
+
+#[test]
 fn a_service_is_written_and_removed_again() {
     let home = Home::new();
     let install = |more: &[&str]| {
