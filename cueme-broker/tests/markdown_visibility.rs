@@ -1,7 +1,7 @@
 //! Whatever an agent writes, every character of it is in the page's text, or is a mark that the page says it leaves out.
 
 #[allow(unreachable_pub, reason = "the targets of `cargo fuzz` use it too")]
-#[path = "../../tests/fuzz/visible.rs"]
+#[path = "../../tests/src/hostile/visible.rs"]
 mod visible;
 
 use cueme_broker::edge;

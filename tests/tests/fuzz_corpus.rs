@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../fuzz/readers.rs"]
+#[path = "../src/hostile/readers.rs"]
 mod readers;
 
 use std::path::Path;

@@ -2,5 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses its own part")]
 
+#[path = "../../../tests/src/hostile/naive.rs"]
 pub(crate) mod naive;
 pub(crate) mod vectors;

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../readers.rs"]
+#[path = "../../src/hostile/readers.rs"]
 #[allow(dead_code, reason = "one reader of several")]
 mod readers;
 

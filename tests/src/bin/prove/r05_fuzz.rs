@@ -15,7 +15,7 @@ use crate::cases::{Extent, try_all};
 use crate::raw::heap;
 use crate::trial::{NotRun, Trial};
 
-#[path = "../../../fuzz/readers.rs"]
+#[path = "../../hostile/readers.rs"]
 pub(crate) mod readers;
 
 /// How long one input may take.

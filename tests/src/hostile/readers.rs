@@ -14,7 +14,7 @@ use protocol_spec::message::{decode_reply, decode_request, encode_reply, encode_
 use protocol_spec::payload::Payload;
 
 /// The envelope's rules read a second time, as plainly as can be.
-#[path = "../../protocol-spec/tests/support/naive.rs"]
+#[path = "naive.rs"]
 mod naive;
 /// How text that is shown is held against its source.
 #[path = "visible.rs"]
