@@ -15,7 +15,7 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 9] = [
+const NOT_HERE: [(&str, &str); 10] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
@@ -31,6 +31,10 @@ const NOT_HERE: [(&str, &str); 9] = [
     ("cueme agent run", "needs Cursor's CLI; see tests/agent"),
     ("cueme agent doctor", "needs Cursor's CLI; see tests/agent"),
     ("cueme cloud", "needs Cursor's API; see tests/cloud"),
+    (
+        "cueme link https",
+        "needs a broker elsewhere; see tests/e2e/remote.rs",
+    ),
 ];
 /// Commands that ask a person in a terminal, and refuse to without one.
 const NEED_TERMINAL: [&str; 4] = [
@@ -42,7 +46,7 @@ const NEED_TERMINAL: [&str; 4] = [
 /// Commands that stay until they are ended.
 const STAY: [&str; 2] = ["cueme inbox --watch", "cueme broker logs --follow"];
 /// Commands that find nothing in a fresh home, and say so by exit code 1.
-const FIND_NOTHING: [&str; 1] = ["cueme init"];
+const FIND_NOTHING: [&str; 3] = ["cueme init", "cueme link --status", "cueme link --remove"];
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","Postgres"]}"#;
 const CONFIRM: &str = r#"{"type":"confirm","text":"Go on?"}"#;
