@@ -30,8 +30,10 @@ const SETTLES: usize = 10;
 const GROWTH_PERCENT: isize = 1;
 /// How little the heap can hold for each waiter.
 const WAITER_BYTES_MIN: usize = 64;
-/// How many bytes of the simulated disk need at most one more to be kept.
-const DISK_OVERHEAD: isize = 8;
+/// How often everybody comes back in the control, which leaks each time.
+const LEAKS: usize = 4;
+/// What the control leaks for each waiter and time.
+const LEAK_BYTES: usize = 64;
 
 /// Waits for a day, then for a month, then for a day without a restart.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -41,7 +43,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
             let heaps = (0..RESTARTS).map(|restart| {
                 long.wait(trial, lasts_ms / RESTARTS);
                 // Before the restart: after it everything that had gathered would be gone.
-                let heap = long.measured();
+                let heap = long.heap_bytes();
                 long.restart(trial);
                 trial.progress(restart, RESTARTS);
                 heap
@@ -50,16 +52,66 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
         })?;
     }
     lives(trial, waiters, "24 hours in one life", |trial, long| {
-        let heaps = (0..COMES_BACK).map(|number| {
-            long.wait(trial, DAY_MS / COMES_BACK);
-            trial.progress(number, COMES_BACK);
-            long.measured()
-        });
-        // All of them are lived through; what comes before is not compared.
-        heaps.collect::<Vec<Measured>>().split_off(SETTLES)
+        let heaps: Vec<isize> = (0..COMES_BACK)
+            .map(|number| {
+                long.wait(trial, DAY_MS / COMES_BACK);
+                trial.progress(number, COMES_BACK);
+                long.heap_bytes()
+            })
+            .skip(SETTLES)
+            .collect();
+        check_that_a_leak_is_seen(trial, long, &heaps);
+        heaps
     })?;
     trial.figure("restarts", RESTARTS * 2);
     Ok(())
+}
+
+/// The control: goes on with the same life and leaks a little for each waiter, which must count as growth.
+fn check_that_a_leak_is_seen(trial: &mut Trial, long: &mut Long, sound: &[isize]) {
+    let mut heaps = sound.to_vec();
+    let mut leaked = Vec::with_capacity(LEAKS * long.waiters.len());
+    for _ in 0..LEAKS {
+        long.wait(trial, DAY_MS / COMES_BACK);
+        leaked.extend(long.waiters.iter().map(|_| vec![0_u8; LEAK_BYTES]));
+        heaps.push(long.heap_bytes());
+    }
+    let growth = Growth::of(&heaps, long.before);
+    trial.check(!growth.is_within_limit(), || {
+        format!(
+            "a leak of {} bytes was not seen: {growth}",
+            leaked.len() * LEAK_BYTES
+        )
+    });
+    trial.figure("control, which leaks", growth);
+}
+
+/// What the broker and its waiters had allocated, at the first point of the measurement and at most afterwards.
+#[derive(Debug, Clone, Copy)]
+struct Growth {
+    first: isize,
+    most: isize,
+}
+
+impl Growth {
+    /// Compares readings of the heap, beyond what was in use before everything.
+    fn of(heaps: &[isize], before: isize) -> Self {
+        let first = heaps.first().copied().unwrap_or(before);
+        Self {
+            first: first - before,
+            most: heaps.iter().copied().max().unwrap_or(first) - before,
+        }
+    }
+
+    fn is_within_limit(self) -> bool {
+        self.most <= self.first + self.first * GROWTH_PERCENT / 100
+    }
+}
+
+impl std::fmt::Display for Growth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "heap {} → at most {}", self.first, self.most)
+    }
 }
 
 /// Lets everybody wait through `live`, which returns what was allocated at each of its points, and answers them.
@@ -67,10 +119,9 @@ fn lives(
     trial: &mut Trial,
     waiters: usize,
     what: &str,
-    live: impl FnOnce(&mut Trial, &mut Long) -> Vec<Measured>,
+    live: impl FnOnce(&mut Trial, &mut Long) -> Vec<isize>,
 ) -> Result<(), NotRun> {
     let directory = tempfile::tempdir().map_err(|error| NotRun(error.to_string()))?;
-    let before = heap::live_bytes();
     let disk = SimDisk::insert(directory.path(), &Image::new(), Plan::Sound);
     let mut long = Long::begin(
         disk,
@@ -83,27 +134,16 @@ fn lives(
     trial.check(answered == waiters, || {
         format!("{answered} of {waiters} heard their answer after {what}")
     });
-    let Some(start) = heaps.first().copied() else {
-        return Err(NotRun("nothing was measured".to_owned()));
-    };
-    let first = start.heap - before;
+    let growth = Growth::of(&heaps, long.before);
     // Each waiter is known by words of its own, so a smaller figure was not measured.
     let least = isize::try_from(waiters * WAITER_BYTES_MIN).unwrap_or(isize::MAX);
-    trial.check(first >= least, || {
-        format!("{waiters} waiters took only {first} bytes in {what}")
+    trial.check(growth.first >= least, || {
+        format!("{waiters} waiters took only {} bytes in {what}", growth.first)
     });
-    // The simulated disk is memory too: what is written there is not held by the broker.
-    let grown = |at: &Measured| {
-        let disk = (at.disk - start.disk).max(0);
-        at.heap - start.heap - disk - disk / DISK_OVERHEAD
-    };
-    let most = first + heaps.iter().map(grown).max().unwrap_or_default();
-    let limit = first + first * GROWTH_PERCENT / 100;
-    trial.check(most <= limit, || format!("{first} bytes became {most} in {what}"));
-    trial.figure(
-        what,
-        format!("{waiters} waited, {answered} heard, heap {first} → at most {most}"),
-    );
+    trial.check(growth.is_within_limit(), || {
+        format!("memory grew in {what}: {growth}")
+    });
+    trial.figure(what, format!("{waiters} waited, {answered} heard, {growth}"));
     Ok(())
 }
 
@@ -115,16 +155,9 @@ struct Waiter {
     ticket: Ticket,
 }
 
-/// What is in use at one point.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    /// Bytes that were allocated.
-    heap: isize,
-    /// Bytes that the simulated disk holds.
-    disk: isize,
-}
-
 struct Long {
+    /// What was allocated before there was a broker.
+    before: isize,
     database: std::path::PathBuf,
     core: Option<Core>,
     disk: SimDisk,
@@ -137,6 +170,7 @@ struct Long {
 impl Long {
     fn begin(disk: SimDisk, database: std::path::PathBuf, random: Random, count: usize) -> Self {
         let mut long = Self {
+            before: heap::live_bytes() - disk.held_bytes(),
             database,
             core: None,
             disk,
@@ -170,13 +204,9 @@ impl Long {
         long
     }
 
-    fn measured(&self) -> Measured {
-        let heap = heap::live_bytes();
-        let disk = self.disk.contents().values().map(Vec::len).sum::<usize>();
-        Measured {
-            heap,
-            disk: isize::try_from(disk).unwrap_or(isize::MAX),
-        }
+    /// Returns what is allocated now, without what the simulated disk keeps.
+    fn heap_bytes(&self) -> isize {
+        heap::live_bytes() - self.disk.held_bytes()
     }
 
     fn start(&mut self) {

@@ -132,6 +132,14 @@ impl SimDisk {
             .map(|(name, content)| (name.clone(), content.now.clone()))
             .collect()
     }
+
+    /// Returns how much memory the contents take: it is no memory of the program that writes them.
+    pub(crate) fn held_bytes(&self) -> isize {
+        let state = locked(&self.state);
+        let files = state.files.values().map(Content::held_bytes);
+        let shared = state.shared.values().flatten().map(|unit| size_of_val(&**unit));
+        isize::try_from(files.chain(shared).sum::<usize>()).unwrap_or(isize::MAX)
+    }
 }
 
 impl Drop for SimDisk {
@@ -160,6 +168,10 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Content {
+    fn held_bytes(&self) -> usize {
+        self.now.capacity() + self.durable.capacity()
+    }
+
     fn write(&mut self, bytes: &[u8], offset: usize) {
         let end = offset + bytes.len();
         if self.now.len() < end {
