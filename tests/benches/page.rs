@@ -17,17 +17,15 @@
 mod driver;
 #[path = "page/peers.rs"]
 mod peers;
-#[path = "../tests/support/mod.rs"]
-mod support;
 #[path = "../../cueme/benches/heart/table.rs"]
 mod table;
 
 use std::time::Duration;
 
+use cueme_tests::Home;
 use driver::{Browser, DESKTOP, sign_in};
 use peers::Peers;
 use serde_json::{Value, json};
-use support::Home;
 use table::{Goal, Row, median, ratio, show};
 
 const AGENTS: usize = 8;

@@ -10,8 +10,7 @@ use tempfile::TempDir;
 use thirtyfour::prelude::*;
 use tokio::runtime::Runtime;
 
-/// How long a person would look before saying that it does not work.
-const PATIENCE: Duration = Duration::from_secs(40);
+use cueme_test_kit::{PATIENCE, within};
 
 /// The size of a window on a desk.
 pub const DESKTOP: (u32, u32) = (1280, 800);
@@ -136,19 +135,16 @@ impl Browser {
     /// Waits until a script returns true.
     #[track_caller]
     pub fn until(&self, script: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let found = self.try_script(script);
-            if matches!(found, Ok(Value::Bool(true))) {
-                return;
-            }
-            assert!(
-                Instant::now() < deadline,
-                "never came true: {script}; {found:?}\n{}",
-                self.describe()
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let mut found = Ok(Value::Null);
+        let is_true = within(PATIENCE, || {
+            found = self.try_script(script);
+            matches!(found, Ok(Value::Bool(true))).then_some(())
+        });
+        assert!(
+            is_true.is_some(),
+            "never came true: {script}; {found:?}\n{}",
+            self.describe()
+        );
     }
 
     /// Waits until something on the page holds a text.
@@ -277,22 +273,15 @@ impl Browser {
         F: Fn(WebElement) -> Fut,
         Fut: Future<Output = WebDriverResult<()>>,
     {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        let mut failure = None;
+        let done = within(PATIENCE, || {
             let done = self.run(async {
                 let element = self.driver().find(By::Css(selector)).await?;
                 act(element).await
             });
-            match done {
-                Ok(()) => return,
-                Err(error) => assert!(
-                    Instant::now() < deadline,
-                    "{selector}: {error}\n{}",
-                    self.describe()
-                ),
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            done.map_err(|error| failure = Some(error)).ok()
+        });
+        assert!(done.is_some(), "{selector}: {failure:?}\n{}", self.describe());
     }
 
     fn describe(&self) -> String {

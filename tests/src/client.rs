@@ -5,9 +5,10 @@ use std::io::{Seek, SeekFrom, Write};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
+use serde_json::Value;
 
-use crate::patience::eventually;
 use crate::process::{is_alive, send_signal};
+use cueme_test_kit::eventually;
 
 /// A command that runs. What it prints is caught; it is killed when dropped.
 #[derive(Debug)]
@@ -117,7 +118,7 @@ impl Client {
     ///
     /// Panics when it does not end.
     #[track_caller]
-    pub fn finish(&mut self) -> Run {
+    pub fn finish(mut self) -> Run {
         eventually("the end of a command", || self.ended())
     }
 }
@@ -131,13 +132,24 @@ impl Drop for Client {
 }
 
 impl Run {
+    /// Makes sure that the command ended with this code.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it ended otherwise.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        self.printed(code);
+        self
+    }
+
     /// Returns stdout of a command that must have ended with this code.
     ///
     /// # Panics
     ///
     /// Panics when it ended otherwise.
     #[track_caller]
-    pub fn expect(&self, code: i32) -> &str {
+    pub fn printed(&self, code: i32) -> &str {
         assert_eq!(
             self.code,
             Some(code),
@@ -148,6 +160,16 @@ impl Run {
         &self.stdout
     }
 
+    /// Parses stdout.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it is not JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.stdout))
+    }
+
     /// Makes sure that the command failed with this code, said all of `words` on stderr and nothing on stdout.
     ///
     /// # Panics
@@ -155,8 +177,7 @@ impl Run {
     /// Panics when it ended otherwise.
     #[track_caller]
     pub fn refused(&self, code: i32, words: &[&str]) {
-        self.expect(code);
-        assert_eq!(self.stdout, "", "a refusal prints nothing on stdout");
+        assert_eq!(self.printed(code), "", "a refusal prints nothing on stdout");
         for word in words {
             assert!(
                 self.stderr.contains(word),

@@ -12,9 +12,20 @@ use tempfile::TempDir;
 
 use crate::binary::cueme;
 use crate::client::{Client, Run};
-use crate::patience::eventually;
 use crate::process::{is_alive, is_broker, of_home, send_signal};
-use crate::wire::Wire;
+use cueme_test_kit::Wire;
+use cueme_test_kit::eventually;
+
+/// What hosts set for their hooks.
+const HOSTS_VARIABLES: [&str; 7] = [
+    "CURSOR_VERSION",
+    "CURSOR_PROJECT_DIR",
+    "CURSOR_TRANSCRIPT_PATH",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_ENV_FILE",
+    "USER_PROMPT",
+    "CUEME_SESSION",
+];
 
 /// A home. When it is dropped, its broker and every command in it end, and nothing is left behind.
 #[derive(Debug)]
@@ -42,6 +53,13 @@ impl Home {
             directory,
             binary: cueme().to_owned(),
         }
+    }
+
+    /// Makes a home whose directory exists, for tests that put files into it.
+    pub fn created() -> Self {
+        let home = Self::new();
+        fs::create_dir(&home.path).unwrap_or_else(|error| panic!("{error}"));
+        home
     }
 
     /// Puts the home somewhere else, such as on another file system.
@@ -140,21 +158,36 @@ impl Home {
 
     /// Runs a command to its end, with these bytes on stdin.
     #[track_caller]
-    pub fn run_with(&self, words: &[&str], stdin: &[u8]) -> Run {
-        Client::start(&mut self.command(words), stdin).finish()
+    pub fn run_with(&self, words: &[&str], stdin: impl AsRef<[u8]>) -> Run {
+        self.start_with(words, stdin).finish()
+    }
+
+    /// Starts a command, with these bytes on stdin.
+    #[track_caller]
+    pub fn start_with(&self, words: &[&str], stdin: impl AsRef<[u8]>) -> Client {
+        Client::start(&mut self.command(words), stdin.as_ref())
+    }
+
+    /// Starts a hook as a host does, without the variables that another host has left in the environment.
+    #[track_caller]
+    pub fn start_hook(&self, host: &str, event: &str, input: &Value) -> Client {
+        let mut command = self.command(&["hook", host, event]);
+        for variable in HOSTS_VARIABLES {
+            command.env_remove(variable);
+        }
+        Client::start(&mut command, input.to_string().as_bytes())
     }
 
     /// Runs a command that must succeed, and returns what it printed.
     #[track_caller]
     pub fn ok(&self, words: &[&str]) -> String {
-        self.run(words).expect(0).to_owned()
+        self.run(words).expect(0).stdout
     }
 
     /// Runs a command that prints JSON.
     #[track_caller]
     pub fn json(&self, words: &[&str]) -> Value {
-        let text = self.ok(words);
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
+        self.run(words).expect(0).json()
     }
 
     /// Joins as an agent of a runtime that sets no limit to a wait, and returns its id.
@@ -186,10 +219,18 @@ impl Home {
         (client, cue)
     }
 
+    /// Asks as an agent that may wait for so long, and returns how that ended.
+    #[track_caller]
+    pub fn ask_for(&self, budget: &str, agent: &str, prompt: &str, payload: Option<&str>) -> Run {
+        let mut command = self.command(&["cue", agent, "-"]);
+        command.env("CUEME_WAIT", budget);
+        Client::start(&mut command, envelope(prompt, payload).as_bytes()).finish()
+    }
+
     /// Asks, answers with these arguments, and returns what the agent's call printed.
     #[track_caller]
     pub fn ask_and_answer(&self, agent: &str, prompt: &str, payload: Option<&str>, answer: &[&str]) -> Run {
-        let (mut client, cue) = self.ask(agent, prompt, payload);
+        let (client, cue) = self.ask(agent, prompt, payload);
         let words: Vec<&str> = ["answer", &cue]
             .into_iter()
             .chain(answer.iter().copied())
@@ -222,6 +263,40 @@ impl Home {
             cues.push(*cue);
         }
         cues
+    }
+
+    /// Returns the open questions, as `cueme inbox` tells them to a human.
+    #[track_caller]
+    pub fn inbox(&self) -> Vec<Value> {
+        match self.json(&["inbox", "--json"]) {
+            Value::Array(cues) => cues,
+            other => panic!("not a list: {other}"),
+        }
+    }
+
+    /// Returns the open question with this prompt.
+    #[track_caller]
+    pub fn open(&self, prompt: &str) -> Option<Value> {
+        self.inbox().into_iter().find(|cue| cue["prompt"] == prompt)
+    }
+
+    /// Waits until nobody listens for the answer to the question with this prompt.
+    #[track_caller]
+    pub fn wait_until_unattended(&self, prompt: &str) {
+        eventually(&format!("nobody waits for {prompt:?}"), || {
+            (self.open(prompt)?["waiting"] == 0).then_some(())
+        });
+    }
+
+    /// Waits for an open question that somebody waits for and that is meant.
+    #[track_caller]
+    pub fn wait_for_one(&self, is_meant: impl Fn(&Value) -> bool) -> Value {
+        eventually("a question that a client waits for", || {
+            let is_waited = |cue: &Value| cue["waiting"].as_u64() > Some(0);
+            self.inbox()
+                .into_iter()
+                .find(|cue| is_waited(cue) && is_meant(cue))
+        })
     }
 
     /// Returns one question, as `cueme show` tells it.

@@ -1,10 +1,10 @@
-//! What the end-to-end tests stand on: the real binary, homes of their own, and everyone who talks to it.
+//! The one harness of all suites that run the real binary: homes, commands, browsers, terminals, and doubles of others.
 //!
-//! Nothing here knows the inside of `cueme`: commands are run as an agent or a person runs them, and whoever needs to
-//! do what no command does speaks the documented wire. Waiting means looking until it is so, never a fixed sleep.
+//! It knows nothing of the inside of `cueme`: it runs commands as an agent or a person does, and speaks the documented
+//! protocol where no command does. Waiting and clients come from `cueme-test-kit`: a test observes readiness by
+//! [`eventually`], and absence by [`remains`]; it never sleeps for a fixed time.
 
 mod binary;
-mod patience;
 mod process;
 mod python;
 
@@ -15,22 +15,18 @@ pub mod model_server;
 mod client;
 mod disk;
 mod home;
-mod http;
 mod random;
 mod scenarios;
 mod terminal;
-mod wire;
 
 pub use binary::cueme;
 pub use client::{Client, Run};
+pub use cueme_test_kit::*;
 pub use disk::Disk;
 pub use home::{Home, envelope};
-pub use http::{Answer, Http, head};
-pub use patience::{PATIENCE, eventually, not_run, not_run_without};
 pub use process::{is_alive, processes_with, resident_kib, send_signal};
 pub use python::python_with;
 pub use random::Random;
 pub use rustix::process::Signal;
 pub use scenarios::SCENARIOS;
 pub use terminal::Terminal;
-pub use wire::Wire;

@@ -3,13 +3,9 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use crate::home::Home;
-use crate::patience::PATIENCE;
-
-/// How often the screen is looked at.
-const LOOK: Duration = Duration::from_millis(20);
+use cueme_test_kit::{PATIENCE, within};
 
 /// A terminal in which one command runs.
 #[derive(Debug)]
@@ -94,18 +90,10 @@ impl Terminal {
     /// Waits until a person sees `text`, and returns the whole screen.
     #[track_caller]
     pub fn sees(&self, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let screen = self.screen();
-            if screen.contains(text) {
-                return screen;
-            }
-            assert!(
-                Instant::now() < deadline,
-                "{text:?} is not on the screen:\n{screen}"
-            );
-            std::thread::sleep(LOOK);
-        }
+        let seen = within(PATIENCE, || {
+            Some(self.screen()).filter(|screen| screen.contains(text))
+        });
+        seen.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{}", self.screen()))
     }
 
     fn run(&self, words: &[&str]) -> Output {

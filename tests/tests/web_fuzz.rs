@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail their test")]
 
-mod support;
-
 use std::process::{Command, Output};
 
-use support::Home;
+use cueme_tests::Home;
 
 /// Cases for each operation in the phase that makes them up; the phase that covers each limit comes on top.
 const EXAMPLES: &str = "10";
@@ -16,8 +14,8 @@ fn no_request_makes_the_broker_fail() {
     let Some(python) = cueme_tests::python_with("schemathesis", "schemathesis>=4,<5") else {
         return cueme_tests::not_run_without("schemathesis (pip)");
     };
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(
         &agent,
         "Shall I?",

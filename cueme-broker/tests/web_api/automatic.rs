@@ -5,10 +5,13 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use protocol_spec::id::CueId;
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
 
-use crate::harness::{PATIENCE, TestBroker, eventually};
+use cueme_test_kit::{PATIENCE, eventually, remains};
+
+use crate::harness::{Browser, TestBroker};
 
 const RULES: &str = r#"
 [[policy]]
@@ -28,9 +31,17 @@ payload = "choice"
 choose = "A"
 "#;
 
+/// Makes sure that no rule answers a question, for much longer than one needs.
+#[track_caller]
+fn is_left_open(browser: &Browser, cue: CueId) {
+    remains("the question is open", Duration::from_millis(300), || {
+        browser.get(&format!("/cues/{cue}")).ok(200)["outcome"] == "open"
+    });
+}
+
 #[test]
 fn rules_answer_in_order_label_themselves_and_stop_after_three() {
-    let broker = TestBroker::with_config(RULES, &[]);
+    let broker = TestBroker::with_config(RULES);
     let browser = broker.sign_in();
     browser
         .send("PATCH", "/settings", &json!({ "undo_ms": 0 }))
@@ -48,11 +59,7 @@ fn rules_answer_in_order_label_themselves_and_stop_after_three() {
         assert_eq!(shown["policy"], "go on");
     }
     let mut fourth = broker.ask(&agent, "Step 4 done. Next?");
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(
-        browser.get(&format!("/cues/{}", fourth.cue)).ok(200)["outcome"],
-        "open"
-    );
+    is_left_open(&browser, fourth.cue);
     browser
         .answer(fourth.cue, &json!({ "text": "a human" }), 0)
         .ok(200);
@@ -76,7 +83,7 @@ fn rules_answer_in_order_label_themselves_and_stop_after_three() {
 
 #[test]
 fn a_rule_is_turned_off_with_one_click_and_stays_off() {
-    let mut broker = TestBroker::with_config(RULES, &[]);
+    let mut broker = TestBroker::with_config(RULES);
     let browser = broker.sign_in();
     browser
         .send("PATCH", "/settings", &json!({ "undo_ms": 0 }))
@@ -104,16 +111,12 @@ fn a_rule_is_turned_off_with_one_click_and_stays_off() {
         .ok(200);
     let other = broker.join("codex");
     let left = broker.ask_payload(&other, "Which again?", &choice);
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(
-        browser.get(&format!("/cues/{}", left.cue)).ok(200)["outcome"],
-        "open"
-    );
+    is_left_open(&browser, left.cue);
 }
 
 #[test]
 fn hooks_approvals_and_held_questions_are_left_to_humans() {
-    let broker = TestBroker::with_config(RULES, &[]);
+    let broker = TestBroker::with_config(RULES);
     let browser = broker.sign_in();
     let agent = broker.join("cursor");
     let left = [
@@ -122,18 +125,14 @@ fn hooks_approvals_and_held_questions_are_left_to_humans() {
         broker.ask_with(&agent, Kind::Cue, "Run rm -rf?", None, Origin::Approval),
         broker.ask_with(&agent, Kind::Pause, "Paused.", None, Origin::Agent),
     ];
-    std::thread::sleep(Duration::from_millis(400));
     for waiting in &left {
-        assert_eq!(
-            browser.get(&format!("/cues/{}", waiting.cue)).ok(200)["outcome"],
-            "open"
-        );
+        is_left_open(&browser, waiting.cue);
     }
 }
 
 #[test]
 fn an_automatic_answer_can_be_taken_back_and_is_not_given_again() {
-    let mut broker = TestBroker::with_config(RULES, &[]);
+    let mut broker = TestBroker::with_config(RULES);
     let browser = broker.sign_in();
     browser
         .send("PATCH", "/settings", &json!({ "undo_ms": 60_000 }))
@@ -146,13 +145,12 @@ fn an_automatic_answer_can_be_taken_back_and_is_not_given_again() {
     });
     browser.post(&format!("{path}/undo"), &json!({})).ok(200);
     broker.kill_and_restart();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(browser.get(&path).ok(200)["outcome"], "open");
+    is_left_open(&browser, waiting.cue);
 }
 
 #[test]
 fn a_wrong_rule_keeps_the_broker_running_and_is_shown() {
-    let broker = TestBroker::with_config("[[policy]]\nname = \"x\"\n", &[]);
+    let broker = TestBroker::with_config("[[policy]]\nname = \"x\"\n");
     let state = broker.sign_in().get("/state").ok(200);
     assert!(
         state["config_error"].as_str().unwrap().contains("does nothing"),
@@ -230,7 +228,7 @@ fn every_channel_is_told_when_nobody_answers_and_taken_back_when_somebody_does()
          [[notify]]\nkind = \"telegram\"\nurl = \"http://127.0.0.1:{port}\"\ntoken = \"env:BOT\"\nchat = \"42\"\nafter = \"100ms\"\n"
     );
     let slack = format!("http://127.0.0.1:{port}/slack");
-    let broker = TestBroker::with_config(
+    let broker = TestBroker::with_variables(
         &config,
         &[("HOOK_TOKEN", "h00k"), ("SLACK_URL", &slack), ("BOT", "b0t")],
     );
@@ -288,7 +286,7 @@ fn nobody_is_told_when_somebody_answers_in_time() {
     let config = format!(
         "[[notify]]\nkind = \"webhook\"\nurl = \"http://127.0.0.1:{port}/hook\"\nafter = \"600ms\"\n"
     );
-    let broker = TestBroker::with_config(&config, &[]);
+    let broker = TestBroker::with_config(&config);
     let browser = broker.sign_in();
     let agent = broker.join("cursor");
     let waiting = broker.ask(&agent, "Quick one?");
@@ -303,7 +301,7 @@ fn an_agents_words_reach_slack_literally_and_ping_nobody() {
         "[[notify]]\nkind = \"slack\"\nurl = \"http://127.0.0.1:{port}/slack\"\nafter = \"50ms\"\n\
          [[notify]]\nkind = \"webhook\"\nurl = \"http://127.0.0.1:{port}/hook\"\nafter = \"50ms\"\n"
     );
-    let broker = TestBroker::with_config(&config, &[]);
+    let broker = TestBroker::with_config(&config);
     let agent = broker.join("cursor");
     let _waiting = broker.ask(
         &agent,
@@ -338,7 +336,7 @@ fn servers_that_read_slacks_messages_as_markdown_mask_no_link_and_call_nobody() 
     let (port, received) = fake_services();
     let config =
         format!("[[notify]]\nkind = \"slack\"\nurl = \"http://127.0.0.1:{port}/slack\"\nafter = \"50ms\"\n");
-    let broker = TestBroker::with_config(&config, &[]);
+    let broker = TestBroker::with_config(&config);
     let agent = broker.join("cursor");
     let _waiting = broker.ask(
         &agent,

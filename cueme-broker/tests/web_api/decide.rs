@@ -6,7 +6,8 @@ use protocol_spec::outcome::{Kind, Origin, Outcome};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::{TestBroker, eventually};
+use crate::harness::TestBroker;
+use cueme_test_kit::eventually;
 
 #[test]
 fn every_kind_of_question_is_answered_in_its_own_way() {

@@ -1,11 +1,10 @@
 //! Who is let in, and who is not. Whatever is refused changes nothing.
 
-use std::path::{Path, PathBuf};
-
 use protocol_spec::message::TokenScope;
 use serde_json::json;
 
-use crate::harness::{Http, TestBroker, eventually};
+use crate::harness::TestBroker;
+use cueme_test_kit::{Http, eventually, files_below};
 
 /// Routes of every kind, also ones that do not exist.
 const ROUTES: &[(&str, &str)] = &[
@@ -148,13 +147,13 @@ fn a_link_works_once_in_path_or_query() {
     let broker = TestBroker::start();
     for place in ["/login/", "/?token="] {
         let token = broker.link_token();
-        let first = Http::new(broker.port).get(&format!("{place}{token}"));
+        let first = Http::new(broker.port).get(&format!("{place}{token}"), None);
         assert_eq!((first.status, first.header("location")), (303, Some("/")));
         let cookie = first.header("set-cookie").unwrap().to_owned();
         for attribute in ["HttpOnly", "SameSite=Strict", "Path=/"] {
             assert!(cookie.contains(attribute), "{cookie}");
         }
-        let second = Http::new(broker.port).get(&format!("{place}{token}"));
+        let second = Http::new(broker.port).get(&format!("{place}{token}"), None);
         second.refused(401, "unauthenticated");
         assert!(second.header("set-cookie").is_none());
         // The browser that used it may open it again.
@@ -192,7 +191,7 @@ fn looking_ahead_or_at_the_head_does_not_use_a_link_up() {
             .status,
         405
     );
-    assert_eq!(Http::new(broker.port).get(&path).status, 303);
+    assert_eq!(Http::new(broker.port).get(&path, None).status, 303);
 }
 
 #[test]
@@ -201,11 +200,11 @@ fn an_expired_or_foreign_token_is_refused() {
     let expired = broker.link_token();
     broker.sql("UPDATE links SET expires_at = 1");
     Http::new(broker.port)
-        .get(&format!("/login/{expired}"))
+        .get(&format!("/login/{expired}"), None)
         .refused(401, "unauthenticated");
     let foreign_link = other.link_token();
     Http::new(broker.port)
-        .get(&format!("/login/{foreign_link}"))
+        .get(&format!("/login/{foreign_link}"), None)
         .refused(401, "unauthenticated");
     let mut foreign = other.sign_in();
     foreign.port = broker.port;
@@ -230,7 +229,7 @@ fn a_link_works_for_ten_minutes() {
     for (passed_ms, status) in [(LIFE_MS - 60_000, 303), (LIFE_MS, 401)] {
         let token = broker.link_token();
         broker.sql(&format!("UPDATE links SET expires_at = expires_at - {passed_ms}"));
-        let answer = Http::new(broker.port).get(&format!("/login/{token}"));
+        let answer = Http::new(broker.port).get(&format!("/login/{token}"), None);
         assert_eq!(answer.status, status, "after {passed_ms} ms");
     }
 }
@@ -261,25 +260,11 @@ fn no_file_holds_what_opens_something() {
     }
 }
 
-fn files_below(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.append(&mut files_below(&path));
-        } else if path.is_file() {
-            let bytes = std::fs::read(&path).unwrap();
-            found.push((path, bytes));
-        }
-    }
-    found
-}
-
 #[test]
 fn the_page_is_on_this_machine_alone_unless_told_otherwise() {
     let broker = TestBroker::start();
     assert_eq!(listening(&broker), [format!("0100007F:{:04X}", broker.port)]);
-    let open = TestBroker::with_config("listen = \"0.0.0.0:0\"\n", &[]);
+    let open = TestBroker::with_config("listen = \"0.0.0.0:0\"\n");
     assert_eq!(listening(&open), [format!("00000000:{:04X}", open.port)]);
 }
 
@@ -307,7 +292,7 @@ fn whoever_guesses_is_slowed_down_and_nobody_else_is() {
     let browser = broker.sign_in();
     let mut statuses = Vec::new();
     for guess in 0..40 {
-        statuses.push(Http::new(broker.port).get(&format!("/login/guess{guess}")));
+        statuses.push(Http::new(broker.port).get(&format!("/login/guess{guess}"), None));
     }
     assert_eq!(statuses[0].status, 401);
     let last = statuses.last().unwrap();
@@ -316,7 +301,7 @@ fn whoever_guesses_is_slowed_down_and_nobody_else_is() {
     browser.get("/state").ok(200);
     assert_eq!(
         Http::new(broker.port)
-            .get(&format!("/login/{}", broker.link_token()))
+            .get(&format!("/login/{}", broker.link_token()), None)
             .status,
         303
     );
@@ -442,7 +427,7 @@ fn every_answer_tells_browsers_to_be_careful_and_shares_nothing() {
         browser.get("/"),
         browser.get("/state"),
         browser.get("/api/v1/nothing"),
-        Http::new(broker.port).get("/"),
+        Http::new(broker.port).get("/", None),
     ] {
         let policy = answer.header("content-security-policy").unwrap();
         assert!(
@@ -468,7 +453,7 @@ fn every_answer_tells_browsers_to_be_careful_and_shares_nothing() {
         ],
         b"",
     );
-    assert_eq!((again.status, again.body.len()), (304, 0));
+    assert_eq!((again.status, again.body().len()), (304, 0));
 }
 
 #[test]
@@ -524,7 +509,7 @@ fn links_for_phones_come_as_pictures_and_say_why_they_cannot_work() {
         .unwrap()
         .1
         .to_owned();
-    assert_eq!(Http::new(broker.port).get(&path).status, 303);
+    assert_eq!(Http::new(broker.port).get(&path, None).status, 303);
     let names = broker.sign_in().get("/devices").ok(200).to_string();
     assert!(names.contains("\"phone\""), "{names}");
 }
@@ -532,7 +517,7 @@ fn links_for_phones_come_as_pictures_and_say_why_they_cannot_work() {
 #[test]
 fn served_elsewhere_the_page_says_how_to_get_https() {
     let config = "listen = \"0.0.0.0:0\"\n[web]\nhosts = [\"cue.example.org\"]\n";
-    let broker = TestBroker::with_config(config, &[]);
+    let broker = TestBroker::with_config(config);
     let browser = broker.sign_in();
     let state = browser.get("/state").ok(200);
     assert!(

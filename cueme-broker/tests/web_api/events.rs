@@ -4,7 +4,8 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{Attach, Request};
 use serde_json::json;
 
-use crate::harness::{Http, TestBroker, eventually};
+use crate::harness::TestBroker;
+use cueme_test_kit::{Http, eventually};
 
 fn attach(cue: CueId) -> Request {
     Request::Attach(Attach {
@@ -132,7 +133,7 @@ fn whoever_does_not_read_holds_up_nobody_and_reads_anew_later() {
                 let mut line = broker.connect();
                 for _ in 0..waits {
                     line.send(&attach(cue));
-                    line.next();
+                    line.hear().unwrap();
                 }
             }
         });

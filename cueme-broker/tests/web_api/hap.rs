@@ -4,7 +4,8 @@ use protocol_spec::message::{NAME_BYTES_MAX, TokenScope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::{Answer, Http, TestBroker};
+use crate::harness::TestBroker;
+use cueme_test_kit::{Answer, Http};
 
 struct Remote {
     port: u16,
@@ -71,7 +72,7 @@ fn an_agent_far_away_joins_asks_waits_and_acknowledges() {
         }
     });
     let reply = json!({ "reply": { "type": "confirm", "confirmed": true } });
-    crate::harness::eventually("somebody waits", || {
+    cueme_test_kit::eventually("somebody waits", || {
         (browser.get(&format!("/cues/{cue}")).ok(200)["waiting"] == 1).then_some(())
     });
     browser.answer(cue.parse().unwrap(), &reply, 0).ok(200);

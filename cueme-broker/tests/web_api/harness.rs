@@ -1,20 +1,18 @@
 //! A broker in a directory of its own, and the clients that speak to it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use cueme_broker::chats::{ChatPart, ChatPlace, ChatReader};
 use cueme_broker::{ServeOptions, serve};
+use cueme_test_kit::{Answer, Http, PATIENCE, Wire};
 use protocol_spec::endpoint::Places;
-use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{
-    Ask, Attach, Join, MintToken, Nothing, Reply, Request, TokenScope, Told, WebLink, decode_reply,
-    encode_request,
+    Ask, Attach, Join, MintToken, Nothing, Reply, Request, TokenScope, Told, WebLink,
 };
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
@@ -22,8 +20,6 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 const HOME: &str = "CUEME_TEST_HOME";
-/// How long anything may take before a test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the broker's process does.
 pub(crate) fn be_the_broker() {
@@ -57,16 +53,21 @@ pub(crate) struct TestBroker {
 
 impl TestBroker {
     pub(crate) fn start() -> Self {
-        Self::with_config("", &[])
+        Self::with_config("")
     }
 
-    pub(crate) fn with_config(config: &str, variables: &[(&str, &str)]) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("config.toml"), config).unwrap();
+    pub(crate) fn with_config(config: &str) -> Self {
+        Self::with_variables(config, &[])
+    }
+
+    /// Starts one in whose environment these variables are, now and after a restart.
+    pub(crate) fn with_variables(config: &str, variables: &[(&str, &str)]) -> Self {
         let variables: Vec<(String, String)> = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
         let child = spawn(home.path(), &variables);
         let mut broker = Self {
             home,
@@ -108,13 +109,11 @@ impl TestBroker {
 
     /// Says one thing over the local socket.
     pub(crate) fn call(&self, request: &Request) -> Reply {
-        let mut line = self.connect();
-        line.send(request);
-        line.next()
+        self.connect().call(request).unwrap()
     }
 
-    pub(crate) fn connect(&self) -> Line {
-        Line::new(UnixStream::connect(self.home.path().join("broker.sock")).unwrap())
+    pub(crate) fn connect(&self) -> Wire {
+        Wire::connect(&self.home.path().join("broker.sock")).unwrap()
     }
 
     pub(crate) fn join(&self, runtime: &str) -> AgentId {
@@ -167,12 +166,11 @@ impl TestBroker {
     }
 
     fn wait(&self, request: &Request) -> Waiting {
-        let mut line = self.connect();
-        line.send(request);
-        match line.next() {
+        let mut wire = self.connect();
+        match wire.call(request).unwrap() {
             Reply::Asked(asked) => Waiting {
                 cue: asked.cue_id,
-                line,
+                wire,
             },
             other => panic!("{other:?}"),
         }
@@ -181,15 +179,7 @@ impl TestBroker {
     /// Signs a browser in the way a person does.
     pub(crate) fn sign_in(&self) -> Browser {
         let token = self.link_token();
-        let answer = Http::new(self.port).get(&format!("/login/{token}"));
-        assert_eq!(answer.status, 303, "{}", answer.text());
-        let cookie = answer
-            .header("set-cookie")
-            .unwrap()
-            .split(';')
-            .next()
-            .unwrap()
-            .to_owned();
+        let cookie = Http::new(self.port).sign_in(&token);
         Browser {
             port: self.port,
             cookie,
@@ -283,43 +273,16 @@ fn spawn(home: &Path, variables: &[(String, String)]) -> Child {
     child
 }
 
-/// A connection to the local socket.
-pub(crate) struct Line {
-    writer: UnixStream,
-    reader: BufReader<UnixStream>,
-}
-
-impl Line {
-    fn new(stream: UnixStream) -> Self {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self {
-            writer: stream.try_clone().unwrap(),
-            reader: BufReader::new(stream),
-        }
-    }
-
-    pub(crate) fn send(&mut self, request: &Request) {
-        let line = encode_request(RequestId(Uuid::now_v7()), request).unwrap();
-        self.writer.write_all(&line).unwrap();
-    }
-
-    pub(crate) fn next(&mut self) -> Reply {
-        let mut line = String::new();
-        self.reader.read_line(&mut line).unwrap();
-        decode_reply(line.trim_end().as_bytes()).unwrap().1
-    }
-}
-
 /// An agent that waits for an outcome.
 pub(crate) struct Waiting {
     pub(crate) cue: CueId,
-    line: Line,
+    wire: Wire,
 }
 
 impl Waiting {
     /// Waits until the outcome comes.
     pub(crate) fn told(&mut self) -> Told {
-        match self.line.next() {
+        match self.wire.hear().unwrap() {
             Reply::Outcome(told) => told,
             other => panic!("{other:?}"),
         }
@@ -331,129 +294,10 @@ impl Waiting {
             cue_ids: vec![self.cue],
             nonce: None,
         };
-        self.line.send(&Request::Ack(ack));
-        assert!(matches!(self.line.next(), Reply::Acked(_)));
-    }
-}
-
-/// One request at a time, with any header one likes.
-#[derive(Clone, Copy)]
-pub(crate) struct Http {
-    port: u16,
-}
-
-impl Http {
-    pub(crate) fn new(port: u16) -> Self {
-        Self { port }
-    }
-
-    pub(crate) fn get(&self, path: &str) -> Answer {
-        self.send("GET", path, &[("host", &self.host())], b"")
-    }
-
-    pub(crate) fn host(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
-    }
-
-    /// Sends exactly these headers, and a length.
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let mut stream = self.open(method, path, headers, Some(body.len()));
-        // A broker that has seen enough may close before it has read everything.
-        let _ = stream.write_all(body);
-        Answer::read(stream)
-    }
-
-    /// Sends the head only.
-    pub(crate) fn open(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        length: Option<usize>,
-    ) -> TcpStream {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
-        for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        if let Some(length) = length.filter(|length| *length > 0 || method != "GET") {
-            head.push_str(&format!("content-length: {length}\r\n"));
-        }
-        head.push_str("\r\n");
-        stream.write_all(head.as_bytes()).unwrap();
-        stream
-    }
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    headers: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-impl Answer {
-    pub(crate) fn read(stream: TcpStream) -> Self {
-        let mut bytes = Vec::new();
-        // A reset after the answer is as good as an end.
-        let _ = BufReader::new(stream).read_to_end(&mut bytes);
-        let split = bytes
-            .windows(4)
-            .position(|window| window == b"\r\n\r\n")
-            .expect("an answer")
-            + 4;
-        let head = String::from_utf8(bytes[..split].to_vec()).unwrap();
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let headers: Vec<(String, String)> = lines
-            .filter_map(|line| line.split_once(':'))
-            .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
-            .collect();
-        Self {
-            status,
-            headers,
-            body: bytes[split..].to_vec(),
-        }
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
-    }
-
-    pub(crate) fn has_cors(&self) -> bool {
-        self.headers
-            .iter()
-            .any(|(name, _)| name.starts_with("access-control-"))
-    }
-
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
-    }
-
-    /// Checks the status and returns the body.
-    pub(crate) fn ok(&self, status: u16) -> Value {
-        assert_eq!(self.status, status, "{}", self.text());
-        if self.body.is_empty() {
-            Value::Null
-        } else {
-            self.json()
-        }
-    }
-
-    /// Checks that it is refused with this status and code.
-    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
-        let body = self.ok(status);
-        assert_eq!(body["error"]["code"], code, "{body}");
-        body["error"].clone()
+        assert!(matches!(
+            self.wire.call(&Request::Ack(ack)),
+            Some(Reply::Acked(_))
+        ));
     }
 }
 
@@ -470,13 +314,7 @@ impl Browser {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        let host = self.http().host();
-        self.http().send(
-            "GET",
-            &full(path),
-            &[("host", &host), ("cookie", &self.cookie)],
-            b"",
-        )
+        self.http().get(&full(path), Some(&self.cookie))
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
@@ -519,7 +357,7 @@ impl Browser {
         if let Some(last) = &last {
             headers.push(("last-event-id", last));
         }
-        let stream = self.http().open("GET", "/api/v1/events", &headers, None);
+        let stream = self.http().send_head("GET", "/api/v1/events", &headers, None);
         Events::new(stream)
     }
 }
@@ -621,18 +459,6 @@ impl Events {
                 return event;
             }
         }
-    }
-}
-
-/// Looks again and again until it is so.
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Http, TestBroker};
+use crate::harness::TestBroker;
+use cueme_test_kit::Http;
 
 #[test]
 fn the_snapshot_has_everything_to_begin_with() {

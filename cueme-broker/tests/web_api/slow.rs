@@ -1,11 +1,12 @@
 //! What takes its time: whoever is slow is closed, and slows down nobody else; whoever only listens stays.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Answer, Http, TestBroker};
+use crate::harness::TestBroker;
+use cueme_test_kit::{Answer, Http};
 
 /// How many of each kind.
 const COUNT: usize = 50;
@@ -46,7 +47,8 @@ fn half_heads_silent_connections_and_stalled_bodies_are_closed_within_ten_second
     ];
     let stalled: Vec<TcpStream> = (0..COUNT)
         .map(|_| {
-            let mut stream = Http::new(broker.port).open("PATCH", "/api/v1/settings", &headers, Some(1000));
+            let mut stream =
+                Http::new(broker.port).send_head("PATCH", "/api/v1/settings", &headers, Some(1000));
             stream.write_all(b"{\"undo_ms\":").unwrap();
             stream
         })
@@ -67,7 +69,9 @@ fn half_heads_silent_connections_and_stalled_bodies_are_closed_within_ten_second
         );
     }
     for stream in stalled {
-        Answer::read(stream).refused(408, "slow");
+        Answer::read(&mut BufReader::new(stream))
+            .unwrap()
+            .refused(408, "slow");
         assert!(
             started.elapsed() < CLOSED_WITHIN,
             "a stalled body: {:?}",

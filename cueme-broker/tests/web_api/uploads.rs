@@ -46,7 +46,7 @@ fn an_answer_carries_a_file_as_an_absolute_path() {
     assert_eq!(attachment["name"], "截图 1.png");
     let back = browser.get(attachment["url"].as_str().unwrap());
     assert_eq!(
-        (back.header("content-type"), back.body.as_slice()),
+        (back.header("content-type"), back.body()),
         (Some("image/png"), PNG)
     );
     // What an answer carries stays.

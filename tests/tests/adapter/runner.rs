@@ -1,5 +1,6 @@
 //! The real adapter against every scenario of the double.
 
+use cueme_tests::eventually_async;
 use std::time::Duration;
 
 use adapter_core::cursor::cli::{Exit, cancellation};
@@ -150,8 +151,12 @@ async fn a_cancelled_turn_ends_at_once_even_before_its_first_word() {
     fake.play_until(cancelled).await.assert_error("CANCELLED");
 
     let (canceller, cancelled) = cancellation();
+    let before = fake.calls().len();
     let later = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        eventually_async("a turn that has begun", || {
+            (fake.calls().len() > before).then_some(())
+        })
+        .await;
         canceller.cancel();
     };
     let (played, ()) = tokio::join!(fake.play_until(cancelled), later);
@@ -195,9 +200,14 @@ async fn a_custom_cli_gets_the_turn_and_its_tools_and_its_version_is_checked() {
 async fn a_dropped_turn_leaves_nothing_behind() {
     for scenario in ["hang_mid", "ignore_sigterm"] {
         let fake = Fake::new(scenario);
-        let _ = tokio::time::timeout(Duration::from_millis(500), fake.play()).await;
-        // The runtime reaps a dropped child when it next gets the chance.
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        {
+            let mut turn = std::pin::pin!(fake.play());
+            let begun = eventually_async("the turn's process", || (!fake.calls().is_empty()).then_some(()));
+            tokio::select! {
+                _ = &mut turn => panic!("{scenario} ended by itself"),
+                () = begun => {}
+            }
+        }
         fake.nothing_is_left().await;
     }
 }

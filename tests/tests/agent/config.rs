@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, events, text};
-use crate::support::eventually;
+use cueme_tests::eventually;
 
 fn argv(turn: &serde_json::Value) -> Vec<&str> {
     turn["argv"]
@@ -19,22 +19,28 @@ fn a_changed_configuration_is_used_from_the_next_turn_and_a_broken_one_is_not() 
     let stage = Stage::new("hap_ask");
     stage.configure(&json!({"models": {"cursor": Stage::cursor_model(&["--model", "first"])}}));
     let running = stage.start(&["agent", "run", "do it"]);
-    eventually(|| (stage.turns().len() == 1).then_some(()));
+    stage.wait_for_turns(1);
 
     stage.configure(&json!({"models": {"cursor": Stage::cursor_model(&["--model", "second"])}}));
-    eventually(|| stage.log().contains("has changed").then_some(()));
+    eventually("a line of the log", || {
+        stage.log().contains("has changed").then_some(())
+    });
     stage.answer(&["answer", "--select", "A"]);
-    eventually(|| (stage.turns().len() == 2).then_some(()));
+    stage.wait_for_turns(2);
 
     stage.configure_text("{\"models\": {\"cursor\": {\"command\": 7}}}");
-    eventually(|| stage.log().contains("models.cursor.command").then_some(()));
+    eventually("a line of the log", || {
+        stage.log().contains("models.cursor.command").then_some(())
+    });
     stage.answer(&["answer", "--select", "A"]);
-    eventually(|| (stage.turns().len() == 3).then_some(()));
+    stage.wait_for_turns(3);
 
     stage.configure(&json!({"models": {"cursor": {"command": "agent", "enabled": false}}}));
-    eventually(|| (stage.log().matches("has changed").count() == 2).then_some(()));
+    eventually("a second line of the log", || {
+        (stage.log().matches("has changed").count() == 2).then_some(())
+    });
     stage.answer(&["answer", "--select", "A"]);
-    eventually(|| (stage.turns().len() == 4).then_some(()));
+    stage.wait_for_turns(4);
 
     stage.answer(&["decline"]);
     let ended = running.finish().expect(0);

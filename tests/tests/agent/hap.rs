@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::stage::{QUESTION, Stage, kinds, prompt_of};
-use crate::support::{Running, envelope, eventually};
+use cueme_tests::{Signal, envelope, eventually};
 
 #[test]
 fn an_agent_that_obeys_asks_once_and_is_done_where_once_is_enough() {
@@ -62,12 +62,12 @@ fn an_agent_that_asks_in_the_background_is_waited_for_and_the_human_is_asked_onc
     let stage = Stage::new("hap_background");
     let running = stage.start(&["agent", "run", "do it"]);
     // Its own waits end with its turns; after the last of them the adapter takes the wait over.
-    eventually(|| (stage.turns().len() == 4).then_some(()));
+    stage.wait_for_turns(4);
     stage.nothing_is_left();
     let cue = stage.answer(&["answer", "also update the docs"]);
     assert_eq!(cue["prompt"], QUESTION, "the question is the agent's own");
     assert_eq!(stage.questions().len(), 1);
-    eventually(|| (stage.turns().len() == 8).then_some(()));
+    stage.wait_for_turns(8);
     stage.nothing_is_left();
     stage.answer(&["decline", "enough"]);
     running.finish().expect(0);
@@ -211,7 +211,7 @@ fn a_declined_question_ends_the_run() {
 #[test]
 fn a_question_outside_of_a_run_has_no_run_to_end() {
     let stage = Stage::new("hap_ok");
-    let agent = stage.home.join();
+    let agent = stage.home.join_as("terminal");
     stage.home.ask_for("100ms", &agent, "Which one?", None).expect(75);
     let cue = stage.home.open("Which one?").unwrap();
     assert!(cue["in_run"].is_null(), "{cue}");
@@ -231,20 +231,15 @@ fn a_cue_that_is_not_the_last_act_or_is_still_open_or_hides_its_exit_never_passe
         let stage = Stage::new(scenario);
         let running = stage.start(&["agent", "run", "do it"]);
         // An agent that asks too early is answered in each of its turns; the last word is the adapter's.
-        let asked_by_adapter = || {
-            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
-            let inbox = inbox.as_array().unwrap().clone();
-            inbox.iter().any(|cue| cue["origin"] == "adapter").then_some(())
-        };
-        eventually(|| {
-            let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
+        eventually("a question of the adapter", || {
+            let inbox = stage.home.inbox();
             let early = |cue: &&Value| cue["origin"] == "agent" && cue["waiting"].as_u64() > Some(0);
-            if let Some(cue) = inbox.as_array().unwrap().iter().find(early) {
+            if let Some(cue) = inbox.iter().find(early) {
                 stage
                     .home
                     .run(&["answer", cue["cue_id"].as_str().unwrap(), "yes"]);
             }
-            asked_by_adapter()
+            inbox.iter().any(|cue| cue["origin"] == "adapter").then_some(())
         });
         stage.answer_of("adapter", &["decline", "enough"]);
         running.finish().expect(0);
@@ -282,7 +277,8 @@ fn an_agent_whose_question_is_still_open_is_told_to_run_the_same_command_again()
     let command = "CUEME_WAIT=300ms cueme cue \"$CUEME_AGENT_ID\" --prompt 'Done?'";
     let stage = Stage::new("hap_shell").with("FAKE_CURSOR_CUE", command);
     let running = stage.start(&["agent", "run", "--once", "do it"]);
-    let turns = eventually(|| Some(stage.turns()).filter(|turns| turns.len() == 2));
+    stage.wait_for_turns(2);
+    let turns = stage.turns();
     assert!(
         prompt_of(&turns[1]).contains("Run the same `cueme` command again"),
         "{}",
@@ -341,8 +337,8 @@ fn a_failed_turn_is_an_error_event_and_exit_1() {
 fn an_interrupt_ends_the_turn_and_leaves_no_process() {
     let stage = Stage::new("hang_mid");
     let running = stage.start(&["agent", "run", "--no-hap", "do it"]);
-    eventually(|| (!stage.turns().is_empty()).then_some(()));
-    interrupt(&running);
+    stage.wait_for_turns(1);
+    running.signal(Signal::INT);
     let ended = running.finish().expect(130);
     assert_eq!(kinds(&ended).last().map(String::as_str), Some("error"));
     stage.nothing_is_left();
@@ -352,23 +348,10 @@ fn an_interrupt_ends_the_turn_and_leaves_no_process() {
 fn an_interrupt_while_the_human_is_asked_ends_the_wait() {
     let stage = Stage::new("hap_unavailable");
     let running = stage.start(&["agent", "run", "do it"]);
-    eventually(|| {
-        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
-        let waited = inbox
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|cue| cue["waiting"].as_u64() > Some(0));
-        waited.then_some(())
-    });
-    interrupt(&running);
+    stage.home.wait_for_one(|_| true);
+    running.signal(Signal::INT);
     running.finish().expect(130);
     stage.nothing_is_left();
-}
-
-fn interrupt(running: &Running) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
 }
 
 #[test]
@@ -444,9 +427,9 @@ fn killed_while_it_waits() -> Stage {
 
 /// Kills the cue of such a stage, and answers it when nobody listens any more.
 fn answer_too_late(stage: &Stage) -> String {
-    let id = stage.home.waited_for(QUESTION);
+    let id = stage.home.wait_for(QUESTION, 1);
     fs::write(stage.home.path().join("killed"), "").unwrap();
-    eventually(|| (stage.home.open(QUESTION)?["waiting"] == 0).then_some(()));
+    stage.home.wait_until_unattended(QUESTION);
     stage.home.run(&["answer", &id, "SQLite"]).expect(0);
     fs::write(stage.home.path().join("answered"), "").unwrap();
     id

@@ -10,7 +10,7 @@ use protocol_spec::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::stage::{QUESTION, Stage, events, text};
-use crate::support::eventually;
+use cueme_tests::{eventually, remains};
 
 #[test]
 fn a_slow_trickle_of_bytes_is_one_healthy_turn() {
@@ -34,8 +34,8 @@ fn stage_with_limit(scenario: &'static str, timeout_ms: i64) -> Stage {
 
 /// Waits until a question has been open for longer than this; returns it.
 fn open_for_longer_than(stage: &Stage, limit_ms: i64) -> String {
-    let id = stage.home.waited_for(QUESTION);
-    eventually(|| {
+    let id = stage.home.wait_for(QUESTION, 1);
+    eventually("a question that was open for long", || {
         let asked_at = stage.home.open(QUESTION)?["asked_at"]
             .as_str()?
             .parse::<Timestamp>()
@@ -139,7 +139,9 @@ impl Updater {
             hold.display()
         );
         let child = Command::new("sh").args(["-c", &script]).spawn().unwrap();
-        eventually(|| ready.exists().then_some(()));
+        eventually("the updater has the program open", || {
+            ready.exists().then_some(())
+        });
         fs::remove_file(ready).unwrap();
         Self { child, hold }
     }
@@ -168,7 +170,9 @@ fn a_cli_that_is_being_updated_is_waited_for() {
     assert_eq!(events(&ended, "error")[0]["data"]["code"], "SPAWN_FAILED");
     // One that ends meanwhile goes unnoticed.
     let running = stage.start(&["agent", "run", "--no-hap", "do it"]);
-    std::thread::sleep(Duration::from_millis(500));
+    remains("the run waits for the update", Duration::from_millis(500), || {
+        running.is_running()
+    });
     updater.close();
     assert_eq!(text(&running.finish().expect(0)), "Hello there.");
     stage.nothing_is_left();
@@ -178,7 +182,7 @@ fn a_cli_that_is_being_updated_is_waited_for() {
 fn a_cli_that_is_replaced_in_the_middle_of_a_conversation_is_run_in_its_new_version() {
     let stage = Stage::new("hap_ask");
     let running = stage.start(&["agent", "run", "do it"]);
-    eventually(|| (stage.turns().len() == 1).then_some(()));
+    stage.wait_for_turns(1);
     // Updaters put the new file in place of the old one.
     let (next, program) = (stage.bin().join("next"), stage.bin().join("agent"));
     let script = format!(
@@ -189,7 +193,7 @@ fn a_cli_that_is_replaced_in_the_middle_of_a_conversation_is_run_in_its_new_vers
     Command::new("chmod").arg("+x").arg(&next).status().unwrap();
     fs::rename(next, program).unwrap();
     stage.answer(&["answer", "--select", "A"]);
-    eventually(|| (stage.turns().len() == 2).then_some(()));
+    stage.wait_for_turns(2);
     stage.answer(&["decline"]);
     running.finish().expect(0);
     assert_eq!(stage.turns()[1]["env"]["FAKE_CURSOR_MARK"], "updated");

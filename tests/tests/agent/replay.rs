@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Home};
+use cueme_tests::{Home, Run};
 
 const INIT: &str = r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","model":"M"}"#;
 
@@ -21,7 +21,7 @@ fn recording(lines: &[&str]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn kinds(ended: &Ended) -> Vec<String> {
+fn kinds(ended: &Run) -> Vec<String> {
     let event = |line: &str| serde_json::from_str::<Value>(line).unwrap();
     ended
         .stdout
@@ -32,7 +32,7 @@ fn kinds(ended: &Ended) -> Vec<String> {
 
 #[test]
 fn a_recording_on_stdin_becomes_events_and_its_end_the_exit_code() {
-    let home = Home::new();
+    let home = Home::created();
     let stream = recording(&[INIT, &assistant("Hello."), &result("Hello.")]);
     let ended = home.run_with(&["agent", "replay", "-"], &stream).expect(0);
     assert_eq!(kinds(&ended), ["assistant_delta", "done"]);
@@ -43,7 +43,7 @@ fn a_recording_on_stdin_becomes_events_and_its_end_the_exit_code() {
 
 #[test]
 fn the_exit_code_and_stderr_of_the_recorded_process_explain_a_silent_stream() {
-    let home = Home::new();
+    let home = Home::created();
     let stderr = home.path().join("stderr.txt");
     fs::write(
         &stderr,
@@ -67,7 +67,7 @@ fn the_exit_code_and_stderr_of_the_recorded_process_explain_a_silent_stream() {
 
 #[test]
 fn a_stream_that_ends_without_a_result_counts_as_exit_0() {
-    let home = Home::new();
+    let home = Home::created();
     let stream = recording(&[INIT, &assistant("And then")]);
     let ended = home.run_with(&["agent", "replay", "-"], &stream).expect(0);
     assert_eq!(kinds(&ended), ["assistant_delta", "done"]);
@@ -77,7 +77,7 @@ fn a_stream_that_ends_without_a_result_counts_as_exit_0() {
 
 #[test]
 fn the_cli_s_own_tools_are_reported_only_when_asked_for() {
-    let home = Home::new();
+    let home = Home::created();
     let call = r#"{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"ls"}}}}"#;
     let stream = recording(&[INIT, call, &assistant("Done."), &result("Done.")]);
     let ended = home.run_with(&["agent", "replay", "-"], &stream).expect(0);
@@ -90,7 +90,7 @@ fn the_cli_s_own_tools_are_reported_only_when_asked_for() {
 
 #[test]
 fn a_recording_of_another_output_format_is_read_as_what_it_is() {
-    let home = Home::new();
+    let home = Home::created();
     let document = format!(
         "Update available\n{:#}\n",
         json!({"type":"result","subtype":"success","result":"6"})
@@ -110,7 +110,7 @@ fn a_recording_of_another_output_format_is_read_as_what_it_is() {
 
 #[test]
 fn words_that_repeat_and_words_that_are_re_sent_are_told_apart() {
-    let home = Home::new();
+    let home = Home::created();
     let delta = |text: &str| {
         json!({"type":"assistant","message":{"content":[{"type":"text","text":text}]},"timestamp_ms":1})
             .to_string()
@@ -142,7 +142,7 @@ fn words_that_repeat_and_words_that_are_re_sent_are_told_apart() {
 
 #[test]
 fn a_line_above_the_cap_is_an_error_and_not_a_crash() {
-    let home = Home::new();
+    let home = Home::created();
     let stream = recording(&[
         INIT,
         &assistant("kept"),
@@ -156,7 +156,7 @@ fn a_line_above_the_cap_is_an_error_and_not_a_crash() {
 
 #[test]
 fn a_file_that_is_not_there_is_a_wrong_call() {
-    let home = Home::new();
+    let home = Home::created();
     let ended = home.run(&["agent", "replay", "/nowhere/x.ndjson"]).expect(2);
     assert!(ended.stderr.contains("/nowhere/x.ndjson"), "{}", ended.stderr);
 }
@@ -167,7 +167,7 @@ fn recorded_streams_replay_to_their_sidecars_where_there_are_any() {
     let Ok(entries) = fs::read_dir(&folder) else {
         return;
     };
-    let home = Home::new();
+    let home = Home::created();
     for entry in entries {
         let file = entry.unwrap().path();
         if file.extension().is_none_or(|extension| extension != "ndjson") {

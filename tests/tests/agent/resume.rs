@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::Value;
 
 use crate::stage::{Stage, events, prompt_of};
-use crate::support::eventually;
+use cueme_tests::next_file_time;
 
 const UNKNOWN: &str = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 
@@ -71,7 +71,7 @@ fn the_latest_chat_is_the_newest_of_the_directory_also_through_a_link() {
     for _ in 0..2 {
         stage.run(&["agent", "run", "--no-hap", "do it"]).expect(0);
         // The order of chats is that of their last writes.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        next_file_time();
     }
     let newest = &stage.run(&["chats", "ls", "--json"]).expect(0).json()["projects"][0]["chats"][0];
     let link = stage.home.path().join("link");
@@ -158,7 +158,7 @@ fn an_agent_whose_chat_was_not_continued_is_told_the_task_again_with_the_answer(
             .contains("did not continue the chat"),
         "{cue}"
     );
-    eventually(|| (stage.turns().len() >= 3).then_some(()));
+    stage.wait_for_turns(3);
     stage.answer(&["decline", "enough"]);
     let ended = running.finish().expect(0);
     assert!(
@@ -186,16 +186,8 @@ fn two_turns_at_once_on_one_chat_both_end_and_both_are_asked_about() {
     let words = ["agent", "run", "--resume", chat.as_str(), "go on"];
     let (one, two) = (stage.start(&words), stage.start(&words));
     // Both ask the same words as the same agent: that is one question, and both get its answer.
-    eventually(|| (stage.turns().len() == 3).then_some(()));
-    let waited = || {
-        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
-        let inbox = inbox.as_array().unwrap().clone();
-        inbox
-            .iter()
-            .any(|cue| cue["waiting"].as_u64() == Some(2))
-            .then_some(())
-    };
-    eventually(waited);
+    stage.wait_for_turns(3);
+    stage.home.wait_for_one(|cue| cue["waiting"].as_u64() == Some(2));
     stage.answer(&["answer", "--done", "yes"]);
     for running in [one, two] {
         let ended = running.finish().expect(0);

@@ -5,11 +5,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Home, Running, eventually};
+use cueme_tests::{Client, Home, Run, eventually};
 
 /// What the double asks when its scenario lets it ask.
 pub(crate) const QUESTION: &str = "Done?";
@@ -24,7 +24,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(scenario: &'static str) -> Self {
         let stage = Self {
-            home: Home::new(),
+            home: Home::created(),
             scenario,
             variables: Vec::new(),
         };
@@ -112,13 +112,11 @@ impl Stage {
         fs::read_to_string(self.home.path().join("logs/agent.log")).unwrap_or_default()
     }
 
-    pub(crate) fn start(&self, words: &[&str]) -> Running {
-        let mut command = self.command(words);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::of(command.spawn().unwrap())
+    pub(crate) fn start(&self, words: &[&str]) -> Client {
+        Client::start(&mut self.command(words), b"")
     }
 
-    pub(crate) fn run(&self, words: &[&str]) -> Ended {
+    pub(crate) fn run(&self, words: &[&str]) -> Run {
         self.start(words).finish()
     }
 
@@ -133,6 +131,14 @@ impl Stage {
             .collect()
     }
 
+    /// Waits until the double has begun so many turns.
+    #[track_caller]
+    pub(crate) fn wait_for_turns(&self, count: usize) {
+        eventually(&format!("turn {count} of the double"), || {
+            (self.turns().len() == count).then_some(())
+        });
+    }
+
     /// Returns every question the broker ever got.
     pub(crate) fn questions(&self) -> Vec<Value> {
         let history = self.home.run(&["history", "--json"]).expect(0).json();
@@ -141,8 +147,7 @@ impl Stage {
 
     /// Returns how far the outcome of a question has travelled.
     pub(crate) fn delivery(&self, cue: &str) -> String {
-        let cue = self.home.run(&["show", cue, "--json"]).expect(0).json();
-        cue["delivery"].as_str().unwrap().to_owned()
+        self.home.delivery(cue)
     }
 
     /// Waits for a question that somebody waits for, and answers it.
@@ -156,11 +161,7 @@ impl Stage {
     }
 
     fn answer_one(&self, words: &[&str], is_meant: impl Fn(&Value) -> bool) -> Value {
-        let cue = eventually(|| {
-            let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
-            let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0) && is_meant(cue);
-            inbox.as_array().unwrap().iter().find(waited).cloned()
-        });
+        let cue = self.home.wait_for_one(is_meant);
         let id = cue["cue_id"].as_str().unwrap();
         let words = [&words[..1], &[id], &words[1..]].concat();
         self.home.run(&words).expect(0);
@@ -172,7 +173,7 @@ impl Stage {
         for turn in self.turns() {
             let pid = i32::try_from(turn["pid"].as_i64().unwrap()).unwrap();
             let group = rustix::process::Pid::from_raw(pid).unwrap();
-            eventually(|| {
+            eventually("the end of everything the double started", || {
                 rustix::process::test_kill_process_group(group)
                     .is_err()
                     .then_some(())
@@ -185,7 +186,7 @@ impl Stage {
     }
 }
 
-pub(crate) fn kinds(ended: &Ended) -> Vec<String> {
+pub(crate) fn kinds(ended: &Run) -> Vec<String> {
     let event = |line: &str| serde_json::from_str::<Value>(line).unwrap();
     ended
         .stdout
@@ -199,7 +200,7 @@ pub(crate) fn prompt_of(turn: &Value) -> &str {
 }
 
 /// Returns the events of one type.
-pub(crate) fn events(ended: &Ended, kind: &str) -> Vec<Value> {
+pub(crate) fn events(ended: &Run, kind: &str) -> Vec<Value> {
     let all = ended
         .stdout
         .lines()
@@ -208,7 +209,7 @@ pub(crate) fn events(ended: &Ended, kind: &str) -> Vec<Value> {
 }
 
 /// Returns everything the agent said.
-pub(crate) fn text(ended: &Ended) -> String {
+pub(crate) fn text(ended: &Run) -> String {
     let deltas = events(ended, "assistant_delta");
     deltas
         .iter()

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, events, text};
-use crate::support::Ended;
+use cueme_tests::Run;
 
 /// A web server that answers everything with the same page, and tells what it was asked.
 fn serve(page: &'static str) -> (String, Receiver<String>) {
@@ -42,7 +42,7 @@ fn stage(name: &str, args: &Value, tools: &Value) -> Stage {
 }
 
 /// Runs the stage to its end; what is asked in the end is declined.
-fn run(stage: &Stage) -> Ended {
+fn run(stage: &Stage) -> Run {
     let running = stage.start(&["agent", "run", "do it"]);
     stage.answer_of("adapter", &["decline", "enough"]);
     let ended = running.finish().expect(0);

@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, key, link, sign_in};
-use crate::support::{Home, Running, envelope};
+use cueme_tests::{Client, Home, envelope, eventually};
 
 const TEXT: &str = ".composer-text";
 
 /// An agent that waits for an answer, on screen.
-fn asked(size: (u32, u32), prompt: &str, payload: Option<&str>) -> (Home, Running, Browser) {
-    let home = Home::new();
-    let agent = home.join();
+fn asked(size: (u32, u32), prompt: &str, payload: Option<&str>) -> (Home, Client, Browser) {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _cue) = home.ask(&agent, prompt, payload);
     let browser = sign_in(&home, size);
     browser.click_text(".row-name", &agent);
@@ -20,7 +20,7 @@ fn asked(size: (u32, u32), prompt: &str, payload: Option<&str>) -> (Home, Runnin
 }
 
 #[track_caller]
-fn printed(asking: Running, answer: &str) {
+fn printed(asking: Client, answer: &str) {
     let stdout = asking.finish().expect(0).stdout;
     assert!(
         stdout.starts_with(answer),
@@ -126,10 +126,10 @@ fn a_form_takes_each_kind_of_field_and_insists_on_required_ones() {
 
 #[test]
 fn a_pause_is_continued() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let pausing = home.start_with(&["pause", &agent, "Look at the plan first"], "");
-    home.waited_for("Look at the plan first");
+    home.wait_for("Look at the plan first", 1);
     let browser = sign_in(&home, PHONE);
     browser.click_text(".row-name", &agent);
     browser.click_text(".confirm .button", "Continue");
@@ -179,13 +179,13 @@ fn a_question_is_declined_with_a_reason() {
 
 #[test]
 fn an_answer_that_is_taken_back_reopens_the_question_with_its_words() {
-    let (_home, mut asking, browser) = asked(DESKTOP, "Ship it?", None);
+    let (_home, asking, browser) = asked(DESKTOP, "Ship it?", None);
     browser.write(TEXT, "yes, ship");
     browser.press(key::ENTER);
     browser.click_text(".toast .text-button", "Undo");
     browser.until("return document.querySelector('.composer-text')?.value === 'yes, ship'");
     browser.sees(".badge", "Waiting");
-    assert!(!asking.is_over());
+    assert!(asking.is_running());
     browser.write(TEXT, " tomorrow");
     browser.press(key::ENTER);
     printed(asking, "yes, ship tomorrow\n");
@@ -197,10 +197,11 @@ fn a_draft_survives_a_reload_and_follows_to_another_device() {
     let (home, asking, browser) = asked(DESKTOP, "A or B?", Some(payload));
     browser.click_text(".option-text", "B");
     browser.write(TEXT, "half a thought");
-    browser.until(
-        "return performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/draft'))",
-    );
-    std::thread::sleep(std::time::Duration::from_millis(900));
+    eventually("the draft is stored", || {
+        let database = rusqlite::Connection::open(home.database()).ok()?;
+        let is_stored = "SELECT 1 FROM drafts WHERE body LIKE '%half a thought%' AND body LIKE '%\"B\"%'";
+        database.query_row(is_stored, [], |_| Ok(())).ok()
+    });
     browser.reload();
     browser.until("return document.querySelector('.composer-text')?.value === 'half a thought'");
     let phone = Browser::open(&link(&home), PHONE);
@@ -234,8 +235,8 @@ fn markdown_is_previewed_before_it_is_sent() {
 
 #[test]
 fn the_page_says_truthfully_that_nobody_listens_any_more() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _cue) = home.ask(&agent, "Still there?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 /// Writes down what the page asks of the browser, which without a screen shows nothing.
 const SPY: &str = "
@@ -52,8 +52,8 @@ fn switch(browser: &Browser, labels: &[&str]) {
 
 #[test]
 fn a_question_calls_by_title_notification_and_sound_and_lets_go_when_it_is_answered_elsewhere() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = watched(&home);
     browser.until("return document.title === 'cueme'");
     let (asking, cue) = home.ask(&agent, "Shall I deploy?", None);
@@ -73,8 +73,8 @@ fn a_question_calls_by_title_notification_and_sound_and_lets_go_when_it_is_answe
 
 #[test]
 fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = watched(&home);
     switch(&browser, &["Notifications of this browser", "Sound"]);
     let (_first, _) = home.ask(&agent, "Nobody wanted to be called", None);
@@ -97,7 +97,7 @@ fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
     browser.misses("dialog");
     // Switching the sound on lets it be heard once.
     browser.script("notes = 0");
-    let other = home.join();
+    let other = home.join_as("terminal");
     let (_second, _) = home.ask(&other, "In the quiet hours", None);
     browser.until("return document.title === '(2) cueme'");
     assert_eq!(browser.script("return [calls, notes]"), json!([[], 0]));
@@ -105,16 +105,16 @@ fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
 
 #[test]
 fn an_answer_of_a_rule_says_so_and_the_rule_is_off_with_one_click() {
-    let home = Home::new();
+    let home = Home::created();
     std::fs::create_dir_all(home.path()).unwrap();
     std::fs::write(
         home.path().join("config.toml"),
         "[[policy]]\nname = \"go on\"\npayload = \"none\"\nanswer = \"Continue.\"\n",
     )
     .unwrap();
-    let agent = home.join();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
-    let asked = home.run_with(&["cue", &agent, "-"], &crate::support::envelope("May I?", None));
+    let asked = home.run_with(&["cue", &agent, "-"], &cueme_tests::envelope("May I?", None));
     assert!(asked.expect(0).stdout.starts_with("Continue.\n"));
     browser.click_text(".row-name", &agent);
     browser.sees(".timeline", "Answered by the rule go on");
@@ -126,7 +126,7 @@ fn an_answer_of_a_rule_says_so_and_the_rule_is_off_with_one_click() {
 
 #[test]
 fn the_page_can_be_installed_and_its_worker_serves_no_state() {
-    let home = Home::new();
+    let home = Home::created();
     let browser = sign_in(&home, DESKTOP);
     let manifest = browser.script(
         "return fetch(document.querySelector('link[rel=manifest]').href).then((found) => found.json())",

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use crate::driver::{DESKTOP, sign_in};
 use crate::resilience::kill_broker;
-use crate::support::{Home, eventually};
+use cueme_tests::{Home, eventually};
 
 #[test]
 fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     home.ask_for("1ms", &agent, "What shall I delete?", None)
         .expect(75);
     let cue = home.open("What shall I delete?").unwrap()["cue_id"].clone();
@@ -51,8 +51,8 @@ fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
 #[test]
 fn since_when_nobody_listens_is_the_same_on_the_page_after_a_restart() {
     const SINCE: &str = "return document.querySelector('.entry .badge[data-state=detached] time')?.dateTime";
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     home.ask_for("1ms", &agent, "Which database?", None).expect(75);
     let asked_at = home.open("Which database?").unwrap()["asked_at"].clone();
     let browser = sign_in(&home, DESKTOP);
@@ -68,7 +68,9 @@ fn since_when_nobody_listens_is_the_same_on_the_page_after_a_restart() {
         } else {
             home.run(&["broker", "stop"]).expect(0);
         }
-        eventually(|| (home.run(&["inbox"]).code == Some(0)).then_some(()));
+        eventually("a broker", || {
+            (home.run(&["inbox"]).code == Some(0)).then_some(())
+        });
         browser.misses(".banner");
         browser.reload();
         browser.sees(".entry .badge", "Not listening");

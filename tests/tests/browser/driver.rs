@@ -4,12 +4,12 @@
 pub(crate) use cueme_tests::browser::{ALL_STYLES, Browser, DESKTOP, PHONE, key};
 
 /// Signs a new browser in.
-pub(crate) fn sign_in(home: &crate::support::Home, size: (u32, u32)) -> Browser {
+pub(crate) fn sign_in(home: &cueme_tests::Home, size: (u32, u32)) -> Browser {
     Browser::open(&link(home), size)
 }
 
 /// Returns a link that signs in once.
-pub(crate) fn link(home: &crate::support::Home) -> String {
+pub(crate) fn link(home: &cueme_tests::Home) -> String {
     home.run(&["ui", "--print-url"])
         .expect(0)
         .stdout

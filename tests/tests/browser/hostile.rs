@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 /// Each tries to run `window.owned`.
 const ATTACKS: &[&str] = &[
@@ -46,8 +46,8 @@ fn unharmed(browser: &Browser) {
 
 #[test]
 fn nothing_an_agent_writes_runs_wherever_it_is_shown() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let options: Vec<String> = ATTACKS.iter().map(|attack| attack.replace('\n', " ")).collect();
     let fields: Vec<_> = options
         .iter()
@@ -97,7 +97,7 @@ fn another_page() -> String {
 
 #[test]
 fn a_page_that_opens_ours_loses_hold_of_it() {
-    let home = Home::new();
+    let home = Home::created();
     let browser = sign_in(&home, DESKTOP);
     let ours = browser.script("return location.origin");
     browser.goto(&another_page());
@@ -112,8 +112,8 @@ fn a_page_that_opens_ours_loses_hold_of_it() {
 
 #[test]
 fn names_of_agents_and_files_are_text() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "Files?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -135,8 +135,8 @@ fn names_of_agents_and_files_are_text() {
 
 #[test]
 fn characters_nobody_sees_are_made_visible() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "run rm\u{202e}gnp.exe\u{200b} now", None);
     let browser = sign_in(&home, DESKTOP);
     browser.sees(".row-text", "U+202E");
@@ -146,8 +146,8 @@ fn characters_nobody_sees_are_made_visible() {
 
 #[test]
 fn a_prompt_of_five_megabytes_opens_at_once_and_is_read_part_by_part() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let line = "All work and no play makes a long prompt. 只工作不玩耍。\n\n";
     let prompt = format!("{}THE END", line.repeat(5 * 1024 * 1024 / line.len()));
     let (asking, _) = home.ask(&agent, &prompt, None);

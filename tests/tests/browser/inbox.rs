@@ -1,13 +1,13 @@
 //! The inbox: who waits, finding things, and what a person does beside answering.
 
 use crate::driver::{ALL_STYLES, Browser, DESKTOP, PHONE, key, link, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const TEXT: &str = ".composer-text";
 
 #[test]
 fn without_agents_the_page_teaches_how_to_connect_each_runtime() {
-    let home = Home::new();
+    let home = Home::created();
     for size in [DESKTOP, PHONE] {
         let browser = sign_in(&home, size);
         for runtime in [
@@ -26,10 +26,10 @@ fn without_agents_the_page_teaches_how_to_connect_each_runtime() {
 
 #[test]
 fn agents_are_grouped_by_what_they_need_and_times_run() {
-    let home = Home::new();
-    let waiting = home.join();
-    let detached = home.join();
-    let working = home.join();
+    let home = Home::created();
+    let waiting = home.join_as("terminal");
+    let detached = home.join_as("terminal");
+    let working = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.sees("[data-state=working] .row-name", &working);
     let (_asking, _) = home.ask(&waiting, "Look **here**", None);
@@ -47,8 +47,8 @@ fn agents_are_grouped_by_what_they_need_and_times_run() {
 
 #[test]
 fn an_agent_is_pinned_renamed_and_archived_and_a_question_brings_it_back() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.click("[aria-label=Pin]");
@@ -70,8 +70,8 @@ fn an_agent_is_pinned_renamed_and_archived_and_a_question_brings_it_back() {
 
 #[test]
 fn unread_questions_are_marked_until_they_were_seen() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     let (_asking, _) = home.ask(&agent, "New", None);
     browser.until("return Boolean(document.querySelector('.row-item.unread'))");
@@ -83,8 +83,8 @@ fn unread_questions_are_marked_until_they_were_seen() {
 
 #[test]
 fn questions_and_answers_are_found_by_their_words_also_in_chinese() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "The zebra crossed the 数据库迁移", None);
     home.run(&["answer", &cue, "feed the giraffe"]).expect(0);
     asking.finish().expect(0);
@@ -103,8 +103,8 @@ fn questions_and_answers_are_found_by_their_words_also_in_chinese() {
 
 #[test]
 fn notes_are_left_reordered_deleted_and_delivered_with_the_next_answer() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     for message in ["one", "two", "three"] {
@@ -129,8 +129,12 @@ fn notes_are_left_reordered_deleted_and_delivered_with_the_next_answer() {
 
 #[test]
 fn one_message_reaches_a_saved_group() {
-    let home = Home::new();
-    let agents = [home.join(), home.join(), home.join()];
+    let home = Home::created();
+    let agents = [
+        home.join_as("terminal"),
+        home.join_as("terminal"),
+        home.join_as("terminal"),
+    ];
     let browser = sign_in(&home, DESKTOP);
     browser.click("[aria-label='Message several agents']");
     for agent in &agents[..2] {
@@ -162,8 +166,8 @@ fn one_message_reaches_a_saved_group() {
 
 #[test]
 fn a_standing_instruction_goes_with_every_answer() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "Begin?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -182,8 +186,8 @@ fn a_standing_instruction_goes_with_every_answer() {
 
 #[test]
 fn the_keyboard_alone_is_enough() {
-    let home = Home::new();
-    let (first, second) = (home.join(), home.join());
+    let home = Home::created();
+    let (first, second) = (home.join_as("terminal"), home.join_as("terminal"));
     let (asking, _) = home.ask(&first, "Pick", Some(r#"{"type":"choice","options":["A","B"]}"#));
     let (_other, _) = home.ask(&second, "Wait", None);
     let browser = sign_in(&home, DESKTOP);
@@ -218,8 +222,8 @@ fn the_keyboard_alone_is_enough() {
 
 #[test]
 fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "可以吗?", None);
     let browser = Browser::start(DESKTOP, "zh-CN");
     browser.goto(&link(&home));
@@ -235,7 +239,7 @@ fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
 
 #[test]
 fn devices_are_listed_a_link_is_shown_as_a_code_and_a_revoked_device_is_out() {
-    let home = Home::new();
+    let home = Home::created();
     let laptop = sign_in(&home, DESKTOP);
     let phone = sign_in(&home, PHONE);
     laptop.click("[aria-label=Settings]");

@@ -6,7 +6,7 @@ use protocol_spec::id::{AgentId, CueId};
 use rusqlite::{Connection, params};
 
 use crate::driver::{DESKTOP, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const AGENTS: u32 = 200;
 const MESSAGES: u64 = 10_000;
@@ -40,8 +40,8 @@ fn fill(home: &Home, agent: &str) {
 
 #[test]
 fn the_inbox_stays_quick_with_two_hundred_agents_and_ten_thousand_messages() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "The first of many", None);
     home.run(&["answer", &cue, "go"]).expect(0);
     asking.finish().expect(0);

@@ -2,14 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod answering;
+mod attention;
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
-#[path = "../support/mod.rs"]
-mod support;
-
-mod answering;
-mod attention;
 mod disk;
 mod driver;
 mod hostile;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, link, sign_in};
-use crate::support::{Home, Running};
+use cueme_tests::{Client, Home};
 
 /// What a visit may load, with the inbox, a conversation and every dialog opened; uncompressed.
 const PAGE_BYTES_MAX: u64 = 150_000;
@@ -18,14 +18,14 @@ fn ui() -> PathBuf {
 
 /// A busy morning: six agents in every state.
 struct Morning {
-    /// Ended before the home is: whoever still waits would start its broker again.
-    _asking: Vec<Running>,
+    /// Run before the home is: whoever still waits would start its broker again.
+    _asking: Vec<Client>,
     home: Home,
 }
 
 impl Morning {
     fn new() -> Self {
-        let home = Home::new();
+        let home = Home::created();
         let join = |runtime: &str, project: &str| {
             let directory = home.path().join(project);
             std::fs::create_dir_all(&directory).unwrap();
@@ -65,7 +65,7 @@ impl Morning {
             .0,
         );
         asking.push(home.start_with(&["pause", &pause, "Paused before publishing the handbook."], ""));
-        home.waited_for("Paused before publishing the handbook.");
+        home.wait_for("Paused before publishing the handbook.", 1);
         let names = [
             (&first, "Checkout rewrite", 252),
             (&confirm, "Design tokens", 95),
@@ -76,7 +76,7 @@ impl Morning {
         ];
         backdate(&home, &names);
         for prompt in [DATABASE, "Paused before publishing the handbook."] {
-            home.waited_for(prompt);
+            home.wait_for(prompt, 1);
         }
         Self {
             home,
@@ -213,7 +213,10 @@ fn every_control_has_a_name_and_texts_have_contrast() {
     open(&browser, "Deploy");
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        browser.until(&format!(
+            "return matchMedia('(prefers-color-scheme: {scheme})').matches \
+             && !document.getAnimations().some((animation) => animation instanceof CSSTransition)"
+        ));
         assert_eq!(browser.script(include_str!("audit.js")), json!([]), "{scheme}");
     }
 }

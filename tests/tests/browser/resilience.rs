@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::driver::{ALL_STYLES, DESKTOP, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const TEXT: &str = ".composer-text";
 
@@ -15,8 +15,8 @@ pub(crate) fn kill_broker(home: &Home) {
 
 #[test]
 fn a_broker_that_is_killed_and_restarted_under_the_page_costs_nothing() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _cue) = home.ask(&agent, "Before", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -25,12 +25,12 @@ fn a_broker_that_is_killed_and_restarted_under_the_page_costs_nothing() {
     kill_broker(&home);
     // The waiting client brings the broker back by itself, so the gap may be too short for the banner.
     browser.write(TEXT, "was gone");
-    let other = home.join();
+    let other = home.join_as("terminal");
     let (_other_asking, _other_cue) = home.ask(&other, "Asked after the restart", None);
     browser.sees(".row-text", "Asked after the restart");
     browser.misses(".banner");
     assert_eq!(browser.value(TEXT), "typed while it was gone");
-    home.waited_for("Before");
+    home.wait_for("Before", 1);
     browser.press(key::ENTER);
     let stdout = asking.finish().expect(0).stdout;
     assert!(stdout.contains("typed while it was gone"), "{stdout}");
@@ -39,8 +39,8 @@ fn a_broker_that_is_killed_and_restarted_under_the_page_costs_nothing() {
 
 #[test]
 fn a_broker_that_stays_away_is_announced_and_nothing_typed_is_lost() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.write(TEXT, "a message");
@@ -58,8 +58,8 @@ fn a_broker_that_stays_away_is_announced_and_nothing_typed_is_lost() {
 
 #[test]
 fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.sees(".row-name", &agent);
     let page = browser
@@ -83,8 +83,8 @@ fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
 
 #[test]
 fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _cue) = home.ask(&agent, "Who is first?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -120,8 +120,8 @@ fn two_tabs_show_the_same_and_the_second_answer_is_told_of_the_first() {
 
 #[test]
 fn an_answer_from_the_terminal_closes_the_question_on_the_page() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Anyone?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -136,8 +136,8 @@ fn an_answer_from_the_terminal_closes_the_question_on_the_page() {
 
 #[test]
 fn a_new_question_never_replaces_what_someone_is_writing() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.write(TEXT, "a message in the mak");
@@ -155,8 +155,8 @@ fn a_new_question_never_replaces_what_someone_is_writing() {
 
 #[test]
 fn a_second_question_of_the_same_agent_stands_beside_the_first() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (first, _) = home.ask(&agent, "First?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);

@@ -3,25 +3,22 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use adapter_core::cursor::chats::project_id;
-use cueme_tests::PATIENCE;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
-use serde_json::Value;
+use cueme_tests::{Client, Home, eventually};
 use tokio::runtime::Runtime;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
 use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
-use crate::support::{Home, Running, eventually};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
 /// A home whose configuration leads to a stand-in for Cursor's cloud.
 fn cloud_home(runtime: &Runtime, script: Script) -> (Home, FakeCloud) {
     let fake = runtime.block_on(FakeCloud::start(script));
-    let home = Home::new();
+    let home = Home::created();
     let key = home.path().join("api.key");
     fs::write(&key, API_KEY).unwrap();
     let config = format!(
@@ -44,21 +41,8 @@ fn open_runs(browser: &Browser) {
 /// Waits for a question, and declines it.
 #[track_caller]
 fn decline(home: &Home) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-        let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
-        if let Some(cue) = inbox.as_array().unwrap().iter().find(waited) {
-            home.run(&["decline", cue["cue_id"].as_str().unwrap()]).expect(0);
-            return;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "nobody asked: {inbox} {:?}",
-            runs(home)
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let cue = home.wait_for_one(|_| true);
+    home.run(&["decline", cue["cue_id"].as_str().unwrap()]).expect(0);
 }
 
 /// Returns what became of each run, oldest first.
@@ -169,7 +153,9 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
     let key = home.path().join("api.key");
     fs::rename(&key, key.with_extension("away")).unwrap();
     rustix::process::kill_process(driver, rustix::process::Signal::KILL).unwrap();
-    let (_, _, error) = eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED"));
+    let (_, _, error) = eventually("a run that is unattended", || {
+        runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED")
+    });
     assert!(error.unwrap().contains("cueme cloud watch "), "{:?}", runs(&home));
     browser.sees(".run[data-state=left] .run-place", "UNATTENDED");
     browser.sees(".run-mark", "⚠");
@@ -226,7 +212,9 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let stage = Self { home: Home::new() };
+        let stage = Self {
+            home: Home::created(),
+        };
         fs::create_dir(stage.home.path().join("bin")).unwrap();
         let bin = stage.home.path().join("bin");
         symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), bin.join("agent")).unwrap();
@@ -258,10 +246,8 @@ impl Stage {
     }
 
     /// Starts a call.
-    fn start(&self, words: &[&str]) -> Running {
-        let mut command = self.command(words);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::of(command.spawn().unwrap())
+    fn start(&self, words: &[&str]) -> Client {
+        Client::start(&mut self.command(words), b"")
     }
 
     fn log(&self) -> String {
@@ -295,7 +281,7 @@ fn a_run_on_this_machine_shows_its_tools_and_is_resumed_from_the_page() {
 #[test]
 fn the_button_that_ends_the_run_stands_beside_the_questions_of_a_run_and_sends_the_last_words() {
     let stage = Stage::new();
-    let other = stage.home.join();
+    let other = stage.home.join_as("terminal");
     let (waiting, cue) = stage.home.ask(&other, "Which one?", None);
     let browser = sign_in(&stage.home, PHONE);
     browser.click_text(".row-name", &other);
@@ -304,9 +290,8 @@ fn the_button_that_ends_the_run_stands_beside_the_questions_of_a_run_and_sends_t
     stage.home.run(&["answer", &cue, "A"]).expect(0);
     waiting.finish().expect(0);
     let running = stage.start(&["agent", "run", "--json", "fix the build"]);
-    let agent = eventually(|| {
-        let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
-        Some(inbox[0]["agent_id"].as_str()?.to_owned())
+    let agent = eventually("a question", || {
+        Some(stage.home.inbox().first()?["agent_id"].as_str()?.to_owned())
     });
     browser.script(&format!("location.hash = '#/agent/{agent}'"));
     browser.sees(".end-run", "Done: ends the run");

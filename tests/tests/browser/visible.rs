@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use cueme_tests::Wire;
+use cueme_tests::{Home, Wire};
 use protocol_spec::message::{Ask, Reply, Request};
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{json, value::RawValue};
 
 use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
-use crate::support::Home;
 
 const WIDTHS: [(u32, u32); 3] = [(1440, 900), (800, 900), PHONE];
 const CONFIRM: &str =
@@ -68,8 +67,8 @@ fn letters(browser: &Browser) -> String {
 
 #[test]
 fn every_character_of_a_diff_is_inside_its_block_at_every_width() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let long = "let answer = compute_everything(first_argument, second_argument, \"数据库迁移\"); ".repeat(3);
     let hunk = format!(
         "@@ -10,4 +10,7 @@ fn main()\n context {long}\n-gone {long}\n+one {long}\n+two\n+\n+\tfour {long}\n--- not a head\n+++ nor this\n"
@@ -117,8 +116,8 @@ fn every_character_of_a_diff_is_inside_its_block_at_every_width() {
 
 #[test]
 fn an_approval_shows_the_command_as_it_is_written() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let command = "The agent wants to run this command:\n\nls ./src *foo* &#36; \\\n\n[x]: $(touch /tmp/owned)\n<!-- a -->\n```sh x\n# heading\n```";
     let _asking = approve(&home, &agent, command);
     let browser = sign_in(&home, DESKTOP);
@@ -132,8 +131,8 @@ fn an_approval_shows_the_command_as_it_is_written() {
 
 #[test]
 fn markdown_swallows_nothing_and_says_which_marks_it_leaves_out() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let prompt = "Run `ls`\n\n[x]: $(reboot)\n\n[https://good.test](https://evil.test/x \"a title\")\n\n|a|\n|-|\n|1|surplus|\n\nrm *.o *.a <!-- note -->\n\n```rust ignore\nx\n```\n\n7. seven";
     let (_asking, _) = home.ask(&agent, prompt, None);
     let browser = sign_in(&home, DESKTOP);
@@ -170,8 +169,8 @@ fn long(lines: u32) -> String {
 
 #[test]
 fn a_yes_waits_until_what_is_folded_was_seen() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     for by_reading in [true, false] {
         let (asking, _) = home.ask(&agent, &long(1450), Some(CONFIRM));
@@ -209,8 +208,8 @@ fn a_yes_waits_until_what_is_folded_was_seen() {
 
 #[test]
 fn a_long_file_of_a_patch_is_folded_and_counts_as_unseen() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let lines = "+let x = 1;\n".repeat(500);
     let patch = format!("```diff\n--- /dev/null\n+++ b/long.rs\n@@ -0,0 +1,500 @@\n{lines}```");
     let (asking, _) = home.ask(&agent, &patch, Some(CONFIRM));
@@ -227,8 +226,8 @@ fn a_long_file_of_a_patch_is_folded_and_counts_as_unseen() {
 
 #[test]
 fn invisible_characters_of_options_and_labels_are_spelled_out() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let choice = r#"{"type":"choice","options":["keep\u202eit","👩‍💻 drop"]}"#;
     let (asking, cue) = home.ask(&agent, "Which?", Some(choice));
     let browser = sign_in(&home, DESKTOP);

@@ -8,7 +8,7 @@ use thirtyfour::WindowHandle;
 
 use crate::driver::{Browser, DESKTOP, key, sign_in};
 use crate::resilience::kill_broker;
-use crate::support::{Home, Running, envelope};
+use cueme_tests::{Client, Home, envelope};
 
 const TEXT: &str = ".composer-text";
 const MESSAGE_TEXT: &str = ".composer[data-target=message] .composer-text";
@@ -63,8 +63,8 @@ fn is_typing(browser: &Browser) -> bool {
 
 #[test]
 fn typing_on_right_after_an_answer_keeps_every_character_as_a_note() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "Which database?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -79,8 +79,8 @@ fn typing_on_right_after_an_answer_keeps_every_character_as_a_note() {
 
 #[test]
 fn typing_on_right_after_a_message_keeps_every_character() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".composer", "");
@@ -96,26 +96,26 @@ fn typing_on_right_after_a_message_keeps_every_character() {
 
 #[test]
 fn words_typed_on_never_answer_a_question_that_nobody_looked_at() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (first, _) = home.ask(&agent, "First?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".badge", "Waiting");
-    let (mut second, _) = home.ask(&agent, "Second?", None);
+    let (second, _) = home.ask(&agent, "Second?", None);
     browser.sees(".tab", "Second?");
     slow_down(&browser);
     browser.write(TEXT, &format!("one{}two", key::ENTER));
     assert!(first.finish().expect(0).stdout.starts_with("one\n"));
     holds(&browser, MESSAGE_TEXT, "two");
     browser.sees(".notice", "Show it");
-    assert!(!second.is_over());
+    assert!(second.is_running());
 }
 
 #[test]
 fn an_answer_that_could_not_be_sent_comes_back_above_what_was_typed_since() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "Which database?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -128,8 +128,8 @@ fn an_answer_that_could_not_be_sent_comes_back_above_what_was_typed_since() {
 
 #[test]
 fn a_draft_typed_just_before_a_reload_survives() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "Long?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -149,8 +149,8 @@ fn a_draft_typed_just_before_a_reload_survives() {
 
 #[test]
 fn a_reload_while_the_broker_is_away_shows_the_page_with_the_draft() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "Still there?", None);
     drop(asking);
     let browser = sign_in(&home, DESKTOP);
@@ -202,8 +202,8 @@ fn a_reload_while_the_broker_is_away_shows_the_page_with_the_draft() {
 
 #[test]
 fn a_message_whose_receipt_was_lost_is_not_sent_twice() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".composer", "");
@@ -226,8 +226,8 @@ fn a_message_whose_receipt_was_lost_is_not_sent_twice() {
 
 #[test]
 fn words_for_a_question_that_was_answered_meanwhile_are_kept_as_a_note() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Anyone?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -245,9 +245,9 @@ fn words_for_a_question_that_was_answered_meanwhile_are_kept_as_a_note() {
 
 #[test]
 fn a_second_tab_follows_an_undo() {
-    let home = Home::new();
-    let agent = home.join();
-    let (mut asking, _) = home.ask(&agent, "Ship it?", None);
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let (asking, _) = home.ask(&agent, "Ship it?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".badge", "Waiting");
@@ -268,7 +268,7 @@ fn a_second_tab_follows_an_undo() {
     browser.switch_to(&first);
     browser.misses(".toast .text-button");
     holds(&browser, ".composer[data-target=cue] .composer-text", "yes, ship");
-    assert!(!asking.is_over());
+    assert!(asking.is_running());
     browser.write(TEXT, &format!(" tomorrow{}", key::ENTER));
     browser.sees(".toast", "Undo");
     browser.click_text(".toast .text-button", "Undo");
@@ -282,8 +282,8 @@ fn a_second_tab_follows_an_undo() {
 
 #[test]
 fn words_in_a_second_tab_go_on_when_the_answer_is_taken_back() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "Ship it?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -307,8 +307,8 @@ fn words_in_a_second_tab_go_on_when_the_answer_is_taken_back() {
 
 #[test]
 fn a_command_after_a_pressed_button_is_no_message() {
-    let home = Home::new();
-    let (asker, other) = (home.join(), home.join());
+    let home = Home::created();
+    let (asker, other) = (home.join_as("terminal"), home.join_as("terminal"));
     let payload = r#"{"type":"confirm","confirm_label":"Drop it","cancel_label":"Keep it"}"#;
     let (_asking, _) = home.ask(&asker, "Drop the table?", Some(payload));
     let (_other_asking, _) = home.ask(&other, "Another one?", None);
@@ -336,10 +336,10 @@ fn a_command_after_a_pressed_button_is_no_message() {
 
 #[test]
 fn words_typed_across_a_send_stay_with_the_agent_when_the_page_goes_on_to_the_next() {
-    let home = Home::new();
-    let (asker, other) = (home.join(), home.join());
+    let home = Home::created();
+    let (asker, other) = (home.join_as("terminal"), home.join_as("terminal"));
     let (asking, _) = home.ask(&asker, "First agent?", None);
-    let (mut other_asking, _) = home.ask(&other, "Second agent?", None);
+    let (other_asking, _) = home.ask(&other, "Second agent?", None);
     let browser = sign_in(&home, DESKTOP);
     change_settings(&browser, r#"{"page":{"advance":true}}"#);
     browser.click_text(".row-name", &asker);
@@ -358,13 +358,13 @@ fn words_typed_across_a_send_stay_with_the_agent_when_the_page_goes_on_to_the_ne
             .unwrap()
             .contains(&asker)
     );
-    assert!(!other_asking.is_over());
+    assert!(other_asking.is_running());
 }
 
 #[test]
 fn the_page_goes_on_to_the_next_agent_when_nothing_is_typed_on() {
-    let home = Home::new();
-    let (asker, other) = (home.join(), home.join());
+    let home = Home::created();
+    let (asker, other) = (home.join_as("terminal"), home.join_as("terminal"));
     let (_asking, _) = home.ask(&asker, "First agent?", None);
     let (_other_asking, _) = home.ask(&other, "Second agent?", None);
     let browser = sign_in(&home, DESKTOP);
@@ -379,8 +379,8 @@ fn the_page_goes_on_to_the_next_agent_when_nothing_is_typed_on() {
 
 #[test]
 fn what_another_device_saves_never_overwrites_what_is_typed_here() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, cue) = home.ask(&agent, "Which?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -402,8 +402,8 @@ fn what_another_device_saves_never_overwrites_what_is_typed_here() {
 
 #[test]
 fn a_reason_an_instruction_and_a_broadcast_outlive_a_failure() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "May I?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -435,8 +435,8 @@ fn a_reason_an_instruction_and_a_broadcast_outlive_a_failure() {
 
 #[test]
 fn quick_replies_that_were_typed_are_saved_when_the_dialog_is_closed() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "Go on?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
@@ -452,19 +452,19 @@ fn quick_replies_that_were_typed_are_saved_when_the_dialog_is_closed() {
 
 #[test]
 fn an_answer_of_a_rule_is_taken_back_where_the_page_says_so() {
-    let home = Home::new();
+    let home = Home::created();
     let rule = "[[policy]]\nname = \"go on\"\npayload = [\"none\"]\nanswer = \"Continue.\"\n";
     std::fs::write(home.path().join("config.toml"), rule).unwrap();
-    let agent = home.join();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     change_settings(&browser, r#"{"undo_ms":20000}"#);
-    let mut asking = home.start_with(&["cue", &agent, "-"], &envelope("Shall I?", None));
+    let asking = home.start_with(&["cue", &agent, "-"], &envelope("Shall I?", None));
     browser.click_text(".row-name", &agent);
     browser.sees(".reply", "Answered by the rule go on");
     browser.sees(".reply .delivery", "you can still undo");
     browser.click_text(".reply .text-button", "Undo");
     browser.sees(".entry[data-outcome=open] .badge", "Waiting");
-    assert!(!asking.is_over());
+    assert!(asking.is_running());
     change_settings(&browser, r#"{"undo_ms":0}"#);
     browser.write(TEXT, &format!("No, wait{}", key::ENTER));
     assert!(asking.finish().expect(0).stdout.starts_with("No, wait\n"));
@@ -472,11 +472,11 @@ fn an_answer_of_a_rule_is_taken_back_where_the_page_says_so() {
 
 #[test]
 fn the_page_says_why_a_rule_leaves_a_question_to_the_human() {
-    let home = Home::new();
+    let home = Home::created();
     let rule =
         "[[policy]]\nname = \"go on\"\npayload = [\"none\"]\nanswer = \"Continue.\"\nin_a_row_max = 1\n";
     std::fs::write(home.path().join("config.toml"), rule).unwrap();
-    let agent = home.join();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     change_settings(&browser, r#"{"undo_ms":0}"#);
     home.run_with(&["cue", &agent, "-"], &envelope("Shall I?", None))
@@ -491,8 +491,8 @@ fn the_page_says_why_a_rule_leaves_a_question_to_the_human() {
 
 #[test]
 fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".composer", "Goes above your next answer");
@@ -532,21 +532,21 @@ fn recorded(home: &Home, event: &str) -> Value {
 }
 
 /// Starts a request to approve a command, once the session has begun.
-fn asks_for_approval(home: &Home) -> Running {
+fn asks_for_approval(home: &Home) -> Client {
     let start = recorded(home, "session_start");
-    Running::of(home.start_hook("claude_code", "session_start", &start))
+    home.start_hook("claude_code", "session_start", &start)
         .finish()
         .expect(0);
     let mut tool = recorded(home, "pre_tool");
     tool["session_id"] = start["session_id"].clone();
     tool["tool_name"] = json!("Bash");
     tool["tool_input"] = json!({ "command": "rm -rf build" });
-    Running::of(home.start_hook("claude_code", "pre_tool", &tool))
+    home.start_hook("claude_code", "pre_tool", &tool)
 }
 
 #[test]
 fn the_page_and_the_broker_take_the_same_words_for_a_button() {
-    let home = Home::new();
+    let home = Home::created();
     let _hook = asks_for_approval(&home);
     let browser = sign_in(&home, DESKTOP);
     browser.click(".row");
@@ -592,12 +592,12 @@ fn the_page_and_the_broker_take_the_same_words_for_a_button() {
 
 #[test]
 fn a_question_that_its_hook_took_back_is_withdrawn_and_not_received() {
-    let home = Home::new();
+    let home = Home::created();
     let hook = asks_for_approval(&home);
     let browser = sign_in(&home, DESKTOP);
     browser.click(".row");
     browser.sees(".entry[data-outcome=open] .badge", "asks for approval");
-    cueme_tests::send_signal(hook.id(), Signal::TERM);
+    hook.signal(Signal::TERM);
     hook.finish().expect(0);
     browser.sees(".reply .decision", "Withdrawn by the program that asked");
     browser.sees(".reply .delivery", "Nobody closed it; the agent is told nothing");
@@ -609,8 +609,8 @@ fn a_question_that_its_hook_took_back_is_withdrawn_and_not_received() {
 #[test]
 fn words_beside_options_stay_in_the_draft_while_another_option_is_picked() {
     const OTHER: &str = ".other-text";
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let choice = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
     let (asking, _) = home.ask(&agent, "Which database?", Some(choice));
     let browser = sign_in(&home, DESKTOP);
@@ -639,8 +639,8 @@ fn words_beside_options_stay_in_the_draft_while_another_option_is_picked() {
 
 #[test]
 fn words_beside_options_of_a_form_stay_in_the_draft_too() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let form = r#"{"type":"form","fields":[{"label":"Region","options":["eu","us"],"allow_multiple":true},{"label":"Name"}]}"#;
     let (_asking, _) = home.ask(&agent, "Where?", Some(form));
     let browser = sign_in(&home, DESKTOP);
@@ -658,9 +658,9 @@ fn words_beside_options_of_a_form_stay_in_the_draft_too() {
 
 #[test]
 fn text_for_an_approval_says_what_it_does_before_it_is_sent() {
-    let home = Home::new();
+    let home = Home::created();
     let start = recorded(&home, "session_start");
-    Running::of(home.start_hook("claude_code", "session_start", &start))
+    home.start_hook("claude_code", "session_start", &start)
         .finish()
         .expect(0);
     let mut tool = recorded(&home, "pre_tool");
@@ -669,7 +669,7 @@ fn text_for_an_approval_says_what_it_does_before_it_is_sent() {
     tool["tool_input"] = json!({ "command": "rm -rf build" });
     let browser = sign_in(&home, DESKTOP);
     let verdict = |words: &str, hint: &str| {
-        let hook = Running::of(home.start_hook("claude_code", "pre_tool", &tool));
+        let hook = home.start_hook("claude_code", "pre_tool", &tool);
         browser.click(".row");
         browser.sees(".entry[data-outcome=open] .badge", "asks for approval");
         browser.until("return document.querySelector('.composer').dataset.target === 'cue'");

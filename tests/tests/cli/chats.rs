@@ -9,8 +9,7 @@ use adapter_core::cursor::chats::project_id;
 use serde_json::Value;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
-use crate::support::{Ended, Home};
-use cueme_tests::{Terminal, not_run_without};
+use cueme_tests::{Home, Run, Terminal, not_run_without};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
@@ -21,7 +20,9 @@ struct Cursor {
 
 impl Cursor {
     fn new() -> Self {
-        let cursor = Self { home: Home::new() };
+        let cursor = Self {
+            home: Home::created(),
+        };
         fs::create_dir_all(cursor.project()).unwrap();
         cursor
     }
@@ -45,9 +46,9 @@ impl Cursor {
         store
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    fn run(&self, words: &[&str]) -> Run {
         let output = self.command(words).output().unwrap();
-        Ended {
+        Run {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),

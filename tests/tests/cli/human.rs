@@ -1,13 +1,13 @@
 //! The human's side of the command, against the real binary.
 
-use crate::support::{Home, Running, envelope};
+use cueme_tests::{Client, Home, envelope};
 
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
 const FORM: &str = r#"{"type":"form","fields":[{"label":"Env","options":["prod","staging"]},{"label":"Replicas","kind":"number"},{"label":"Token","kind":"password"}]}"#;
 
 #[test]
 fn an_inbox_without_questions_is_an_empty_array_and_a_sentence() {
-    let home = Home::new();
+    let home = Home::created();
     assert_eq!(home.run(&["inbox", "--json"]).expect(0).stdout, "[]\n");
     assert!(
         home.run(&["inbox"])
@@ -19,8 +19,8 @@ fn an_inbox_without_questions_is_an_empty_array_and_a_sentence() {
 
 #[test]
 fn the_inbox_shows_what_was_asked_by_whom_and_who_waits() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "用哪个数据库?", Some(CHOICE));
     let inbox = home.run(&["inbox", "--json"]).expect(0).json();
     let entry = &inbox.as_array().unwrap()[0];
@@ -44,8 +44,8 @@ fn the_inbox_shows_what_was_asked_by_whom_and_who_waits() {
 
 #[test]
 fn text_an_agent_wrote_cannot_act_on_the_humans_terminal() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (_asking, cue) = home.ask(&agent, "a\u{1b}[2Jb\u{202e}c", None);
     for words in [&["inbox"][..], &["show", &cue], &["history"]] {
         let shown = home.run(words).expect(0).stdout;
@@ -59,8 +59,8 @@ fn text_an_agent_wrote_cannot_act_on_the_humans_terminal() {
 
 #[test]
 fn a_unique_prefix_of_an_id_is_enough_for_a_human() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     home.run(&["answer", &cue[..6], "yes", "of", "course"]).expect(0);
     assert!(asking.finish().expect(0).stdout.starts_with("yes of course\n"));
@@ -68,20 +68,20 @@ fn a_unique_prefix_of_an_id_is_enough_for_a_human() {
 
 #[test]
 fn an_option_that_was_not_offered_is_refused_with_the_nearest_one() {
-    let home = Home::new();
-    let agent = home.join();
-    let (mut asking, cue) = home.ask(&agent, "A?", Some(CHOICE));
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let (asking, cue) = home.ask(&agent, "A?", Some(CHOICE));
     let refused = home.run(&["answer", &cue, "--select", "sqlite"]).expect(2);
     assert!(refused.stderr.contains("SQLite"), "{}", refused.stderr);
-    assert!(!asking.is_over());
+    assert!(asking.is_running());
     home.run(&["answer", &cue, "--other", "a plain file"]).expect(0);
     assert!(asking.finish().expect(0).stdout.starts_with("a plain file\n"));
 }
 
 #[test]
 fn a_form_is_filled_in_field_by_field_and_its_secret_is_not_shown_again() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Deploy?", Some(FORM));
     home.run(&[
         "answer",
@@ -121,8 +121,8 @@ fn a_form_is_filled_in_field_by_field_and_its_secret_is_not_shown_again() {
 
 #[test]
 fn a_confirm_is_pressed_and_words_beside_it_are_kept() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let payload = r#"{"type":"confirm","text":"Go?","confirm_label":"Go","cancel_label":"Stay"}"#;
     let (asking, cue) = home.ask(&agent, "A?", Some(payload));
     home.run(&["answer", &cue, "--cancel", "tests are red"]).expect(0);
@@ -137,8 +137,8 @@ fn a_confirm_is_pressed_and_words_beside_it_are_kept() {
 
 #[test]
 fn an_attachment_reaches_the_agent_as_an_absolute_path() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     let file = home.path().join("shot.png");
     std::fs::write(&file, "png").unwrap();
@@ -152,8 +152,8 @@ fn an_attachment_reaches_the_agent_as_an_absolute_path() {
 
 #[test]
 fn an_answer_may_come_from_stdin() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     home.run_with(&["answer", &cue, "-"], "one\ntwo\n").expect(0);
     assert!(asking.finish().expect(0).stdout.starts_with("one\ntwo\n\n"));
@@ -161,8 +161,8 @@ fn an_answer_may_come_from_stdin() {
 
 #[test]
 fn a_second_answer_is_refused_and_says_what_the_first_was() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     home.run(&["answer", &cue, "first"]).expect(0);
     asking.finish().expect(0);
@@ -172,15 +172,15 @@ fn a_second_answer_is_refused_and_says_what_the_first_was() {
 
 #[test]
 fn the_human_is_told_whether_anyone_listens() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     let told = home.run(&["answer", &cue, "now"]).expect(0).stdout;
     assert!(told.contains("handed to the waiting client"), "{told}");
     asking.finish().expect(0);
     let (asking, cue) = home.ask(&agent, "B?", None);
     drop(asking);
-    crate::support::eventually(|| (home.open("B?")?["waiting"] == 0).then_some(()));
+    home.wait_until_unattended("B?");
     let shown = home.run(&["inbox"]).expect(0).stdout;
     assert!(shown.contains("stopped listening"), "{shown}");
     let told = home.run(&["answer", &cue, "late"]).expect(0).stdout;
@@ -198,8 +198,8 @@ fn the_human_is_told_whether_anyone_listens() {
 
 #[test]
 fn a_note_left_before_is_read_above_the_next_answer() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     home.run(&["say", &agent, "use", "staging"]).expect(0);
     let (asking, cue) = home.ask(&agent, "A?", None);
     home.run(&["answer", &cue, "yes"]).expect(0);
@@ -218,9 +218,9 @@ fn a_note_left_before_is_read_above_the_next_answer() {
 
 #[test]
 fn agents_are_listed_with_what_they_do() {
-    let home = Home::new();
+    let home = Home::created();
     assert_eq!(home.run(&["agents", "--json"]).expect(0).stdout, "[]\n");
-    let agent = home.join();
+    let agent = home.join_as("terminal");
     let (_asking, _) = home.ask(&agent, "A?", None);
     let agents = home.run(&["agents", "--json"]).expect(0).json();
     assert_eq!(agents[0]["agent_id"], agent.as_str());
@@ -233,8 +233,8 @@ fn agents_are_listed_with_what_they_do() {
 
 #[test]
 fn history_finds_two_character_chinese_words_and_keeps_to_its_limit() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     for (prompt, answer) in [
         ("数据库迁移好了", "继续"),
         ("Deploy?", "later"),
@@ -264,7 +264,7 @@ fn history_finds_two_character_chinese_words_and_keeps_to_its_limit() {
 
 #[test]
 fn wrong_calls_end_with_two_and_show_the_right_call() {
-    let home = Home::new();
+    let home = Home::created();
     for (words, shown) in [
         (&["cue"][..], "cueme cue"),
         (&["cue", "bako-nefi"], "cueme cue bako-nefi -"),
@@ -287,7 +287,7 @@ fn wrong_calls_end_with_two_and_show_the_right_call() {
 
 #[test]
 fn help_shows_examples_of_every_verb() {
-    let home = Home::new();
+    let home = Home::created();
     let help = home.run(&["--help"]).expect(0).stdout;
     for verb in [
         "join", "recall", "cue", "pause", "inbox", "answer", "doctor", "demo",
@@ -301,7 +301,7 @@ fn help_shows_examples_of_every_verb() {
 #[test]
 fn a_closed_pipe_ends_a_list_quietly() {
     use std::process::Stdio;
-    let home = Home::new();
+    let home = Home::created();
     let mut listing = home
         .command(&["--help"])
         .stdout(Stdio::piped())
@@ -325,8 +325,8 @@ fn a_closed_pipe_ends_a_list_quietly() {
 
 #[test]
 fn words_that_begin_with_a_dash_are_words_wherever_free_text_is_taken() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Which flags?", None);
     home.run(&["answer", &cue, "-x=1 and -v"]).expect(0);
     assert!(asking.finish().expect(0).stdout.starts_with("-x=1 and -v\n"));
@@ -343,9 +343,8 @@ fn words_that_begin_with_a_dash_are_words_wherever_free_text_is_taken() {
 
 #[test]
 fn an_outcome_for_the_null_device_names_it_and_is_not_acknowledged() {
-    use std::process::Stdio;
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     // Node's `ignore` and Python's `DEVNULL` open it like this, for reading and writing.
     let null = std::fs::File::options()
         .read(true)
@@ -353,9 +352,8 @@ fn an_outcome_for_the_null_device_names_it_and_is_not_acknowledged() {
         .open("/dev/null")
         .unwrap();
     let mut command = home.command(&["cue", &agent, "--prompt", "A?"]);
-    let asking = command.stdout(null).stderr(Stdio::piped()).spawn().unwrap();
-    let asking = Running::of(asking);
-    let cue = home.waited_for("A?");
+    let asking = Client::start_with_own_stdout(command.stdout(null), b"");
+    let cue = home.wait_for("A?", 1);
     home.run(&["answer", &cue, "heard?"]).expect(0);
     let failed = asking.finish().expect(74).stderr;
     assert!(failed.contains("stdout is /dev/null"), "{failed}");
@@ -366,7 +364,7 @@ fn an_outcome_for_the_null_device_names_it_and_is_not_acknowledged() {
 
 #[test]
 fn help_groups_the_verbs_and_fits_a_screen() {
-    let home = Home::new();
+    let home = Home::created();
     let help = home.run(&["--help"]).expect(0).stdout;
     let mut below = help.as_str();
     for group in ["You", "Agents", "Connect", "Operate", "Cursor"] {
@@ -390,8 +388,8 @@ fn help_groups_the_verbs_and_fits_a_screen() {
 
 #[test]
 fn common_words_are_understood() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     let listed = home.run(&["ls", "--json"]).expect(0).json();
     assert_eq!(listed[0]["cue_id"], cue.as_str());
@@ -426,8 +424,8 @@ fn common_words_are_understood() {
 
 #[test]
 fn history_may_be_one_line_for_each_question() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let long = format!("Deploy\u{1b}[2J now?\nAll of {}it", "very ".repeat(40));
     for prompt in ["数据库迁移好了", &long] {
         let (asking, cue) = home.ask(&agent, prompt, None);
@@ -450,12 +448,12 @@ fn history_may_be_one_line_for_each_question() {
 
 #[test]
 fn agents_are_filtered_by_runtime_project_and_name() {
-    let home = Home::new();
+    let home = Home::created();
     let shop = home.path().join("Shop");
     std::fs::create_dir_all(&shop).unwrap();
     let mut joining = home.command(&["join", "claude_code"]);
     assert!(joining.current_dir(&shop).output().unwrap().status.success());
-    let other = home.join();
+    let other = home.join_as("terminal");
     let ids = |words: &[&str]| {
         let words: Vec<&str> = ["agents", "--json"].iter().chain(words).copied().collect();
         let found = home.run(&words).expect(0).json();

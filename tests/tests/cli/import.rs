@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use crate::support::{Ended, Home, collect};
+use cueme_tests::{Home, Run, files_below};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nnot really";
 
@@ -118,15 +118,13 @@ impl Original {
             .unwrap();
     }
 
-    fn import(&self, home: &Home) -> Ended {
+    fn import(&self, home: &Home) -> Run {
         home.run(&["import", self.path().to_str().unwrap()])
     }
 
     /// Everything in the folder.
     fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut tree = BTreeMap::new();
-        collect(&self.folder, &mut tree);
-        tree
+        files_below(&self.folder)
     }
 }
 
@@ -194,7 +192,7 @@ fn filled(home: &Home) -> Original {
 
 #[test]
 fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_is() {
-    let home = Home::new();
+    let home = Home::created();
     let original = filled(&home);
     let before = original.tree();
     let first = original.import(&home).expect(0);
@@ -267,7 +265,7 @@ fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_
 
 #[test]
 fn what_was_open_there_waits_for_nobody_here_until_it_is_answered_there() {
-    let home = Home::new();
+    let home = Home::created();
     let original = filled(&home);
     original.import(&home).expect(0);
     assert_eq!(
@@ -315,7 +313,7 @@ fn what_was_open_there_waits_for_nobody_here_until_it_is_answered_there() {
 
 #[test]
 fn an_imported_agent_is_found_again_and_goes_on_asking() {
-    let home = Home::new();
+    let home = Home::created();
     let original = filled(&home);
     original.import(&home).expect(0);
     let recalled = home.run(&["recall", "database"]).expect(0).stdout;
@@ -354,7 +352,7 @@ fn an_imported_agent_is_found_again_and_goes_on_asking() {
 
 #[test]
 fn schema_2_and_a_database_in_use_are_read_too() {
-    let home = Home::new();
+    let home = Home::created();
     let original = Original::new(&home, "2");
     original.ask("req_1", "tavilron", "Old?", None, "2025-06-01 10:00:00.123456");
     original.answer(
@@ -394,7 +392,7 @@ fn schema_2_and_a_database_in_use_are_read_too() {
 
 #[test]
 fn a_row_that_cannot_be_kept_is_named_and_the_others_come_over() {
-    let home = Home::new();
+    let home = Home::created();
     let original = filled(&home);
     original.ask("req_5", "", "From whom?", None, "2025-12-02T10:00:00.000+08:00");
     original.ask("req_6", "tavilron", " ", None, "2025-12-02T10:00:00.000+08:00");
@@ -458,7 +456,7 @@ fn a_row_that_cannot_be_kept_is_named_and_the_others_come_over() {
 
 #[test]
 fn what_is_no_database_of_the_original_is_refused_with_a_way_on() {
-    let home = Home::new();
+    let home = Home::created();
     let missing = home.run(&["import", "/nowhere/cue.db"]).expect(1);
     assert!(
         missing.stderr.contains("hint: name the file"),
@@ -476,7 +474,7 @@ fn what_is_no_database_of_the_original_is_refused_with_a_way_on() {
             "its schema is 4",
         ),
     ] {
-        let home = Home::new();
+        let home = Home::created();
         let original = Original::new(&home, "3");
         original.write("DELETE FROM schema_meta");
         original.write(sql);
@@ -498,14 +496,14 @@ fn a_database_beyond_every_measure_is_refused_and_brings_nothing() {
         assert!(run.stderr.contains(why), "{why}: {}", run.stderr);
         assert_eq!(history(home, &[]).len(), 0, "{why}");
     };
-    let home = Home::new();
+    let home = Home::created();
     let original = Original::new(&home, "3");
     let file = fs::OpenOptions::new().write(true).open(original.path()).unwrap();
     let bytes_max = 8 * 1024 * 1024 * 1024;
     file.set_len(bytes_max + 1).unwrap();
     refused(&original, &home, &format!("more than {bytes_max} bytes"));
 
-    let home = Home::new();
+    let home = Home::created();
     let original = Original::new(&home, "3");
     original.write(
         "INSERT INTO cue_requests (agent_id, prompt, status)
@@ -513,7 +511,7 @@ fn a_database_beyond_every_measure_is_refused_and_brings_nothing() {
     );
     refused(&original, &home, "too big");
 
-    let home = Home::new();
+    let home = Home::created();
     let original = Original::new(&home, "3");
     original.write(
         "WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many LIMIT 1000001)
@@ -524,7 +522,7 @@ fn a_database_beyond_every_measure_is_refused_and_brings_nothing() {
 
 #[test]
 fn a_file_of_an_answer_that_is_too_large_a_pipe_or_a_link_is_left_out() {
-    let home = Home::new();
+    let home = Home::created();
     let original = filled(&home);
     original.ask(
         "req_5",
@@ -564,7 +562,7 @@ fn a_file_of_an_answer_that_is_too_large_a_pipe_or_a_link_is_left_out() {
 
 #[test]
 fn only_a_plain_file_with_plain_tables_is_read() {
-    let home = Home::new();
+    let home = Home::created();
     let original = Original::new(&home, "3");
     let refused = |path: &Path, why: &str| {
         let run = home.run(&["import", path.to_str().unwrap()]).expect(2);

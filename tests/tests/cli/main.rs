@@ -5,9 +5,6 @@
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod chats;
 mod human;
 mod import;

@@ -2,11 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Home, envelope, eventually};
+use cueme_tests::{Home, envelope, eventually, next_millisecond};
 
 #[test]
 fn status_and_stop_never_start_a_broker() {
-    let home = Home::new();
+    let home = Home::created();
     assert_eq!(
         home.run(&["broker", "status", "--json"]).expect(1).stdout,
         "{\"running\":false}\n"
@@ -17,8 +17,8 @@ fn status_and_stop_never_start_a_broker() {
 
 #[test]
 fn a_running_broker_describes_itself_and_stops_when_asked() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, _) = home.ask(&agent, "A?", None);
     let status = home.run(&["broker", "status", "--json"]).expect(0).json();
     assert_eq!(
@@ -37,12 +37,12 @@ fn a_running_broker_describes_itself_and_stops_when_asked() {
 
 #[test]
 fn a_waiting_agent_outlasts_a_restart() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     let before = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
     home.run(&["broker", "restart"]).expect(0);
-    assert_eq!(home.waited_for("A?"), cue);
+    assert_eq!(home.wait_for("A?", 1), cue);
     let after = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
     assert_ne!(before, after);
     home.run(&["answer", &cue, "still here"]).expect(0);
@@ -51,8 +51,8 @@ fn a_waiting_agent_outlasts_a_restart() {
 
 #[test]
 fn a_backup_restores_what_was_there_and_keeps_what_it_replaces() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Before?", None);
     home.run(&["answer", &cue, "yes"]).expect(0);
     asking.finish().expect(0);
@@ -77,8 +77,8 @@ fn a_backup_restores_what_was_there_and_keeps_what_it_replaces() {
 
 #[test]
 fn a_file_that_is_no_backup_leaves_the_database_and_the_broker_alone() {
-    let home = Home::new();
-    home.join();
+    let home = Home::created();
+    home.join_as("terminal");
     let pid = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"].clone();
     let junk = home.path().join("junk");
     std::fs::write(&junk, "not a database, whatever its name may say").unwrap();
@@ -96,15 +96,15 @@ fn a_file_that_is_no_backup_leaves_the_database_and_the_broker_alone() {
 
 #[test]
 fn purging_deletes_only_what_is_old_and_delivered() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "Old?", None);
     home.run(&["answer", &cue, "yes"]).expect(0);
     asking.finish().expect(0);
     let (_open, _) = home.ask(&agent, "Open?", None);
     let count = |words: &[&str]| home.run(words).expect(0).stdout;
     assert!(count(&["purge", "--older-than", "1h"]).starts_with("deleted 0 "));
-    std::thread::sleep(std::time::Duration::from_millis(20));
+    next_millisecond();
     assert!(count(&["purge", "--older-than", "0s", "--dry-run"]).starts_with("would delete 1 "));
     assert!(count(&["purge", "--older-than", "0s"]).starts_with("deleted 1 "));
     assert!(home.open("Open?").is_some());
@@ -112,8 +112,8 @@ fn purging_deletes_only_what_is_old_and_delivered() {
 
 #[test]
 fn the_space_of_what_was_purged_goes_back_to_the_disk() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     for number in 0..3 {
         let (asking, cue) = home.ask(&agent, &format!("{number} {}", "kettle ".repeat(140_000)), None);
         home.run(&["answer", &cue, "yes"]).expect(0);
@@ -128,7 +128,7 @@ fn the_space_of_what_was_purged_goes_back_to_the_disk() {
     };
     assert!(bytes_at_rest() > 2_900_000);
     home.run(&["purge", "--older-than", "0s"]).expect(0);
-    eventually(|| {
+    eventually("a smaller file", || {
         // Where it was stopped in between, the next one goes on.
         let bytes = bytes_at_rest();
         home.run(&["inbox"]).expect(0);
@@ -138,7 +138,7 @@ fn the_space_of_what_was_purged_goes_back_to_the_disk() {
 
 #[test]
 fn the_doctor_finds_nothing_and_then_the_open_door() {
-    let home = Home::new();
+    let home = Home::created();
     let healthy = home.run(&["doctor"]).expect(0).stdout;
     for part in ["ok    database", "ok    question", "ok    socket"] {
         assert!(healthy.contains(part), "{healthy}");
@@ -154,7 +154,7 @@ fn the_doctor_finds_nothing_and_then_the_open_door() {
 
 #[test]
 fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
-    let home = Home::new();
+    let home = Home::created();
     let shown = home.run(&["demo"]).expect(0).stdout;
     for part in ["agent_id=", "SQLite", "Leave it", "Replicas: 3", "Continue"] {
         assert!(shown.contains(part), "{part} is missing in {shown}");
@@ -164,7 +164,7 @@ fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
 
 #[test]
 fn completions_know_the_verbs() {
-    let home = Home::new();
+    let home = Home::created();
     for shell in ["bash", "zsh", "fish"] {
         assert!(
             home.run(&["completions", shell])
@@ -227,7 +227,7 @@ fn manual_pages_are_printed_and_written() {
 
 #[test]
 fn a_service_is_written_and_removed_again() {
-    let home = Home::new();
+    let home = Home::created();
     let install = |more: &[&str]| {
         let words: Vec<&str> = ["broker", "install"].iter().chain(more).copied().collect();
         let output = home
@@ -264,7 +264,7 @@ fn a_service_is_written_and_removed_again() {
 
 #[test]
 fn a_broker_that_cannot_start_says_why() {
-    let home = Home::new();
+    let home = Home::created();
     std::fs::create_dir_all(home.path().join("data")).unwrap();
     std::fs::write(
         home.path().join("data/cueme.db"),
@@ -285,8 +285,8 @@ fn a_broker_that_cannot_start_says_why() {
 fn the_inbox_can_be_watched() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let mut watching = home
         .command(&["inbox", "--watch", "--json"])
         .stdout(Stdio::piped())
@@ -295,19 +295,23 @@ fn the_inbox_can_be_watched() {
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "[]");
     let asking = home.start_with(&["cue", &agent, "-"], &envelope("A?", None));
-    let seen = eventually(|| lines.next()?.ok().filter(|line| line.contains("A?")));
+    let seen = eventually("the question", || {
+        lines.next()?.ok().filter(|line| line.contains("A?"))
+    });
     let cues: serde_json::Value = serde_json::from_str(&seen).unwrap();
     home.run(&["answer", cues[0]["cue_id"].as_str().unwrap(), "yes"])
         .expect(0);
     asking.finish().expect(0);
-    eventually(|| lines.next()?.ok().filter(|line| line == "[]"));
+    eventually("an empty inbox", || {
+        lines.next()?.ok().filter(|line| line == "[]")
+    });
     watching.kill().unwrap();
     watching.wait().unwrap();
 }
 
 #[test]
 fn a_token_comes_with_the_address_it_opens() {
-    let home = Home::new();
+    let home = Home::created();
     let made = home.run(&["token"]).expect(0);
     assert_eq!(made.stdout.lines().count(), 1, "{}", made.stdout);
     assert_eq!(made.stderr.matches("/api/v1").count(), 1, "{}", made.stderr);

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use protocol_spec::message::{Asked, Reply, Request, Welcome, decode_request, encode_reply};
 
-use crate::support::{Home, envelope, eventually, start_piped};
+use cueme_tests::{Client, Home, Signal, envelope, eventually, remains};
 
 #[test]
 fn a_wait_that_reaches_its_budget_says_to_run_it_again_and_the_question_stays() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let started = Instant::now();
     let ended = home.ask_for("400ms", &agent, "A?", None).expect(75);
     assert!(started.elapsed() >= Duration::from_millis(400));
@@ -30,13 +30,13 @@ fn a_wait_that_reaches_its_budget_says_to_run_it_again_and_the_question_stays() 
 
 #[test]
 fn a_budget_comes_from_the_configuration_when_the_environment_sets_none() {
-    let home = Home::new();
+    let home = Home::created();
     std::fs::write(
         home.path().join("config.toml"),
         "[runtime.terminal]\nwait = \"300ms\"\n",
     )
     .unwrap();
-    let agent = home.join();
+    let agent = home.join_as("terminal");
     home.run_with(&["cue", &agent, "-"], &envelope("A?", None))
         .expect(75);
     home.ask_for("nonsense", &agent, "A?", None).expect(2);
@@ -44,8 +44,8 @@ fn a_budget_comes_from_the_configuration_when_the_environment_sets_none() {
 
 #[test]
 fn however_often_a_wait_was_in_vain_the_same_command_waits_on() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     for _ in 0..40 {
         let ended = home.ask_for("5ms", &agent, "A?", None).expect(75);
         assert!(!ended.stdout.contains("End your turn"), "{}", ended.stdout);
@@ -55,14 +55,11 @@ fn however_often_a_wait_was_in_vain_the_same_command_waits_on() {
 
 #[test]
 fn signals_leave_the_question_open_and_say_so() {
-    let home = Home::new();
-    let agent = home.join();
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let (asking, cue) = home.ask(&agent, "A?", None);
-        let kill = std::process::Command::new("kill")
-            .args([&format!("-{signal}"), &asking.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
+        asking.signal(signal);
         let ended = asking.finish().expect(code);
         assert!(
             ended.stderr.contains(&cue) && ended.stderr.contains("stays open"),
@@ -70,25 +67,23 @@ fn signals_leave_the_question_open_and_say_so() {
             ended.stderr
         );
         assert_eq!(ended.stdout, "");
-        eventually(|| (home.open("A?")?["waiting"] == 0).then_some(()));
+        home.wait_until_unattended("A?");
     }
 }
 
 #[test]
 fn an_outcome_that_could_not_be_written_is_handed_over_again() {
-    let home = Home::new();
-    let agent = home.join();
-    let mut child = start_piped(&mut home.command(&["cue", &agent, "-"]), &envelope("A?", None));
-    let cue = home.waited_for("A?");
-    drop(child.stdout.take());
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let (read, write) = std::io::pipe().unwrap();
+    let mut command = home.command(&["cue", &agent, "-"]);
+    let asking = Client::start_with_own_stdout(command.stdout(write), envelope("A?", None).as_bytes());
+    // The command keeps an end of the pipe.
+    drop(command);
+    let cue = home.wait_for("A?", 1);
+    drop(read);
     home.run(&["answer", &cue, "yes"]).expect(0);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(74),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    asking.finish().expect(74);
     let again = home
         .run_with(&["cue", &agent, "-"], &envelope("A?", None))
         .expect(0)
@@ -103,8 +98,8 @@ fn an_outcome_that_could_not_be_written_is_handed_over_again() {
 
 #[test]
 fn a_killed_broker_is_replaced_by_its_waiting_clients_and_only_once() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let waiting: Vec<_> = (0..8).map(|n| home.ask(&agent, &format!("Q{n}"), None)).collect();
     let pid = home.run(&["broker", "status", "--json"]).expect(0).json()["pid"]
         .as_u64()
@@ -114,7 +109,7 @@ fn a_killed_broker_is_replaced_by_its_waiting_clients_and_only_once() {
         .status();
     assert!(killed.unwrap().success());
     for (n, (running, cue)) in waiting.into_iter().enumerate() {
-        assert_eq!(home.waited_for(&format!("Q{n}")), cue);
+        assert_eq!(home.wait_for(&format!("Q{n}"), 1), cue);
         home.run(&["answer", &cue, &format!("A{n}")]).expect(0);
         assert!(running.finish().expect(0).stdout.starts_with(&format!("A{n}\n")));
     }
@@ -151,7 +146,7 @@ fn serve_as_older_broker(listener: &UnixListener) -> Vec<String> {
 
 #[test]
 fn an_older_broker_is_asked_to_retire_and_the_newer_one_takes_over() {
-    let home = Home::new();
+    let home = Home::created();
     let socket = home.path().join("broker.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     let asking = home.start_with(&["cue", "bako-nefi", "-"], &envelope("A?", None));
@@ -168,7 +163,7 @@ fn an_older_broker_is_asked_to_retire_and_the_newer_one_takes_over() {
 
 #[test]
 fn a_broker_that_hangs_up_on_every_question_is_given_up_after_a_few_attempts() {
-    let home = Home::new();
+    let home = Home::created();
     let listener = UnixListener::bind(home.path().join("broker.sock")).unwrap();
     let connections = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&connections);
@@ -178,11 +173,11 @@ fn a_broker_that_hangs_up_on_every_question_is_given_up_after_a_few_attempts() {
             counted.fetch_add(1, Ordering::SeqCst);
         }
     });
-    let mut asking = home.start_with(&["cue", "bako-nefi", "-"], &envelope("A?", None));
-    eventually(|| {
+    let asking = home.start_with(&["cue", "bako-nefi", "-"], &envelope("A?", None));
+    eventually("the end of the client", || {
         let connections = connections.load(Ordering::SeqCst);
         assert!(connections < 50, "{connections} connections");
-        asking.is_over().then_some(())
+        (!asking.is_running()).then_some(())
     });
     let ended = asking.finish().expect(69);
     assert!(ended.stderr.contains("hint: "), "{}", ended.stderr);
@@ -191,11 +186,11 @@ fn a_broker_that_hangs_up_on_every_question_is_given_up_after_a_few_attempts() {
 
 #[test]
 fn a_waiting_client_does_nothing_and_needs_little() {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let prompt = "x".repeat(4 << 20);
     let (asking, _) = home.ask(&agent, &prompt, None);
-    let proc = format!("/proc/{}", asking.id());
+    let proc = format!("/proc/{}", asking.pid());
     let Ok(before) = std::fs::read_to_string(format!("{proc}/stat")) else {
         return;
     };
@@ -207,12 +202,13 @@ fn a_waiting_client_does_nothing_and_needs_little() {
             .map(|ticks| ticks.parse().unwrap())
             .collect()
     };
-    std::thread::sleep(Duration::from_secs(1));
-    let after = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
-    assert_eq!(
-        ticks(&before),
-        ticks(&after),
-        "a waiting client used the processor"
+    remains(
+        "a waiting client leaves the processor alone",
+        Duration::from_secs(1),
+        || {
+            let now = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
+            ticks(&now) == ticks(&before)
+        },
     );
     let rollup = std::fs::read_to_string(format!("{proc}/smaps_rollup")).unwrap();
     // A debug build relocates about a megabyte of tables when it starts; a release build far less.

@@ -1,5 +1,6 @@
 //! Cloud runs over the first generation of the API: webhooks, polling, and what goes wrong with both.
 
+use cueme_tests::eventually_async;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -253,7 +254,7 @@ async fn a_duplicated_webhook_is_answered_twice_and_acted_on_once() {
         outcome.kinds().iter().filter(|kind| **kind == "result").count(),
         1
     );
-    wait_until(|| receiver.answers().len() == 2).await;
+    eventually_async("the cloud", || (receiver.answers().len() == 2).then_some(())).await;
     assert_eq!((receiver.answers(), receiver.wakes()), (vec![204, 204], 1));
 }
 
@@ -274,7 +275,7 @@ async fn a_forged_webhook_wakes_nobody_and_the_run_ends_by_polling() {
     };
     let outcome = run(&settings, &new_run("go"), parts).await;
     assert_eq!(outcome.result.exit_code, 0);
-    wait_until(|| !receiver.answers().is_empty()).await;
+    eventually_async("the cloud", || (!receiver.answers().is_empty()).then_some(())).await;
     assert_eq!((receiver.answers(), receiver.wakes()), (vec![401], 0));
 }
 
@@ -875,13 +876,5 @@ fn launch() -> adapter_core::cursor::cloud::Launch {
         branch_name: None,
         prompt: adapter_core::cursor::cloud::Prompt::new("earlier words"),
         webhook: None,
-    }
-}
-
-async fn wait_until(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !condition() {
-        assert!(Instant::now() < deadline, "it did not happen");
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -55,12 +55,12 @@ fn killed_before_the_question_was_committed() {
     let agent = home.join();
     let broker = home.broker_pid();
     send_signal(broker, Signal::STOP);
-    let mut client = home.start_cue(&agent, "Which port?", None);
+    let client = home.start_cue(&agent, "Which port?", None);
     wait_until_sent(&client);
     home.kill_brokers(&[broker]);
     let cue = home.wait_for("Which port?", 1);
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
     assert_eq!(
         home.json(&["history", "--json"]).as_array().unwrap().len(),
         1,
@@ -93,7 +93,7 @@ fn killed_after_the_commit_and_before_the_reply_was_heard() {
 fn killed_while_the_question_waits() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let broker = home.broker_pid();
     home.kill_brokers(&[broker]);
     assert_eq!(
@@ -104,7 +104,7 @@ fn killed_while_the_question_waits() {
     assert_ne!(home.broker_pid(), broker);
     home.ok(&["answer", &cue, "8080"]);
     let run = client.finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
     assert_eq!(run.stderr, "", "nobody notices");
 }
 
@@ -117,12 +117,12 @@ fn killed_before_the_answer_was_committed() {
     home.wait_for("Which port?", 0);
     let broker = home.broker_pid();
     send_signal(broker, Signal::STOP);
-    let mut human = Client::start(&mut home.command(&["answer", &cue, "8080"]), b"");
+    let human = Client::start(&mut home.command(&["answer", &cue, "8080"]), b"");
     wait_until_sent(&human);
     home.kill_brokers(&[broker]);
-    assert!(human.finish().expect(0).starts_with("answered "));
+    assert!(human.finish().printed(0).starts_with("answered "));
     let run = home.start_cue(&agent, "Which port?", None).finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
 }
 
 #[test]
@@ -148,14 +148,14 @@ fn killed_after_the_answer_and_before_anyone_heard_it() {
         "not a second answer"
     );
     let run = home.start_cue(&agent, "Which port?", None).finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
 }
 
 #[test]
 fn killed_after_handing_over_and_before_the_acknowledgement() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     client.signal(Signal::STOP);
     home.ok(&["answer", &cue, "8080"]);
     assert_eq!(home.delivery(&cue), "handed");
@@ -163,15 +163,15 @@ fn killed_after_handing_over_and_before_the_acknowledgement() {
     client.signal(Signal::CONT);
     let run = client.finish();
     assert!(
-        run.expect(0).starts_with("8080\n"),
+        run.printed(0).starts_with("8080\n"),
         "printed once, unmarked: {run:?}"
     );
     assert_eq!(run.stderr, "", "acknowledged to the successor");
     assert_eq!(home.delivery(&cue), "acknowledged");
-    let (mut client, again) = home.ask(&agent, "Which port?", None);
+    let (client, again) = home.ask(&agent, "Which port?", None);
     assert_ne!(again, cue, "and so the same words are a new question");
     home.ok(&["answer", &again, "9090"]);
-    assert!(client.finish().expect(0).starts_with("9090\n"));
+    assert!(client.finish().printed(0).starts_with("9090\n"));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn client_and_broker_killed_before_the_acknowledgement() {
     home.kill_broker();
     client.kill();
     let run = home.start_cue(&agent, "Which port?", None).finish();
-    assert!(run.expect(0).starts_with("[repeat: "), "{run:?}");
+    assert!(run.printed(0).starts_with("[repeat: "), "{run:?}");
     assert!(run.stdout.contains("]\n8080\n"), "{run:?}");
     assert_eq!(home.delivery(&cue), "acknowledged");
 }
@@ -252,7 +252,7 @@ fn killed_at_random_while_eight_agents_ask() {
     const KILLS: usize = 12;
     let home = Home::new();
     let agents: Vec<String> = (0..AGENTS).map(|_| home.join()).collect();
-    let mut clients: Vec<Client> = agents
+    let clients: Vec<Client> = agents
         .iter()
         .map(|agent| home.start_cue(agent, "Continue?", None))
         .collect();
@@ -260,7 +260,7 @@ fn killed_at_random_while_eight_agents_ask() {
     eventually("every agent has its answer", || {
         if let Some(cue) = home.open_cues().first() {
             let word = format!("for {}", cue.agent_id);
-            let mut human = Client::start(&mut home.command(&["answer", cue.cue_id.as_str(), &word]), b"");
+            let human = Client::start(&mut home.command(&["answer", cue.cue_id.as_str(), &word]), b"");
             if killed < KILLS {
                 // Somewhere between before the answer arrives and after it was handed over.
                 std::thread::sleep(std::time::Duration::from_millis(3 * killed as u64));
@@ -275,9 +275,9 @@ fn killed_at_random_while_eight_agents_ask() {
         }
         clients.iter().all(|client| !client.is_running()).then_some(())
     });
-    for (client, agent) in clients.iter_mut().zip(&agents) {
+    for (client, agent) in clients.into_iter().zip(&agents) {
         let run = client.finish();
-        assert!(run.expect(0).contains(&format!("for {agent}\n")), "{run:?}");
+        assert!(run.printed(0).contains(&format!("for {agent}\n")), "{run:?}");
     }
     let settled = home.json(&["history", "--json"]);
     assert_eq!(settled.as_array().unwrap().len(), AGENTS);
@@ -291,7 +291,7 @@ fn killed_at_random_while_eight_agents_ask() {
 fn a_foreign_connection_does_not_disturb_the_others() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let broker = home.broker_pid();
     for bytes in [
         &b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"[..],
@@ -308,7 +308,7 @@ fn a_foreign_connection_does_not_disturb_the_others() {
     half.send_bytes(b"{\"v\":1,\"id\":");
     assert!(is_alive(broker));
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
     assert_eq!(home.broker_pid(), broker);
 }
 

@@ -17,12 +17,12 @@ fn a_killed_client_asks_again_and_continues_the_same_question() {
     );
     let detached = home.show(&cue);
     assert!(detached["detached_at"].is_string(), "{detached}");
-    let (mut client, again) = home.ask(&agent, "Which port?", None);
+    let (client, again) = home.ask(&agent, "Which port?", None);
     assert_eq!(again, cue);
     home.ok(&["answer", &cue, "8080"]);
     let run = client.finish();
     assert!(
-        run.expect(0).starts_with("8080\n"),
+        run.printed(0).starts_with("8080\n"),
         "no repeat, no label: {run:?}"
     );
     assert_eq!(home.delivery(&cue), "acknowledged");
@@ -41,10 +41,10 @@ fn a_late_answer_waits_for_the_agent_that_stopped_listening() {
         "the human is told the truth: {said}"
     );
     assert_eq!(home.delivery(&cue), "none");
-    let mut client = home.start_cue(&agent, "Which port?", None);
+    let client = home.start_cue(&agent, "Which port?", None);
     let run = client.finish();
     assert!(
-        run.expect(0).starts_with("8080\n"),
+        run.printed(0).starts_with("8080\n"),
         "it was never handed over before: {run:?}"
     );
     assert_eq!(home.delivery(&cue), "acknowledged");
@@ -60,7 +60,7 @@ fn an_answer_that_was_handed_over_but_never_acknowledged_is_repeated_with_a_mark
     assert_eq!(home.delivery(&cue), "handed");
     client.kill();
     let run = home.start_cue(&agent, "Which port?", None).finish();
-    let (mark, rest) = run.expect(0).split_once('\n').unwrap();
+    let (mark, rest) = run.printed(0).split_once('\n').unwrap();
     assert!(
         mark.starts_with("[repeat: ") && mark.contains("\"Which port?\"") && mark.contains("T"),
         "{mark}"
@@ -73,13 +73,13 @@ fn an_answer_that_was_handed_over_but_never_acknowledged_is_repeated_with_a_mark
 fn the_same_words_after_the_acknowledgement_are_a_new_question() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, first) = home.ask(&agent, "Continue?", None);
+    let (client, first) = home.ask(&agent, "Continue?", None);
     home.ok(&["answer", &first, "yes"]);
-    client.finish().expect(0);
-    let (mut client, second) = home.ask(&agent, "Continue?", None);
+    client.finish().printed(0);
+    let (client, second) = home.ask(&agent, "Continue?", None);
     assert_ne!(first, second, "the old yes answers nothing any more");
     home.ok(&["answer", &second, "no"]);
-    assert!(client.finish().expect(0).starts_with("no\n"));
+    assert!(client.finish().printed(0).starts_with("no\n"));
 }
 
 #[test]
@@ -101,13 +101,13 @@ fn questions_that_differ_only_in_verb_or_payload_are_different_questions() {
 fn two_clients_of_one_question_get_the_same_answer() {
     let home = Home::new();
     let agent = home.join();
-    let (mut first, cue) = home.ask(&agent, "Which port?", None);
-    let mut second = home.start_cue(&agent, "Which port?", None);
+    let (first, cue) = home.ask(&agent, "Which port?", None);
+    let second = home.start_cue(&agent, "Which port?", None);
     assert_eq!(home.wait_for("Which port?", 2), cue);
     let said = home.ok(&["answer", &cue, "8080"]);
     assert!(said.contains("2 waiting clients"), "{said}");
     let (first, second) = (first.finish(), second.finish());
-    assert_eq!(first.expect(0), second.expect(0), "nobody is displaced");
+    assert_eq!(first.printed(0), second.printed(0), "nobody is displaced");
     assert!(first.stdout.starts_with("8080\n"));
     assert_eq!(home.delivery(&cue), "acknowledged");
     let events = home.json(&["history", "--json"]);
@@ -130,19 +130,19 @@ fn a_second_answer_is_refused_and_changes_nothing() {
             .refused(1, &["was answered by tester", "cueme show"]);
     }
     let run = home.start_cue(&agent, "Which port?", None).finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
 }
 
 #[test]
 fn a_decline_is_a_word_too() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "May I drop the table?", None);
+    let (client, cue) = home.ask(&agent, "May I drop the table?", None);
     home.ok(&["decline", &cue, "not before the release"]);
     assert!(
         client
             .finish()
-            .expect(0)
+            .printed(0)
             .starts_with("declined: not before the release\n")
     );
     let (client, cue) = home.ask(&agent, "May I now?", None);
@@ -150,7 +150,7 @@ fn a_decline_is_a_word_too() {
     home.wait_for("May I now?", 0);
     home.ok(&["decline", &cue]);
     let run = home.start_cue(&agent, "May I now?", None).finish();
-    assert!(run.expect(0).starts_with("declined"), "later too: {run:?}");
+    assert!(run.printed(0).starts_with("declined"), "later too: {run:?}");
     assert_eq!(home.show(&cue)["outcome"], "declined");
 }
 
@@ -158,10 +158,10 @@ fn a_decline_is_a_word_too() {
 fn a_cancellation_is_neither_an_answer_nor_a_refusal() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     home.ok(&["cancel", &cue]);
     let run = client.finish();
-    let text = run.expect(4);
+    let text = run.printed(4);
     assert!(text.contains("closed without an answer"), "{text}");
     assert!(!text.starts_with("declined"), "{text}");
     let (client, cue) = home.ask(&agent, "Which host?", None);
@@ -169,7 +169,7 @@ fn a_cancellation_is_neither_an_answer_nor_a_refusal() {
     home.wait_for("Which host?", 0);
     home.ok(&["cancel", &cue, "answered", "in", "the", "chat"]);
     let run = home.start_cue(&agent, "Which host?", None).finish();
-    assert!(run.expect(4).contains("answered in the chat"), "{run:?}");
+    assert!(run.printed(4).contains("answered in the chat"), "{run:?}");
     assert_eq!(home.delivery(&cue), "acknowledged");
     assert!(home.open_cues().is_empty());
 }
@@ -179,8 +179,8 @@ fn two_agents_with_the_same_words_do_not_hear_each_other() {
     let home = Home::new();
     let (one, other) = (home.join(), home.join());
     assert_ne!(one, other);
-    let mut first = home.start_cue(&one, "Continue?", None);
-    let mut second = home.start_cue(&other, "Continue?", None);
+    let first = home.start_cue(&one, "Continue?", None);
+    let second = home.start_cue(&other, "Continue?", None);
     let cues = cueme_tests::eventually("two questions", || {
         let cues = home.open_cues();
         (cues.len() == 2 && cues.iter().all(|cue| cue.waiting == 1)).then_some(cues)
@@ -189,8 +189,8 @@ fn two_agents_with_the_same_words_do_not_hear_each_other() {
         let word = format!("for {}", cue.agent_id);
         home.ok(&["answer", cue.cue_id.as_str(), &word]);
     }
-    assert!(first.finish().expect(0).starts_with(&format!("for {one}\n")));
-    assert!(second.finish().expect(0).starts_with(&format!("for {other}\n")));
+    assert!(first.finish().printed(0).starts_with(&format!("for {one}\n")));
+    assert!(second.finish().printed(0).starts_with(&format!("for {other}\n")));
 }
 
 #[test]
@@ -198,16 +198,17 @@ fn questions_of_one_agent_are_open_at_once_and_answered_in_any_order() {
     let home = Home::new();
     let agent = home.join();
     let prompts: Vec<String> = (0..5).map(|number| format!("Sub-agent {number}?")).collect();
-    let mut asked: Vec<(Client, String)> = prompts
+    let mut asked: Vec<Option<(Client, String)>> = prompts
         .iter()
-        .map(|prompt| home.ask(&agent, prompt, None))
+        .map(|prompt| Some(home.ask(&agent, prompt, None)))
         .collect();
     assert_eq!(home.open_cues().len(), prompts.len(), "none overwrote another");
     for number in [3, 0, 4, 2, 1] {
-        home.ok(&["answer", &asked[number].1, &format!("answer {number}")]);
-        let run = asked[number].0.finish();
+        let (client, cue) = asked[number].take().unwrap();
+        home.ok(&["answer", &cue, &format!("answer {number}")]);
+        let run = client.finish();
         assert!(
-            run.expect(0).starts_with(&format!("answer {number}\n")),
+            run.printed(0).starts_with(&format!("answer {number}\n")),
             "{run:?}"
         );
     }
@@ -242,14 +243,14 @@ fn an_answer_that_could_not_be_printed_is_not_acknowledged() {
                 command
             }
         };
-        let mut client = Client::start_with_own_stdout(&mut command, stdin.as_bytes());
+        let client = Client::start_with_own_stdout(&mut command, stdin.as_bytes());
         let cue = home.wait_for(&prompt, 1);
         home.ok(&["answer", &cue, "heard?"]);
         let run = client.finish();
         run.refused(74, &["stdout", "nothing was acknowledged", "same command again"]);
         assert_eq!(home.delivery(&cue), "handed", "{closed}");
         let run = home.start_cue(&agent, &prompt, None).finish();
-        assert!(run.expect(0).starts_with("[repeat: "), "{closed}: {run:?}");
+        assert!(run.printed(0).starts_with("[repeat: "), "{closed}: {run:?}");
         assert!(run.stdout.contains("]\nheard?\n"), "{closed}: {run:?}");
         assert_eq!(home.delivery(&cue), "acknowledged", "{closed}");
     }

@@ -40,7 +40,7 @@ fn everything_is_private_whatever_the_mask() {
     let home = Home::new();
     let script = "umask 000; exec \"$CUEME_BIN\" join cursor";
     let mut shell = home.command_of("/bin/sh".as_ref(), &["-c", script]);
-    Client::start(&mut shell, b"").finish().expect(0);
+    Client::start(&mut shell, b"").finish().printed(0);
     home.ok(&["backup", "home/copy.db"]);
     home.ok(&["broker", "restart"]);
     let found = everything_in(home.path());
@@ -72,7 +72,7 @@ fn doctor_notices_what_others_can_read() {
     assert!(home.ok(&["doctor", "--quick"]).contains("is yours alone"));
     set_mode(&home.database(), 0o644);
     let run = home.run(&["doctor", "--quick"]);
-    assert!(run.expect(1).contains("fail  database file: "), "{}", run.stdout);
+    assert!(run.printed(1).contains("fail  database file: "), "{}", run.stdout);
     assert!(run.stdout.contains("chmod 600 "), "{}", run.stdout);
 }
 
@@ -84,7 +84,7 @@ fn another_user_is_refused_by_the_client_and_by_the_broker() {
     let mut home = Home::new();
     home.use_copy_of_binary();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let as_nobody = |words: &[&str]| {
         let mut command = home.command(words);
         command.uid(NOBODY).gid(NOBODY);
@@ -101,7 +101,7 @@ fn another_user_is_refused_by_the_client_and_by_the_broker() {
         \x20   s.settimeout(10); assert s.recv(1) == b''\n";
     let mut knocking = home.command_of("/usr/bin/env".as_ref(), &["python3", "-c", knock]);
     knocking.arg(home.socket()).uid(NOBODY).gid(NOBODY);
-    Client::start(&mut knocking, b"").finish().expect(0);
+    Client::start(&mut knocking, b"").finish().printed(0);
     assert!(
         home.log().contains("refused a connection of another user"),
         "{}",
@@ -111,7 +111,7 @@ fn another_user_is_refused_by_the_client_and_by_the_broker() {
     assert!(client.is_running(), "nothing reached the agent");
     assert_eq!(home.show(&cue)["outcome"], "open");
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
     home.ok(&["broker", "stop"]);
     let log = home.log();
     assert_eq!(log.matches("refused").count(), 2, "{log}");
@@ -211,14 +211,14 @@ fn a_broker_of_another_user_is_not_spoken_to() {
         c, _ = s.accept(); print('heard', len(c.recv(100)), flush=True)\n";
     let mut listening = home.command_of("/usr/bin/env".as_ref(), &["python3", "-c", listen]);
     listening.arg(home.socket()).uid(NOBODY).gid(NOBODY);
-    let mut impostor = Client::start(&mut listening, b"");
+    let impostor = Client::start(&mut listening, b"");
     eventually("the impostor listens", || {
         impostor.stdout().contains("listening").then_some(())
     });
     home.run(&["inbox"])
         .refused(69, &["runs as another user", "65534"]);
     assert!(
-        impostor.finish().expect(0).contains("heard 0\n"),
+        impostor.finish().printed(0).contains("heard 0\n"),
         "it learned nothing"
     );
 }
@@ -239,11 +239,11 @@ fn a_directory_above_that_others_can_write_to_is_refused() {
     assert!(!inside.exists());
     // As in /tmp, only the owner may replace an entry there.
     set_mode(&above, 0o1777);
-    join().expect(0);
+    join().printed(0);
     let mut stop = home.command(&["broker", "stop"]);
     Client::start(stop.env("CUEME_HOME", &inside), b"")
         .finish()
-        .expect(0);
+        .printed(0);
 }
 
 #[test]

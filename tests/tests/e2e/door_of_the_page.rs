@@ -106,7 +106,7 @@ impl<'a> Stranger<'a> {
         command.env(PORT, port).env(MANNER, manner);
         command.uid(NOBODY).gid(NOBODY);
         let run = Client::start(&mut command, &request).finish();
-        run.expect(0).to_owned()
+        run.printed(0).to_owned()
     }
 }
 
@@ -121,7 +121,7 @@ fn another_user_is_not_served_by_the_page_whatever_they_carry() {
     }
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let stranger = Stranger::arrive(&home);
     let page = stranger.page;
     let cookie = page.sign_in(home.ok(&["ui", "--print-url"]).trim());
@@ -157,7 +157,7 @@ fn another_user_is_not_served_by_the_page_whatever_they_carry() {
     assert_eq!(home.show(&cue)["outcome"], "open");
     assert_eq!(page.get("/api/v1/state", Some(&cookie)).status, 200);
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
 }
 
 #[test]

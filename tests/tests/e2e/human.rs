@@ -43,12 +43,12 @@ fn a_watched_inbox_shows_a_new_question_and_its_end() {
     eventually("the watcher has begun", || {
         watcher.stdout().starts_with("[]\n").then_some(())
     });
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     eventually("the question appears", || {
         watcher.stdout().lines().last()?.contains(&cue).then_some(())
     });
     home.ok(&["answer", &cue, "8080"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     eventually("the question disappears", || {
         (watcher.stdout().lines().last()? == "[]").then_some(())
     });
@@ -63,13 +63,13 @@ fn a_watched_inbox_shows_a_new_question_and_its_end() {
 fn the_beginning_of_an_id_is_enough_for_a_human() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     assert_eq!(home.show(&cue[..4])["cue_id"], cue.as_str());
     home.run(&["show", "zzzzzz"])
         .refused(1, &["zzzzzz", "cueme inbox"]);
     home.run(&["answer", "", "x"]).refused(1, &["no question"]);
     home.ok(&["answer", &cue[..4], "8080"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     assert!(home.ok(&["last", &agent[..5]]).starts_with("8080"));
     let stdin = cueme_tests::envelope("Again?", None);
     home.run_with(&["cue", &agent[..5], "-"], stdin.as_bytes())
@@ -166,7 +166,7 @@ fn sends(screen: &Terminal) {
 fn a_person_answers_everything_by_being_asked() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, _cue) = home.ask(&agent, "Which database?", Some(CHOICE));
+    let (client, _cue) = home.ask(&agent, "Which database?", Some(CHOICE));
     let Some(screen) = terminal(&home, &["answer"]) else {
         return;
     };
@@ -178,7 +178,7 @@ fn a_person_answers_everything_by_being_asked() {
     screen.types("2");
     screen.press("Enter");
     sends(&screen);
-    assert!(client.finish().expect(0).starts_with("PostgreSQL\n"));
+    assert!(client.finish().printed(0).starts_with("PostgreSQL\n"));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_person_picks_among_several_questions_and_writes_chinese() {
     let home = Home::new();
     let agent = home.join();
     let (first, _) = home.ask(&agent, "First question?", None);
-    let (mut second, _) = home.ask(&agent, "Second question?", None);
+    let (second, _) = home.ask(&agent, "Second question?", None);
     let Some(screen) = terminal(&home, &["answer"]) else {
         return;
     };
@@ -203,7 +203,7 @@ fn a_person_picks_among_several_questions_and_writes_chinese() {
     screen.types("先备份,再迁移");
     screen.press("Enter");
     sends(&screen);
-    assert!(second.finish().expect(0).starts_with("先备份,再迁移\n"));
+    assert!(second.finish().printed(0).starts_with("先备份,再迁移\n"));
     assert!(first.is_running(), "the other question stays");
 }
 
@@ -212,7 +212,7 @@ fn a_person_fills_in_a_form_and_the_password_is_not_shown() {
     let home = Home::new();
     let agent = home.join();
     let form = r#"{"type":"form","fields":[{"label":"Replicas","kind":"number"},{"label":"Key","kind":"password"}]}"#;
-    let (mut client, cue) = home.ask(&agent, "Deploy?", Some(form));
+    let (client, cue) = home.ask(&agent, "Deploy?", Some(form));
     let Some(screen) = terminal(&home, &["answer", &cue]) else {
         return;
     };
@@ -245,7 +245,7 @@ fn a_person_fills_in_a_form_and_the_password_is_not_shown() {
     assert!(
         client
             .finish()
-            .expect(0)
+            .printed(0)
             .starts_with("Replicas: 3\nKey: hunter2\n")
     );
 }
@@ -254,7 +254,7 @@ fn a_person_fills_in_a_form_and_the_password_is_not_shown() {
 fn a_person_continues_a_pause_and_may_leave_without_answering() {
     let home = Home::new();
     let agent = home.join();
-    let mut client = Client::start(&mut home.command(&["pause", &agent, "Look first"]), b"");
+    let client = Client::start(&mut home.command(&["pause", &agent, "Look first"]), b"");
     let cue = home.wait_for("Look first", 1);
     let Some(screen) = terminal(&home, &["answer", &cue]) else {
         return;
@@ -268,7 +268,7 @@ fn a_person_continues_a_pause_and_may_leave_without_answering() {
     screen.sees("press Enter to continue");
     screen.press("Enter");
     screen.sees("exit=0");
-    assert!(client.finish().expect(0).starts_with("Continue\n"));
+    assert!(client.finish().printed(0).starts_with("Continue\n"));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_slip_is_asked_again_in_place_and_a_yes_presses_the_button() {
     let home = Home::new();
     let agent = home.join();
     let confirm = r#"{"type":"confirm","confirm_label":"Deploy","cancel_label":"Wait"}"#;
-    let (mut client, cue) = home.ask(&agent, "Go?", Some(confirm));
+    let (client, cue) = home.ask(&agent, "Go?", Some(confirm));
     let Some(screen) = terminal(&home, &["answer", &cue]) else {
         return;
     };
@@ -294,14 +294,14 @@ fn a_slip_is_asked_again_in_place_and_a_yes_presses_the_button() {
         "nothing is sent before the person has looked"
     );
     sends(&screen);
-    assert!(client.finish().expect(0).starts_with("Deploy\n"));
+    assert!(client.finish().printed(0).starts_with("Deploy\n"));
 }
 
 #[test]
 fn a_pasted_text_of_several_lines_is_one_answer_and_can_be_taken_back() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "What should I do?", None);
+    let (client, cue) = home.ask(&agent, "What should I do?", None);
     let Some(screen) = terminal(&home, &["answer", &cue]) else {
         return;
     };
@@ -323,7 +323,7 @@ fn a_pasted_text_of_several_lines_is_one_answer_and_can_be_taken_back() {
     sends(&screen);
     let seen = screen.screen();
     assert!(seen.contains("`cueme undo "), "{seen}");
-    let text = client.finish().expect(0).to_owned();
+    let text = client.finish().printed(0).to_owned();
     assert!(
         text.starts_with("first line\ntouch second-line\n\nlast line!\n"),
         "{text}"
@@ -334,7 +334,7 @@ fn a_pasted_text_of_several_lines_is_one_answer_and_can_be_taken_back() {
 fn a_person_writes_in_their_own_editor_and_starts_new_lines() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "What should I do?", None);
+    let (client, cue) = home.ask(&agent, "What should I do?", None);
     if !Terminal::is_available() {
         return not_run_without("tmux");
     }
@@ -350,7 +350,7 @@ fn a_person_writes_in_their_own_editor_and_starts_new_lines() {
     screen.sees("and more");
     screen.press("Enter");
     sends(&screen);
-    assert!(client.finish().expect(0).starts_with("a final\nand more\n"));
+    assert!(client.finish().printed(0).starts_with("a final\nand more\n"));
 }
 
 #[test]
@@ -387,16 +387,16 @@ fn a_secret_need_not_stand_among_the_arguments() {
     let home = Home::new();
     let agent = home.join();
     let form = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
-    let (mut client, cue) = home.ask(&agent, "Deploy?", Some(form));
+    let (client, cue) = home.ask(&agent, "Deploy?", Some(form));
     home.run_with(&["answer", &cue, "--field", "User=-", "--field", "Key=-"], b"x\n")
         .refused(2, &["only one value can be read from stdin"]);
     home.run_with(
         &["answer", &cue, "--field", "User=me", "--field", "Key=-"],
         b"hunter2\n",
     )
-    .expect(0);
-    assert!(client.finish().expect(0).starts_with("User: me\nKey: hunter2\n"));
-    let (mut client, cue) = home.ask(&agent, "Again?", Some(form));
+    .printed(0);
+    assert!(client.finish().printed(0).starts_with("User: me\nKey: hunter2\n"));
+    let (client, cue) = home.ask(&agent, "Again?", Some(form));
     let Some(screen) = terminal(&home, &["answer", &cue, "--field", "Key=-"]) else {
         return;
     };
@@ -405,25 +405,25 @@ fn a_secret_need_not_stand_among_the_arguments() {
     screen.press("Enter");
     let seen = screen.sees("exit=0");
     assert!(!seen.contains("hunter3"), "{seen}");
-    assert!(client.finish().expect(0).starts_with("Key: hunter3\n"));
+    assert!(client.finish().printed(0).starts_with("Key: hunter3\n"));
 }
 
 #[test]
 fn an_answer_may_begin_with_a_dash_and_a_mistyped_option_is_no_answer() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which flags?", None);
+    let (client, cue) = home.ask(&agent, "Which flags?", None);
     home.run(&["answer", &cue, "--confrim"])
         .refused(2, &["--confrim"]);
     assert!(client.is_running());
     home.ok(&["answer", &cue, "-v levels"]);
-    assert!(client.finish().expect(0).starts_with("-v levels\n"));
-    let (mut client, cue) = home.ask(&agent, "Which option?", None);
+    assert!(client.finish().printed(0).starts_with("-v levels\n"));
+    let (client, cue) = home.ask(&agent, "Which option?", None);
     home.ok(&["answer", &cue, "--", "--force"]);
-    assert!(client.finish().expect(0).starts_with("--force\n"));
-    let (mut client, cue) = home.ask(&agent, "Why not?", None);
+    assert!(client.finish().printed(0).starts_with("--force\n"));
+    let (client, cue) = home.ask(&agent, "Why not?", None);
     home.ok(&["decline", &cue, "-1 for that"]);
-    assert!(client.finish().expect(0).starts_with("declined: -1 for that\n"));
+    assert!(client.finish().printed(0).starts_with("declined: -1 for that\n"));
 
     // Notes and queued answers may begin so too, with their option before or after.
     home.run(&["say", &agent, "--nxet", "go on"])
@@ -433,13 +433,13 @@ fn an_answer_may_begin_with_a_dash_and_a_mistyped_option_is_no_answer() {
     home.ok(&["say", &agent, "-x is gone", "--next"]);
     let told = home.start_cue(&agent, "What next?", None).finish();
     assert!(
-        told.expect(0).contains("]\n-v levels\n") && told.stdout.contains("[queued answer]\n-x is gone\n"),
+        told.printed(0).contains("]\n-v levels\n") && told.stdout.contains("[queued answer]\n-x is gone\n"),
         "{}",
         told.stdout
     );
     home.ok(&["say", &agent, "--next", "--", "--force"]);
     let told = home.start_cue(&agent, "With which option?", None).finish();
-    assert!(told.expect(0).contains("]\n--force\n"), "{}", told.stdout);
+    assert!(told.printed(0).contains("]\n--force\n"), "{}", told.stdout);
 }
 
 #[test]
@@ -448,7 +448,7 @@ fn an_answer_that_is_held_is_taken_back_with_its_words() {
     let agent = home.join();
     home.run(&["undo"])
         .refused(1, &["no answer that could be taken back"]);
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let answer = Request::Answer(GiveAnswer {
         cue: cue.clone(),
         answer: Answer {
@@ -467,7 +467,7 @@ fn an_answer_that_is_held_is_taken_back_with_its_words() {
     assert_eq!(home.show(&cue)["outcome"], "open");
     assert!(client.is_running());
     home.ok(&["answer", &cue, "8081"]);
-    assert!(client.finish().expect(0).starts_with("8081\n"));
+    assert!(client.finish().printed(0).starts_with("8081\n"));
     home.run(&["undo", &cue])
         .refused(1, &["no answer that could be taken back"]);
 }
@@ -477,7 +477,7 @@ fn json_on_a_terminal_and_quoted_words_in_errors_show_what_is_hidden() {
     let home = Home::new();
     let agent = home.join();
     let hostile = "a\u{9b}31mb\u{202e}c\u{200b}d";
-    let (mut client, cue) = home.ask(&agent, hostile, None);
+    let (client, cue) = home.ask(&agent, hostile, None);
     for words in [vec!["inbox", "--json"], vec!["show", &cue, "--json"]] {
         let Some(screen) = terminal(&home, &words) else {
             return;
@@ -488,7 +488,7 @@ fn json_on_a_terminal_and_quoted_words_in_errors_show_what_is_hidden() {
         assert!(seen.contains(r"a\u009b31mb\u202ec\u200bd"), "{seen}");
     }
     home.ok(&["answer", &cue, hostile]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     let refused = home.run(&["answer", &cue, "second"]);
     assert!(
         refused.stderr.contains("b<U+202E>c<U+200B>d"),

@@ -23,7 +23,7 @@ fn another_question_gets_the_earlier_outcome_labelled_and_stays_open_itself() {
     let agent = home.join();
     let earlier = missed(&home, &agent, "Which port?", &["answer", "8080"]);
     let run = home.start_cue(&agent, "Which host?", None).finish();
-    let text = run.expect(75);
+    let text = run.printed(75);
     assert!(
         text.starts_with("[outcome of your earlier question \"Which port?\"]\n8080\n"),
         "{text}"
@@ -31,10 +31,10 @@ fn another_question_gets_the_earlier_outcome_labelled_and_stays_open_itself() {
     assert!(text.contains("your new question is open"), "{text}");
     assert_eq!(home.delivery(&earlier), "acknowledged");
     let cue = home.wait_for("Which host?", 0);
-    let (mut client, again) = home.ask(&agent, "Which host?", None);
+    let (client, again) = home.ask(&agent, "Which host?", None);
     assert_eq!(again, cue, "the same command waits for it");
     home.ok(&["answer", &cue, "localhost"]);
-    assert!(client.finish().expect(0).starts_with("localhost\n"));
+    assert!(client.finish().printed(0).starts_with("localhost\n"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn every_kind_of_missed_outcome_is_in_the_mailbox_oldest_first() {
     home.ok(&["answer", &cues[0], "yes"]);
     let stdin = cueme_tests::envelope("Four?", None);
     let run = home.run_with(&["cue", &agent, "-", "--json"], stdin.as_bytes());
-    let mailbox: serde_json::Value = serde_json::from_str(run.expect(75)).unwrap();
+    let mailbox: serde_json::Value = serde_json::from_str(run.printed(75)).unwrap();
     assert_eq!(mailbox["result"], "mailbox");
     let outcomes: Vec<&str> = mailbox["earlier"]
         .as_array()
@@ -73,9 +73,9 @@ fn every_kind_of_missed_outcome_is_in_the_mailbox_oldest_first() {
     for cue in &cues {
         assert_eq!(home.delivery(cue), "acknowledged");
     }
-    let (mut client, cue) = home.ask(&agent, "Four?", None);
+    let (client, cue) = home.ask(&agent, "Four?", None);
     home.ok(&["answer", &cue, "4"]);
-    assert!(client.finish().expect(0).starts_with("4\n"), "nothing twice");
+    assert!(client.finish().printed(0).starts_with("4\n"), "nothing twice");
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn an_outcome_that_somebody_waits_for_is_not_put_into_the_mailbox() {
     let (first, cue) = home.ask(&agent, "One?", None);
     first.signal(cueme_tests::Signal::STOP);
     home.ok(&["answer", &cue, "mine"]);
-    let (mut second, other) = home.ask(&agent, "Two?", None);
+    let (second, other) = home.ask(&agent, "Two?", None);
     first.signal(cueme_tests::Signal::CONT);
-    let mut first = first;
-    assert!(first.finish().expect(0).starts_with("mine\n"));
+    let first = first;
+    assert!(first.finish().printed(0).starts_with("mine\n"));
     home.ok(&["answer", &other, "yours"]);
-    assert!(second.finish().expect(0).starts_with("yours\n"));
+    assert!(second.finish().printed(0).starts_with("yours\n"));
 }
 
 #[test]
@@ -103,20 +103,20 @@ fn a_note_closes_no_question_and_stands_above_the_next_answer() {
         "{said}"
     );
     home.run_with(&["say", &agent, "-"], "第二句\n".as_bytes())
-        .expect(0);
-    let (mut client, cue) = home.ask(&agent, "What next?", None);
+        .printed(0);
+    let (client, cue) = home.ask(&agent, "What next?", None);
     assert!(client.is_running(), "a note is not an answer");
     home.ok(&["answer", &cue, "go"]);
     let run = client.finish();
-    let text = run.expect(0);
+    let text = run.printed(0);
     assert!(text.starts_with("[note, written "), "{text}");
     assert!(text.contains(" before this question, 20"), "{text}");
     assert!(text.contains("]\nuse the staging database\n"), "{text}");
     assert!(text.contains("]\n第二句\n\n[answer]\ngo\n"), "{text}");
-    let (mut client, cue) = home.ask(&agent, "And now?", None);
+    let (client, cue) = home.ask(&agent, "And now?", None);
     home.ok(&["answer", &cue, "rest"]);
     assert!(
-        client.finish().expect(0).starts_with("rest\n"),
+        client.finish().printed(0).starts_with("rest\n"),
         "notes are used once"
     );
 }
@@ -130,12 +130,12 @@ fn a_queued_answer_answers_the_next_plain_question_unseen_and_never_an_approval(
         said.starts_with("queued: ") && said.contains("before you see it"),
         "{said}"
     );
-    let (mut client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
+    let (client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
     assert!(client.is_running(), "words are not a choice");
     home.ok(&["answer", &cue, "--select", "a"]);
-    assert!(client.finish().expect(0).starts_with("a\n"));
+    assert!(client.finish().printed(0).starts_with("a\n"));
     let run = home.start_cue(&agent, "What next?", None).finish();
-    let text = run.expect(0);
+    let text = run.printed(0);
     assert!(
         text.starts_with("[the human has not seen this question: an answer queued "),
         "{text}"
@@ -153,7 +153,7 @@ fn the_inbox_lists_what_the_queue_answered_until_a_human_has_seen_it() {
     let home = Home::new();
     let agent = home.join();
     home.ok(&["say", &agent, "--next", "go on"]);
-    home.start_cue(&agent, "Step two?", None).finish().expect(0);
+    home.start_cue(&agent, "Step two?", None).finish().printed(0);
     let cue = home.json(&["history", "--json", "--limit", "1"])[0]["cue_id"].clone();
     let cue = cue.as_str().unwrap();
     for _ in 0..2 {
@@ -188,11 +188,11 @@ fn a_message_does_not_choose_an_option_but_stands_above_the_choice() {
     let home = Home::new();
     let agent = home.join();
     home.ok(&["say", &agent, "mind the budget"]);
-    let (mut client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
+    let (client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
     assert!(client.is_running(), "words are not a choice");
     home.ok(&["answer", &cue, "--select", "a"]);
     let run = client.finish();
-    let text = run.expect(0);
+    let text = run.printed(0);
     assert!(text.starts_with("[note, written "), "{text}");
     assert!(text.contains("]\nmind the budget\n\n[answer]\na\n"), "{text}");
 }
@@ -202,12 +202,12 @@ fn a_message_does_not_end_a_pause_but_stands_above_continue() {
     let home = Home::new();
     let agent = home.join();
     home.ok(&["say", &agent, "read the log first"]);
-    let mut client = Client::start(&mut home.command(&["pause", &agent, "Stop?"]), b"");
+    let client = Client::start(&mut home.command(&["pause", &agent, "Stop?"]), b"");
     let cue = home.wait_for("Stop?", 1);
     home.ok(&["answer", &cue, "--confirm"]);
     let run = client.finish();
     assert!(
-        run.expect(0)
+        run.printed(0)
             .contains("]\nread the log first\n\n[answer]\nContinue\n"),
         "{run:?}"
     );
@@ -218,26 +218,26 @@ fn a_message_survives_a_cancelled_question_and_a_crash() {
     let home = Home::new();
     let agent = home.join();
     home.ok(&["say", &agent, "keep this"]);
-    let (mut client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
+    let (client, cue) = home.ask(&agent, "a or b?", Some(CHOICE));
     home.ok(&["cancel", &cue]);
-    assert!(!client.finish().expect(4).contains("keep this"));
+    assert!(!client.finish().printed(4).contains("keep this"));
     home.kill_broker();
-    let (mut client, cue) = home.ask(&agent, "Anything?", None);
+    let (client, cue) = home.ask(&agent, "Anything?", None);
     home.ok(&["answer", &cue, "no"]);
     let run = client.finish();
-    assert!(run.expect(0).contains("]\nkeep this\n"), "{run:?}");
+    assert!(run.printed(0).contains("]\nkeep this\n"), "{run:?}");
 }
 
 #[test]
 fn a_human_who_says_something_to_a_waiting_agent_is_shown_how_to_answer() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let said = home.ok(&["say", &agent, "later"]);
     assert!(said.contains(&format!("cueme answer {cue}")), "{said}");
     assert!(client.is_running(), "a message is for the next question");
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).contains("8080"));
+    assert!(client.finish().printed(0).contains("8080"));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn doctor_names_a_problem_and_its_remedy() {
     home.join();
     home.configure("idle_exit = \"soon\"\n");
     let run = home.run(&["doctor", "--quick"]);
-    let report = run.expect(1);
+    let report = run.printed(1);
     assert!(report.contains("fail  configuration: "), "{report}");
     assert!(
         report.contains("\"soon\"") && report.contains("→ correct "),
@@ -91,7 +91,7 @@ fn the_user_service_is_shown_before_it_is_written() {
     }
     let home = Home::new();
     let shown = home.run(&["broker", "install", "--dry-run"]);
-    let text = shown.expect(0);
+    let text = shown.printed(0);
     assert!(text.contains("broker run"), "{text}");
     assert!(text.contains(home.binary().to_str().unwrap()), "{text}");
 }

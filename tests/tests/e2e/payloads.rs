@@ -21,7 +21,7 @@ const FORM: &str = r#"{"type":"form","fields":[
 /// What the agent reads above the reminder.
 fn said(home: &Home, agent: &str, payload: Option<&str>, answer: &[&str]) -> String {
     let run = home.ask_and_answer(agent, "Well?", payload, answer);
-    let (text, reminder) = run.expect(0).rsplit_once("\n\n").unwrap();
+    let (text, reminder) = run.printed(0).rsplit_once("\n\n").unwrap();
     assert!(reminder.starts_with('('), "{reminder}");
     text.to_owned()
 }
@@ -31,11 +31,11 @@ fn text_arrives_as_it_was_written() {
     let home = Home::new();
     let agent = home.join();
     assert_eq!(said(&home, &agent, None, &["use", "SQLite"]), "use SQLite");
-    let (mut client, cue) = home.ask(&agent, "Well?", None);
+    let (client, cue) = home.ask(&agent, "Well?", None);
     let text = "first line\n\n  数据库 \\n stays \\n\ttab";
     home.run_with(&["answer", &cue, "-"], format!("{text}\n").as_bytes())
-        .expect(0);
-    assert!(client.finish().expect(0).starts_with(&format!("{text}\n\n(")));
+        .printed(0);
+    assert!(client.finish().printed(0).starts_with(&format!("{text}\n\n(")));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_form_is_answered_field_by_field() {
 fn an_answer_that_does_not_fit_is_refused_and_the_question_stays() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Well?", Some(FORM));
+    let (client, cue) = home.ask(&agent, "Well?", Some(FORM));
     for (field, words) in [
         ("Replicas=many", vec!["Replicas", "number"]),
         ("Day=tomorrow", vec!["Day"]),
@@ -149,7 +149,7 @@ fn an_answer_that_does_not_fit_is_refused_and_the_question_stays() {
     home.run(&["answer", &cue]).refused(2, &["no terminal to ask in"]);
     assert!(client.is_running(), "nothing of this reached the agent");
     home.ok(&["answer", &cue, "--field", "Name=Ana"]);
-    assert!(client.finish().expect(0).starts_with("Name: Ana\n"));
+    assert!(client.finish().printed(0).starts_with("Name: Ana\n"));
     let (_other, cue) = home.ask(&agent, "Again?", Some(CHOICE));
     home.run(&["answer", &cue, "--select", "Oracle"])
         .refused(2, &["\"Oracle\" was not offered"]);
@@ -166,20 +166,20 @@ fn a_pause_is_ended_by_continue_or_by_words() {
         (vec!["check", "the", "logs"], "check the logs\n"),
         (vec!["--confirm", "but slowly"], "Continue\n\nbut slowly\n"),
     ] {
-        let mut client = Client::start(&mut home.command(&["pause", &agent, "Stop?"]), b"");
+        let client = Client::start(&mut home.command(&["pause", &agent, "Stop?"]), b"");
         let cue = home.wait_for("Stop?", 1);
         let words: Vec<&str> = ["answer", &cue].into_iter().chain(answer).collect();
         home.ok(&words);
-        assert!(client.finish().expect(0).starts_with(text));
+        assert!(client.finish().printed(0).starts_with(text));
     }
-    let mut client = Client::start(&mut home.command(&["pause", &agent]), b"");
+    let client = Client::start(&mut home.command(&["pause", &agent]), b"");
     let cue = home
         .wait_for("The agent has paused and waits for you to let it continue.", 1)
         .clone();
     assert_eq!(home.show(&cue)["kind"], "pause");
     home.run(&["answer", &cue, "--cancel"]).refused(2, &["a pause"]);
     home.ok(&["answer", &cue, "--confirm"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
 }
 
 #[test]
@@ -201,14 +201,14 @@ fn json_prints_the_outcome_as_one_object() {
     let home = Home::new();
     let agent = home.join();
     let stdin = cueme_tests::envelope("Well?", Some(CHOICE));
-    let mut client = Client::start(
+    let client = Client::start(
         &mut home.command(&["cue", &agent, "-", "--json"]),
         stdin.as_bytes(),
     );
     let cue = home.wait_for("Well?", 1);
     home.ok(&["answer", &cue, "--select", "SQLite", "for now"]);
     let run = client.finish();
-    let object: serde_json::Value = serde_json::from_str(run.expect(0)).unwrap();
+    let object: serde_json::Value = serde_json::from_str(run.printed(0)).unwrap();
     assert_eq!(object["result"], "outcome");
     assert_eq!(object["cue_id"], cue.as_str());
     assert_eq!(object["outcome"], "answered");
@@ -235,7 +235,7 @@ fn a_password_is_erased_once_it_was_delivered() {
     let home = Home::new();
     let agent = home.join();
     let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
-    let (mut client, cue) = home.ask(&agent, "Credentials?", Some(payload));
+    let (client, cue) = home.ask(&agent, "Credentials?", Some(payload));
     client.signal(Signal::STOP);
     let field = format!("Key={SECRET}");
     home.ok(&["answer", &cue, "--field", "User=ana", "--field", &field]);
@@ -245,7 +245,7 @@ fn a_password_is_erased_once_it_was_delivered() {
     );
     client.signal(Signal::CONT);
     assert_eq!(
-        client.finish().expect(0).lines().nth(1),
+        client.finish().printed(0).lines().nth(1),
         Some(format!("Key: {SECRET}").as_str())
     );
     assert_eq!(home.delivery(&cue), "acknowledged");
@@ -283,7 +283,7 @@ fn who_comes_late_hears_of_a_password_and_not_what_it_was() {
     let home = Home::new();
     let agent = home.join();
     let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
-    let (mut client, cue) = home.ask(&agent, "Credentials?", Some(payload));
+    let (client, cue) = home.ask(&agent, "Credentials?", Some(payload));
     let attach = Request::Attach(Attach {
         cue_id: cue.parse().unwrap(),
         nonce: None,
@@ -294,7 +294,7 @@ fn who_comes_late_hears_of_a_password_and_not_what_it_was() {
     home.wait_for("Credentials?", 2);
     let field = format!("Key={SECRET}");
     home.ok(&["answer", &cue, "--field", "User=ana", "--field", &field]);
-    assert!(client.finish().expect(0).contains(SECRET));
+    assert!(client.finish().printed(0).contains(SECRET));
     assert_eq!(home.delivery(&cue), "acknowledged");
     for _ in 0..2 {
         let mut wire = home.wire();
@@ -329,7 +329,7 @@ fn a_password_that_is_taken_back_is_erased_and_not_shown_again() {
     let home = Home::new();
     let agent = home.join();
     let payload = r#"{"type":"form","fields":[{"label":"User"},{"label":"Key","kind":"password"}]}"#;
-    let (mut client, cue) = home.ask(&agent, "Credentials?", Some(payload));
+    let (client, cue) = home.ask(&agent, "Credentials?", Some(payload));
     let field = |label: &str, value: &str| FieldAnswer {
         label: label.to_owned(),
         values: vec![value.to_owned()],
@@ -366,7 +366,7 @@ fn a_password_that_is_taken_back_is_erased_and_not_shown_again() {
             .then_some(())
     });
     home.ok(&["answer", &cue, "never mind"]);
-    assert!(client.finish().expect(0).starts_with("never mind"));
+    assert!(client.finish().printed(0).starts_with("never mind"));
 }
 
 fn files_with(directory: &std::path::Path, bytes: &[u8]) -> Vec<std::path::PathBuf> {
@@ -393,9 +393,9 @@ fn a_prompt_of_sixteen_mebibytes_is_asked_and_one_beyond_the_limit_is_not() {
     let line = "数据库?";
     let prompt = vec![line; 16 * 1024 * 1024 / (line.len() + 1) + 1].join("\n");
     assert!(prompt.len() >= 16 * 1024 * 1024);
-    let (mut client, cue) = home.ask(&agent, &prompt, None);
+    let (client, cue) = home.ask(&agent, &prompt, None);
     home.ok(&["answer", &cue, "long, but fine"]);
-    assert!(client.finish().expect(0).starts_with("long, but fine\n"));
+    assert!(client.finish().printed(0).starts_with("long, but fine\n"));
     let beyond = "x".repeat(PROMPT_BYTES_MAX + 1);
     let stdin = cueme_tests::envelope(&beyond, None);
     home.run_with(&["cue", &agent, "-"], stdin.as_bytes())

@@ -24,7 +24,7 @@ fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
 fn an_answer_that_is_held_can_be_taken_back_before_the_agent_has_it() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let mut wire = home.wire();
     let Some(Reply::Decided(decided)) = wire.call(&answer(&cue, "wrong", 60_000)) else {
         panic!("not decided")
@@ -42,7 +42,7 @@ fn an_answer_that_is_held_can_be_taken_back_before_the_agent_has_it() {
         "the words come back as a draft"
     );
     wire.call(&answer(&cue, "right", 200));
-    assert!(client.finish().expect(0).starts_with("right\n"));
+    assert!(client.finish().printed(0).starts_with("right\n"));
     let Some(Reply::Error(failure)) = wire.call(&undo) else {
         panic!("undone too late")
     };
@@ -53,11 +53,11 @@ fn an_answer_that_is_held_can_be_taken_back_before_the_agent_has_it() {
 fn a_held_answer_is_released_on_time_even_if_the_broker_died_meanwhile() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     home.wire().call(&answer(&cue, "8080", 1500));
     home.kill_broker();
     let run = client.finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn a_turn_can_prove_what_was_delivered_in_it() {
     let agent = home.join();
     let mut command = home.command(&["cue", &agent, "-"]);
     command.env("CUEME_TURN", "turn-7");
-    let mut client = Client::start(&mut command, envelope("Which port?", None).as_bytes());
+    let client = Client::start(&mut command, envelope("Which port?", None).as_bytes());
     let cue = home.wait_for("Which port?", 1);
     home.ok(&["answer", &cue, "8080"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     let receipts = |nonce: &str| match home.wire().call(&Request::Receipts(Receipts {
         nonce: nonce.to_owned(),
     })) {
@@ -205,19 +205,19 @@ fn a_session_without_a_name_or_with_an_endless_one_is_refused_wherever_it_comes_
     let mut command = home.command(&["join", "cursor"]);
     Client::start(command.env("CUEME_SESSION", ""), b"")
         .finish()
-        .expect(0);
+        .printed(0);
     // The longest name is a name.
     let mut command = home.command(&["join", "cursor"]);
     command.env("CUEME_SESSION", &too_long[1..]);
-    let first = Client::start(&mut command, b"").finish().expect(0).to_owned();
-    assert_eq!(Client::start(&mut command, b"").finish().expect(0), first);
+    let first = Client::start(&mut command, b"").finish().printed(0).to_owned();
+    assert_eq!(Client::start(&mut command, b"").finish().printed(0), first);
 }
 
 #[test]
 fn a_program_attaches_by_id_and_the_first_acknowledgement_counts() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let attach = Request::Attach(Attach {
         cue_id: cue.parse().unwrap(),
         nonce: None,
@@ -228,7 +228,7 @@ fn a_program_attaches_by_id_and_the_first_acknowledgement_counts() {
     home.wait_for("Which port?", 2);
     home.ok(&["answer", &cue, "8080"]);
     assert!(matches!(wire.hear(), Some(Reply::Outcome(told)) if told.text == "8080"));
-    client.finish().expect(0);
+    client.finish().printed(0);
     eventually("the command acknowledged", || {
         (home.delivery(&cue) == "acknowledged").then_some(())
     });

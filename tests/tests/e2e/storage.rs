@@ -23,7 +23,7 @@ fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
     };
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let broker = home.broker_pid();
     disk.fill();
     let long = "x".repeat(20_000);
@@ -41,7 +41,7 @@ fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
     let trouble = home.status().storage_error;
     assert!(trouble.is_some_and(|error| error.contains("full")));
     let doctor = home.run(&["doctor", "--quick"]);
-    assert!(doctor.expect(1).contains("fail  storage: "), "{}", doctor.stdout);
+    assert!(doctor.printed(1).contains("fail  storage: "), "{}", doctor.stdout);
     assert_eq!(home.open_cues().len(), 1, "nothing is pretended");
     disk.free();
     eventually("questions can be asked again", || {
@@ -54,7 +54,7 @@ fn a_full_disk_is_told_to_everyone_and_everything_goes_on_once_it_is_not() {
     assert_eq!(home.wait_for("Which port?", 1), cue);
     home.ok(&["answer", &cue, "8080"]);
     let run = client.finish();
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
     assert_eq!(home.delivery(&cue), "acknowledged");
     assert_eq!(home.status().storage_error, None);
     assert_eq!(home.json(&["agents", "--json"]).as_array().unwrap().len(), 1);
@@ -83,19 +83,19 @@ fn answers_are_taken_while_the_disk_is_full() {
     };
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let (lost, later) = home.ask(&agent, "Which host?", None);
     lost.kill();
     home.wait_for("Which host?", 0);
     disk.fill();
     home.run(&["join", "codex"]).refused(74, &["disk is full"]);
     let long = "8080 ".repeat(20_000);
-    home.run_with(&["answer", &cue, "-"], long.as_bytes()).expect(0);
-    assert!(client.finish().expect(0).starts_with("8080 8080"));
+    home.run_with(&["answer", &cue, "-"], long.as_bytes()).printed(0);
+    assert!(client.finish().printed(0).starts_with("8080 8080"));
     home.ok(&["answer", &later, "the small one"]);
     let run = home.start_cue(&agent, "Which host?", None).finish();
     assert!(
-        run.expect(0).starts_with("the small one\n"),
+        run.printed(0).starts_with("the small one\n"),
         "asked again while full: {run:?}"
     );
     assert_eq!(home.delivery(&cue), "acknowledged");
@@ -116,8 +116,8 @@ fn answers_from_the_page_are_taken_while_the_disk_is_full_and_files_are_not() {
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
     let token = home.ok(&["token", "--scope", "human"]).trim().to_owned();
-    let (mut first, port) = home.ask(&agent, "Which port?", None);
-    let (mut second, host) = home.ask(&agent, "Which host?", None);
+    let (first, port) = home.ask(&agent, "Which port?", None);
+    let (second, host) = home.ask(&agent, "Which host?", None);
     let http = page_of(&home);
     let bearer = format!("Bearer {token}");
     let post = |path: &str, kind: &str, body: &[u8]| {
@@ -144,13 +144,13 @@ fn answers_from_the_page_are_taken_while_the_disk_is_full_and_files_are_not() {
     disk.fill();
     let taken = answer(&port, "8080");
     assert_eq!(taken.status, 200, "{}", taken.text());
-    assert!(first.finish().expect(0).starts_with("8080\n"));
+    assert!(first.finish().printed(0).starts_with("8080\n"));
     let refused = upload();
     assert_eq!(refused.status, 507, "{}", refused.text());
     assert_eq!(refused.json()["error"]["code"], "storage");
     let taken = answer(&host, "the small one");
     assert_eq!(taken.status, 200, "{}", taken.text());
-    assert!(second.finish().expect(0).starts_with("the small one\n"));
+    assert!(second.finish().printed(0).starts_with("the small one\n"));
     disk.free();
     eventually("files are taken again", || (upload().status == 201).then_some(()));
 }
@@ -163,7 +163,7 @@ fn an_answer_larger_than_the_space_kept_for_it_is_refused_and_can_be_given_again
     };
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     disk.fill();
     let long = "8080 ".repeat(300_000);
     home.run_with(&["answer", &cue, "-"], long.as_bytes())
@@ -177,7 +177,7 @@ fn an_answer_larger_than_the_space_kept_for_it_is_refused_and_can_be_given_again
     eventually("the answer is taken", || {
         (home.run_with(&["answer", &cue, "-"], long.as_bytes()).code == Some(0)).then_some(())
     });
-    assert!(client.finish().expect(0).starts_with("8080 8080"));
+    assert!(client.finish().printed(0).starts_with("8080 8080"));
 }
 
 #[test]
@@ -187,14 +187,14 @@ fn a_log_that_cannot_be_written_stops_nobody() {
     std::os::unix::fs::symlink("/dev/full", home.path().join("logs/broker.log")).unwrap();
     let agent = home.join();
     let run = home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
-    assert!(run.expect(0).starts_with("8080\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("8080\n"), "{run:?}");
 }
 
 #[test]
 fn a_home_that_is_taken_away_ends_its_broker_and_whoever_waits_is_told() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let (client, _) = home.ask(&agent, "Which port?", None);
     let broker = home.broker_pid();
     std::fs::rename(home.path(), home.scratch().join("moved")).unwrap();
     eventually("the broker notices", || (!is_alive(broker)).then_some(()));
@@ -229,7 +229,7 @@ fn a_newer_database_is_refused_and_left_as_it_is() {
     let log = std::fs::metadata(home.path().join("data/cueme.db-wal"));
     assert_eq!(log.map_or(0, |log| log.len()), 0);
     let doctor = home.run(&["doctor", "--quick"]);
-    assert!(doctor.expect(1).contains("update cueme"), "{}", doctor.stdout);
+    assert!(doctor.printed(1).contains("update cueme"), "{}", doctor.stdout);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_damaged_database_is_reported_and_nothing_is_pretended() {
     let run = home.run_with(&["cue", &agent, "-"], envelope("Now?", None).as_bytes());
     run.refused(69, &["damaged", "cueme restore"]);
     let doctor = home.run(&["doctor", "--quick"]);
-    assert!(doctor.expect(1).contains("damaged"), "{}", doctor.stdout);
+    assert!(doctor.printed(1).contains("damaged"), "{}", doctor.stdout);
     assert_eq!(
         std::fs::read(home.database()).unwrap(),
         bytes,
@@ -303,11 +303,11 @@ fn a_damaged_answer_reaches_nobody_and_a_human_closes_its_question() {
         "{inbox}"
     );
     let doctor = home.run(&["doctor", "--quick"]);
-    assert!(doctor.expect(1).contains(&remedy), "{}", doctor.stdout);
+    assert!(doctor.printed(1).contains(&remedy), "{}", doctor.stdout);
     let answered = home.run(&["answer", &cue, "delete nothing"]);
     answered.refused(74, &["out of service", &remedy[..20]]);
     // The agent asks again: that is a new question, and the damaged words are in no answer.
-    let (mut client, again) = home.ask(&agent, "What shall I delete?", None);
+    let (client, again) = home.ask(&agent, "What shall I delete?", None);
     assert_ne!(again, cue);
 
     let closed = home.ok(&["cancel", &cue]);
@@ -316,11 +316,11 @@ fn a_damaged_answer_reaches_nobody_and_a_human_closes_its_question() {
     home.ok(&["doctor", "--quick"]);
     home.ok(&["answer", &again, "the cache"]);
     let told = client.finish();
-    assert!(told.expect(0).contains("[note, written ") && told.stdout.contains("]\nmind the backups\n"));
+    assert!(told.printed(0).contains("[note, written ") && told.stdout.contains("]\nmind the backups\n"));
     assert!(told.stdout.contains("[answer]\nthe cache\n"), "{}", told.stdout);
     // It hears of the closing like of every other.
     let told = home.start_cue(&agent, "And now?", None).finish();
-    let text = told.expect(75);
+    let text = told.printed(75);
     assert!(
         text.contains("closed without an answer (its record was damaged)"),
         "{text}"
@@ -343,7 +343,7 @@ fn a_damaged_question_can_be_declined_too_and_one_that_was_delivered_stays_as_it
     let told = home
         .start_cue(&agent, "Ship it?", Some(r#"{"type":"confirm"}"#))
         .finish();
-    assert!(told.expect(0).starts_with("declined: not today\n"), "{told:?}");
+    assert!(told.printed(0).starts_with("declined: not today\n"), "{told:?}");
 
     home.ask_and_answer(&agent, "Which port?", None, &["8080"]);
     let delivered = home.json(&["history", "--json", "--limit", "1"])[0]["cue_id"].clone();
@@ -404,7 +404,7 @@ fn one_question_that_cannot_be_read_keeps_nobody_from_the_others() {
     }
     home.ok(&["answer", &ids[2], "yes"]);
     let told = home.start_cue(&agent, "Whole?", None).finish();
-    assert!(told.expect(0).starts_with("yes\n"), "{told:?}");
+    assert!(told.printed(0).starts_with("yes\n"), "{told:?}");
     assert_eq!(home.json(&["inbox", "--json"]), serde_json::json!([]));
 }
 
@@ -446,7 +446,7 @@ fn a_backup_is_whole_and_a_restore_brings_it_back() {
     let home = Home::new();
     let agent = home.join();
     home.ask_and_answer(&agent, "Before?", None, &["kept"]);
-    let (mut client, open) = home.ask(&agent, "Open in the backup?", None);
+    let (client, open) = home.ask(&agent, "Open in the backup?", None);
     let copy = home.scratch().join("copy.db");
     let said = home.ok(&["backup", "copy.db"]);
     assert!(
@@ -456,7 +456,7 @@ fn a_backup_is_whole_and_a_restore_brings_it_back() {
     home.run(&["backup", "copy.db"])
         .refused(2, &["exists already", "hint: "]);
     home.ok(&["answer", &open, "after the backup"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     home.ask_and_answer(&agent, "After?", None, &["lost"]);
     let said = home.ok(&["restore", copy.to_str().unwrap()]);
     assert!(said.contains("restored 2 questions"), "{said}");
@@ -470,10 +470,10 @@ fn a_backup_is_whole_and_a_restore_brings_it_back() {
         .map(|cue| cue["prompt"].clone())
         .collect();
     assert_eq!(prompts, ["Open in the backup?", "Before?"]);
-    let (mut client, again) = home.ask(&agent, "Open in the backup?", None);
+    let (client, again) = home.ask(&agent, "Open in the backup?", None);
     assert_eq!(again, open, "it is open again");
     home.ok(&["answer", &open, "now"]);
-    assert!(client.finish().expect(0).starts_with("now\n"));
+    assert!(client.finish().printed(0).starts_with("now\n"));
     assert!(home.ok(&["doctor", "--quick"]).contains("ok    database: sound"));
 }
 
@@ -524,5 +524,5 @@ fn purge_deletes_what_is_settled_and_old_and_nothing_else() {
     let run = home
         .start_cue(&agent, "Answered and not delivered?", None)
         .finish();
-    assert!(run.expect(0).starts_with("later\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("later\n"), "{run:?}");
 }

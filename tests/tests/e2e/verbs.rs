@@ -43,16 +43,16 @@ fn the_four_verbs_work_together() {
     let home = Home::new();
     let agent = home.join();
     let run = home.ask_and_answer(&agent, "Which branch name?", None, &["tidy-payments"]);
-    assert!(run.expect(0).starts_with("tidy-payments\n"), "{run:?}");
+    assert!(run.printed(0).starts_with("tidy-payments\n"), "{run:?}");
     assert!(
         run.stdout.contains("cueme cue"),
         "the reminder stands below: {run:?}"
     );
     assert_eq!(run.stderr, "");
-    let mut pause = cueme_tests::Client::start(&mut home.command(&["pause", &agent, "Look", "first"]), b"");
+    let pause = cueme_tests::Client::start(&mut home.command(&["pause", &agent, "Look", "first"]), b"");
     let cue = home.wait_for("Look first", 1);
     home.ok(&["answer", &cue, "--confirm"]);
-    assert!(pause.finish().expect(0).starts_with("Continue\n"));
+    assert!(pause.finish().printed(0).starts_with("Continue\n"));
     let recalled = home.ok(&["recall", "branch"]);
     assert!(recalled.starts_with(&format!("agent_id={agent}\n")), "{recalled}");
 }
@@ -133,11 +133,11 @@ fn check_needs_neither_a_broker_nor_a_known_agent() {
     let stdin = envelope("用哪个数据库?", Some(CHOICE));
     let run = home.run_with(&["cue", "whoever", "-", "--check"], stdin.as_bytes());
     assert_eq!(
-        run.expect(0),
+        run.printed(0),
         "{\"prompt\":\"用哪个数据库?\",\"payload\":{\"type\":\"choice\",\"options\":[\"SQLite\",\"PostgreSQL\"],\"allow_multiple\":false}}\n"
     );
     let run = home.run(&["pause", "whoever", "wait", "here", "--check"]);
-    assert_eq!(run.expect(0), "{\"prompt\":\"wait here\",\"payload\":null}\n");
+    assert_eq!(run.printed(0), "{\"prompt\":\"wait here\",\"payload\":null}\n");
     assert!(!home.path().exists(), "no broker was started");
 }
 
@@ -161,7 +161,7 @@ fn check_reads_every_vector_of_the_contract_as_it_says() {
         let run = home.run_with(&[vector["cmd"].as_str().unwrap(), "x", "-", "--check"], &stdin);
         if vector["verdict"] == "accept" {
             let printed: Printed<'_> =
-                serde_json::from_str(run.expect(0)).unwrap_or_else(|error| panic!("{name}: {error}"));
+                serde_json::from_str(run.printed(0)).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(printed.prompt, vector["prompt"], "{name}");
             match vector["written"].as_str() {
                 Some(written) => assert_spells(printed.payload.get(), written, name),
@@ -274,7 +274,7 @@ fn recall_names_nobody_where_several_fit_and_none_for_common_words() {
         home.ask_and_answer(agent, "Shall I refactor the payments now?", None, &["yes, go on"]);
     }
     let run = home.run(&["recall", "the", "payments", "refactoring"]);
-    run.expect(1);
+    run.printed(1);
     let said = format!("{}{}", run.stdout, run.stderr);
     assert!(!run.stdout.starts_with("agent_id="), "{said}");
     for agent in &agents {
@@ -283,7 +283,7 @@ fn recall_names_nobody_where_several_fit_and_none_for_common_words() {
     for hints in [vec!["shall", "I", "go", "on"], vec!["yes"]] {
         let words: Vec<&str> = ["recall"].into_iter().chain(hints).collect();
         let run = home.run(&words);
-        run.expect(1);
+        run.printed(1);
         assert!(!run.stdout.starts_with("agent_id="), "{words:?}: {}", run.stdout);
     }
 }
@@ -295,7 +295,7 @@ fn recall_invents_nobody() {
         .refused(1, &["no agent fits", "cueme join"]);
     home.join();
     home.run(&["recall", "量子力学"]).refused(1, &["no agent fits"]);
-    assert_eq!(home.run(&["recall", "量子力学", "--json"]).expect(1), "[]\n");
+    assert_eq!(home.run(&["recall", "量子力学", "--json"]).printed(1), "[]\n");
 }
 
 #[test]
@@ -386,13 +386,13 @@ fn a_question_among_the_arguments_is_the_one_in_an_envelope() {
     let home = Home::new();
     let agent = home.join();
     let prompt = "Ship `it`? \"$HOME\"\n- 数据库\n</b> \\n";
-    let (mut first, cue) = home.ask(&agent, prompt, Some(CHOICE));
+    let (first, cue) = home.ask(&agent, prompt, Some(CHOICE));
     let mut second = home.command(&["cue", &agent, "--prompt", prompt, "--payload", CHOICE]);
-    let mut second = cueme_tests::Client::start(&mut second, b"");
+    let second = cueme_tests::Client::start(&mut second, b"");
     assert_eq!(home.wait_for(prompt, 2), cue, "both wait for one question");
     home.ok(&["answer", &cue, "SQLite"]);
-    for client in [&mut first, &mut second] {
-        assert!(client.finish().expect(0).starts_with("SQLite\n"));
+    for client in [first, second] {
+        assert!(client.finish().printed(0).starts_with("SQLite\n"));
     }
     let checked = |words: &[&str]| {
         let mut all = vec!["cue", agent.as_str(), "--check"];
@@ -400,7 +400,7 @@ fn a_question_among_the_arguments_is_the_one_in_an_envelope() {
         home.run(&all)
     };
     let parts = checked(&["--prompt", "-v?", "--payload", " null "]);
-    assert_eq!(parts.expect(0), "{\"prompt\":\"-v?\",\"payload\":null}\n");
+    assert_eq!(parts.printed(0), "{\"prompt\":\"-v?\",\"payload\":null}\n");
     checked(&["--prompt", " "]).refused(2, &["prompt"]);
     checked(&["--prompt", "A?", "--payload", "{}"]).refused(2, &["type"]);
     checked(&["--prompt", "A?", "--payload", "{\"type\":\"confirm\"} x"]).refused(2, &["JSON"]);

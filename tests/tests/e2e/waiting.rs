@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
+use std::time::Duration;
 
-use cueme_tests::{Client, Home, Signal, envelope};
+use cueme_tests::{Client, Home, Signal, envelope, eventually, remains};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{
     Ack, Ask, Asked, Decline, Reply, Request, Rested, Welcome, decode_request, encode_reply,
@@ -25,16 +26,16 @@ fn a_wait_budget_ends_the_call_and_not_the_question() {
     let started = std::time::Instant::now();
     let run = wait(&home, &agent, "Which port?", "1s");
     assert!(started.elapsed() >= std::time::Duration::from_secs(1));
-    let text = run.expect(75);
+    let text = run.printed(75);
     for words in ["still open", "exactly the same command again", "not a refusal"] {
         assert!(text.contains(words), "{text}");
     }
     assert_eq!(text.lines().count(), 1, "{text}");
     let cue = home.wait_for("Which port?", 0);
-    let (mut client, again) = home.ask(&agent, "Which port?", None);
+    let (client, again) = home.ask(&agent, "Which port?", None);
     assert_eq!(again, cue);
     home.ok(&["answer", &cue, "8080"]);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
 }
 
 #[test]
@@ -42,19 +43,19 @@ fn the_configuration_sets_the_budget_of_a_runtime() {
     let home = Home::new();
     home.configure("[runtime.codex]\nwait = \"300ms\"\n");
     let (limited, free) = (home.join_as("codex"), home.join());
-    let (mut unlimited, cue) = home.ask(&free, "Which port?", None);
+    let (unlimited, cue) = home.ask(&free, "Which port?", None);
     let run = home.start_cue(&limited, "Which host?", None).finish();
-    assert!(run.expect(75).contains("still open"));
+    assert!(run.printed(75).contains("still open"));
     assert!(unlimited.is_running());
     home.ok(&["answer", &cue, "8080"]);
-    unlimited.finish().expect(0);
+    unlimited.finish().printed(0);
     let mut command = home.command(&["cue", &limited, "-"]);
     command.env("CUEME_WAIT", "0");
-    let mut client = Client::start(&mut command, envelope("Which host?", None).as_bytes());
+    let client = Client::start(&mut command, envelope("Which host?", None).as_bytes());
     let cue = home.wait_for("Which host?", 1);
     home.ok(&["answer", &cue, "localhost"]);
     assert!(
-        client.finish().expect(0).starts_with("localhost\n"),
+        client.finish().printed(0).starts_with("localhost\n"),
         "the environment lifts the limit"
     );
 }
@@ -73,7 +74,7 @@ fn however_many_waits_end_the_agent_is_told_to_ask_again() {
     let agent = home.join();
     for _ in 0..25 {
         let run = wait(&home, &agent, "Anybody?", "20ms");
-        let text = run.expect(75);
+        let text = run.printed(75);
         assert!(text.contains("exactly the same command again"), "{text}");
     }
 }
@@ -114,7 +115,7 @@ fn only_an_agent_whose_turn_a_hook_holds_is_told_to_end_it() {
     let start = r#"{"session_id":"sess-1","cwd":"/","hook_event_name":"SessionStart","source":"startup"}"#;
     let mut hook = home.command(&["hook", "claude_code", "session_start"]);
     let told = Client::start(&mut hook, start.as_bytes()).finish();
-    let (_, rest) = told.expect(0).split_once("your agent_id is ").unwrap();
+    let (_, rest) = told.printed(0).split_once("your agent_id is ").unwrap();
     let held = rest.split('.').next().unwrap().to_owned();
     home.ok(&["broker", "stop"]);
     let listener = UnixListener::bind(home.socket()).unwrap();
@@ -125,7 +126,7 @@ fn only_an_agent_whose_turn_a_hook_holds_is_told_to_end_it() {
         std::thread::scope(|scope| {
             scope.spawn(|| serve_while_the_human_is_away(&listener));
             let run = wait(&home, agent, "Anybody?", "20ms");
-            assert!(run.expect(code).contains(words), "{agent}");
+            assert!(run.printed(code).contains(words), "{agent}");
         });
     }
     home.configure("[runtime.claude_code]\nlanguage = \"zh\"\n");
@@ -136,7 +137,7 @@ fn only_an_agent_whose_turn_a_hook_holds_is_told_to_end_it() {
         std::thread::scope(|scope| {
             scope.spawn(|| serve_while_the_human_is_away(&listener));
             let run = wait(&home, agent, "Anybody?", "20ms");
-            assert!(run.expect(code).contains(words), "{agent}");
+            assert!(run.printed(code).contains(words), "{agent}");
         });
     }
 }
@@ -148,7 +149,7 @@ fn a_wait_that_ends_says_so_as_json_too() {
     let mut command = home.command(&["cue", &agent, "-", "--json"]);
     command.env("CUEME_WAIT", "200ms");
     let run = Client::start(&mut command, envelope("Which port?", None).as_bytes()).finish();
-    let object: serde_json::Value = serde_json::from_str(run.expect(75)).unwrap();
+    let object: serde_json::Value = serde_json::from_str(run.printed(75)).unwrap();
     assert_eq!(object["result"], "open");
     assert_eq!(object["rounds"], 1);
     assert_eq!(object["give_up"], false);
@@ -160,7 +161,7 @@ fn an_interrupted_call_leaves_the_question_open_and_says_so() {
     let home = Home::new();
     let agent = home.join();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let (mut client, cue) = home.ask(&agent, "Which port?", None);
+        let (client, cue) = home.ask(&agent, "Which port?", None);
         client.signal(signal);
         client.finish().refused(
             code,
@@ -168,9 +169,9 @@ fn an_interrupted_call_leaves_the_question_open_and_says_so() {
         );
         assert_eq!(home.wait_for("Which port?", 0), cue);
     }
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     home.ok(&["answer", &cue, "8080"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
 }
 
 #[test]
@@ -185,14 +186,14 @@ fn a_waiting_client_uses_no_processor_time() {
             .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
         line.unwrap().trim().parse::<u64>().unwrap()
     };
-    cueme_tests::eventually("the client sleeps", || {
+    eventually("the client sleeps", || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", client.pid())).ok()?;
         stat.rsplit_once(") ")?.1.starts_with('S').then_some(())
     });
     let before = switches();
-    // The one place where time must pass: nothing may happen in it.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    assert_eq!(switches(), before, "it woke up");
+    remains("the client sleeps", Duration::from_millis(1500), || {
+        switches() == before
+    });
 }
 
 /// A program that lives long keeps one connection.

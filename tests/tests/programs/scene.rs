@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cueme_tests::model_server::{ModelServer, Play, Step};
-use cueme_tests::{Client, Home, Run, Terminal};
+use cueme_tests::{Client, Home, PATIENCE, Run, Terminal, within};
 use protocol_spec::id::CueId;
 use protocol_spec::message::CueView;
 use rustix::process::{Pid, Signal};
@@ -19,8 +19,6 @@ use crate::programs::Programs;
 
 /// How long one run of a program may take when nobody waits on purpose; the machine may be busy.
 const RUN_MAX: Duration = Duration::from_secs(120);
-/// How often the human looks.
-const LOOK: Duration = Duration::from_millis(25);
 /// Nothing beyond the loopback interface is reached: this port refuses.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -201,7 +199,7 @@ impl Scene {
         let mut command = Command::new(self.bin.join("cueme"));
         command.args(["init", self.host.tag]).args(words);
         self.furnish(&mut command);
-        Client::start(&mut command, b"").finish().expect(0).to_owned()
+        Client::start(&mut command, b"").finish().printed(0).to_owned()
     }
 
     /// Gives a command the environment of this home and nothing else.
@@ -264,14 +262,12 @@ impl Scene {
     pub(crate) fn run_together(&self, markers: [&str; 2], rules: &[Rule<'_>]) -> (bool, usize) {
         let mut running = markers.map(|marker| self.start(marker));
         let mut human = Human::new(self, rules);
-        let deadline = Instant::now() + RUN_MAX;
-        let mut is_over = false;
-        while !is_over && Instant::now() < deadline {
+        let is_over = within(RUN_MAX, || {
             human.look();
-            std::thread::sleep(LOOK);
-            is_over = running.iter_mut().all(|one| one.client.ended().is_some());
-        }
-        (is_over, human.asked.len())
+            let all_ended = running.iter_mut().all(|one| one.client.ended().is_some());
+            all_ended.then_some(())
+        });
+        (is_over.is_some(), human.asked.len())
     }
 
     /// Returns the command lines of what still runs in this home, apart from the broker.
@@ -290,13 +286,10 @@ impl Scene {
     fn run_with(&self, marker: &str, steps: Vec<Step>, mut human: Human<'_>) -> Ran {
         let play = self.model.play(marker, steps);
         let mut running = self.start(marker);
-        let deadline = Instant::now() + RUN_MAX + human.thinks;
-        let mut run = None;
-        while run.is_none() && Instant::now() < deadline {
+        let run = within(RUN_MAX + human.thinks, || {
             human.look();
-            std::thread::sleep(LOOK);
-            run = running.client.ended();
-        }
+            running.client.ended()
+        });
         let requests = self.model.requests();
         let aside = requests.iter().filter(|request| !request.played);
         Ran {
@@ -378,11 +371,10 @@ impl<'a> Human<'a> {
 
     /// Looks until this is so, or for as long as a slow machine may need.
     pub(crate) fn looks_until(&mut self, is_so: impl Fn(&Self) -> bool) {
-        let deadline = Instant::now() + cueme_tests::PATIENCE * 2;
-        while !is_so(self) && Instant::now() < deadline {
+        within(PATIENCE * 2, || {
             self.look();
-            std::thread::sleep(LOOK);
-        }
+            is_so(self).then_some(())
+        });
     }
 
     /// Deals with the questions that somebody waits for.

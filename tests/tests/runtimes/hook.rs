@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Home, envelope, eventually, start_piped};
+use cueme_tests::{Client, Home, envelope, eventually, next_millisecond};
 
 /// The hosts whose shapes are tried at every event.
 const HOSTS: [&str; 3] = ["claude_code", "cursor", "codex"];
@@ -42,31 +41,14 @@ fn spoke(home: &Home, command: &str, message: &str) {
     fs::write(transcript(home), text.join("\n") + "\n").unwrap();
 }
 
-fn finish(child: Child) -> Ended {
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code(),
-    }
-}
-
 fn run(home: &Home, host: &str, event: &str, input: &Value) -> Value {
-    let ended = finish(home.start_hook(host, event, input)).expect(0);
+    let ended = home.start_hook(host, event, input).finish().expect(0);
     ended.json()
 }
 
 /// Waits until a hook's question is open and waited for.
 fn hooks_question(home: &Home) -> Value {
-    eventually(|| {
-        let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-        let found = inbox
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|cue| cue["origin"] == "hook" && cue["waiting"].as_u64() > Some(0));
-        found.cloned()
-    })
+    home.wait_for_one(|cue| cue["origin"] == "hook")
 }
 
 fn id_of(cue: &Value) -> String {
@@ -111,7 +93,7 @@ fn agent_of(home: &Home, host: &str) -> String {
 #[test]
 fn a_forgetful_agent_is_continued_with_the_humans_words() {
     for host in HOSTS {
-        let home = Home::new();
+        let home = Home::created();
         spoke(&home, "make test", "Done. The login test passes.");
         let hook = home.start_hook(host, "stop", &recorded(&home, host, "stop"));
         let cue = hooks_question(&home);
@@ -124,7 +106,7 @@ fn a_forgetful_agent_is_continued_with_the_humans_words() {
         );
         home.run(&["answer", &id_of(&cue), "now the logout test"])
             .expect(0);
-        let reply = finish(hook).expect(0).json();
+        let reply = hook.finish().expect(0).json();
         let text = continuation(host, &reply);
         assert!(text.starts_with("now the logout test\n"), "{host}: {text}");
         let shown = home.run(&["show", &id_of(&cue), "--json"]).expect(0).json();
@@ -135,10 +117,10 @@ fn a_forgetful_agent_is_continued_with_the_humans_words() {
 #[test]
 fn an_obedient_agent_may_end_its_turn() {
     for host in HOSTS {
-        let home = Home::new();
+        let home = Home::created();
         let agent = agent_of(&home, host);
         let asking = home.start_with(&["cue", &agent, "-"], &envelope("Anything else?", None));
-        let cue = home.waited_for("Anything else?");
+        let cue = home.wait_for("Anything else?", 1);
         home.run(&["answer", &cue, "no, thanks"]).expect(0);
         asking.finish().expect(0);
         spoke(
@@ -154,12 +136,12 @@ fn an_obedient_agent_may_end_its_turn() {
 
 #[test]
 fn a_delivery_in_an_earlier_turn_does_not_count_for_this_one() {
-    let home = Home::new();
+    let home = Home::created();
     let agent = agent_of(&home, "claude_code");
     let asking = home.start_with(&["cue", &agent, "-"], &envelope("Go?", None));
-    home.run(&["answer", &home.waited_for("Go?"), "yes"]).expect(0);
+    home.run(&["answer", &home.wait_for("Go?", 1), "yes"]).expect(0);
     asking.finish().expect(0);
-    std::thread::sleep(Duration::from_millis(5));
+    next_millisecond();
     run(
         &home,
         "claude_code",
@@ -171,38 +153,38 @@ fn a_delivery_in_an_earlier_turn_does_not_count_for_this_one() {
     let hook = home.start_hook("claude_code", "stop", &recorded(&home, "claude_code", "stop"));
     let cue = hooks_question(&home);
     home.run(&["decline", &id_of(&cue)]).expect(0);
-    assert_eq!(finish(hook).expect(0).json(), json!({}));
+    assert_eq!(hook.finish().expect(0).json(), json!({}));
 }
 
 #[test]
 fn a_question_whose_wait_was_lost_is_waited_for_instead_of_a_second_one() {
-    let home = Home::new();
+    let home = Home::created();
     let agent = agent_of(&home, "claude_code");
     home.ask_for("1ms", &agent, "Which port?", None).expect(75);
     spoke(&home, &format!("cueme cue {agent} - < question.txt"), "I wait.");
     let hook = home.start_hook("claude_code", "stop", &recorded(&home, "claude_code", "stop"));
-    let cue = home.waited_for("Which port?");
+    let cue = home.wait_for("Which port?", 1);
     assert_eq!(inbox_length(&home), 1);
     home.run(&["answer", &cue, "8080"]).expect(0);
-    let text = continuation("claude_code", &finish(hook).expect(0).json());
+    let text = continuation("claude_code", &hook.finish().expect(0).json());
     assert!(text.starts_with("8080\n"), "{text}");
 }
 
 #[test]
 fn a_human_who_declines_lets_the_turn_end() {
     for host in HOSTS {
-        let home = Home::new();
+        let home = Home::created();
         spoke(&home, "make test", "Done.");
         let hook = home.start_hook(host, "stop", &recorded(&home, host, "stop"));
         let cue = hooks_question(&home);
         home.run(&["decline", &id_of(&cue), "that is all"]).expect(0);
-        assert_eq!(finish(hook).expect(0).json(), json!({}), "{host}");
+        assert_eq!(hook.finish().expect(0).json(), json!({}), "{host}");
     }
 }
 
 #[test]
 fn aborted_turns_and_sub_agents_are_left_alone() {
-    let home = Home::new();
+    let home = Home::created();
     spoke(&home, "make test", "Done.");
     let mut aborted = recorded(&home, "cursor", "stop");
     aborted["status"] = json!("aborted");
@@ -222,7 +204,7 @@ fn aborted_turns_and_sub_agents_are_left_alone() {
 
 #[test]
 fn two_hooks_of_the_same_turn_ask_once_and_the_loser_passes_at_once() {
-    let home = Home::new();
+    let home = Home::created();
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "claude_code", "stop");
     let first = home.start_hook("claude_code", "stop", &input);
@@ -230,20 +212,19 @@ fn two_hooks_of_the_same_turn_ask_once_and_the_loser_passes_at_once() {
     assert_eq!(run(&home, "claude_code", "stop", &input), json!({}));
     assert_eq!(inbox_length(&home), 1);
     home.run(&["answer", &id_of(&cue), "go on"]).expect(0);
-    continuation("claude_code", &finish(first).expect(0).json());
+    continuation("claude_code", &first.finish().expect(0).json());
     // One that comes after the first has finished does not repeat the human's words either.
     assert_eq!(run(&home, "claude_code", "stop", &input), json!({}));
 }
 
 #[test]
 fn a_hook_that_the_host_killed_leaves_its_question_to_the_next() {
-    let home = Home::new();
+    let home = Home::created();
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "codex", "stop");
-    let mut killed = home.start_hook("codex", "stop", &input);
+    let killed = home.start_hook("codex", "stop", &input);
     let cue = hooks_question(&home);
-    killed.kill().unwrap();
-    killed.wait().unwrap();
+    killed.kill();
     home.run(&["answer", &id_of(&cue), "go on"]).expect(0);
     let text = continuation("codex", &run(&home, "codex", "stop", &input));
     assert!(text.contains("go on\n"), "{text}");
@@ -253,7 +234,7 @@ fn a_hook_that_the_host_killed_leaves_its_question_to_the_next() {
 fn a_broker_that_cannot_be_reached_breaks_no_host() {
     for host in HOSTS {
         for event in ["session_start", "prompt_submit", "stop"] {
-            let home = Home::new();
+            let home = Home::created();
             // Where the database should be stands a folder, so no broker can start.
             fs::create_dir_all(home.path().join("data/cueme.db")).unwrap();
             spoke(&home, "make test", "Done.");
@@ -274,7 +255,7 @@ fn a_broker_that_cannot_be_reached_breaks_no_host() {
 
 #[test]
 fn nonsense_from_a_host_or_about_one_is_logged_and_passed() {
-    let home = Home::new();
+    let home = Home::created();
     let ended = home
         .run_with(&["hook", "claude_code", "stop"], "not json")
         .expect(0);
@@ -288,15 +269,16 @@ fn nonsense_from_a_host_or_about_one_is_logged_and_passed() {
 #[test]
 fn a_session_keeps_its_agent() {
     for host in HOSTS {
-        let home = Home::new();
+        let home = Home::created();
         assert_eq!(agent_of(&home, host), agent_of(&home, host), "{host}");
     }
-    let home = Home::new();
+    let home = Home::created();
     let file = home.path().join("environment");
     let mut command = home.command(&["hook", "claude_code", "session_start"]);
     let input = recorded(&home, "claude_code", "session_start").to_string();
-    let child = start_piped(command.env("CLAUDE_ENV_FILE", &file), &input);
-    assert!(child.wait_with_output().unwrap().status.success());
+    Client::start(command.env("CLAUDE_ENV_FILE", &file), input.as_bytes())
+        .finish()
+        .expect(0);
     let agent = agent_of(&home, "claude_code");
     let lines = fs::read_to_string(file).unwrap();
     assert!(
@@ -315,7 +297,7 @@ fn a_session_keeps_its_agent() {
 
 #[test]
 fn what_the_agent_missed_comes_with_the_humans_prompt_and_open_questions_close() {
-    let home = Home::new();
+    let home = Home::created();
     let agent = agent_of(&home, "claude_code");
     for prompt in ["Which port?", "Which host?"] {
         home.ask_for("1ms", &agent, prompt, None).expect(75);
@@ -340,12 +322,12 @@ fn what_the_agent_missed_comes_with_the_humans_prompt_and_open_questions_close()
 
 #[test]
 fn permissions_and_native_questions_go_to_the_human() {
-    let home = Home::new();
+    let home = Home::created();
     let asked = recorded(&home, "claude_code", "permission");
     let hook = home.start_hook("claude_code", "permission", &asked);
-    let cue = home.waited_for("Framework: Which framework?");
+    let cue = home.wait_for("Framework: Which framework?", 1);
     home.run(&["answer", &cue, "--select", "Axum"]).expect(0);
-    let reply = finish(hook).expect(0).json();
+    let reply = hook.finish().expect(0).json();
     let decision = &reply["hookSpecificOutput"]["decision"];
     assert_eq!(decision["behavior"], "allow", "{reply}");
     assert_eq!(
@@ -359,15 +341,11 @@ fn permissions_and_native_questions_go_to_the_human() {
     command["tool_input"] = json!({ "command": "rm -rf build" });
     for (words, behavior) in [("--confirm", "allow"), ("--cancel", "deny")] {
         let hook = home.start_hook("claude_code", "permission", &command);
-        let cue = eventually(|| {
-            let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-            let found = inbox.as_array().unwrap().iter().find(|cue| {
-                cue["origin"] == "approval" && cue["prompt"].as_str().unwrap().contains("rm -rf build")
-            });
-            found.map(id_of)
-        });
+        let cue = id_of(&home.wait_for_one(|cue| {
+            cue["origin"] == "approval" && cue["prompt"].as_str().unwrap().contains("rm -rf build")
+        }));
         home.run(&["answer", &cue, words]).expect(0);
-        let reply = finish(hook).expect(0).json();
+        let reply = hook.finish().expect(0).json();
         assert_eq!(
             reply["hookSpecificOutput"]["decision"]["behavior"], behavior,
             "{reply}"
@@ -388,10 +366,10 @@ fn bash_call(home: &Home, input: Value) -> Value {
 
 #[test]
 fn our_own_calls_pass_claude_code_and_nothing_else_is_touched() {
-    let home = Home::new();
+    let home = Home::created();
     let said = |input: Value| {
         let hook = home.start_hook("claude_code", "own_call", &bash_call(&home, input));
-        finish(hook).expect(0).stdout
+        hook.finish().expect(0).stdout
     };
     for command in [
         "cueme join claude_code",
@@ -420,13 +398,14 @@ fn our_own_calls_pass_claude_code_and_nothing_else_is_touched() {
 
 #[test]
 fn our_own_calls_pass_qwen_code_where_it_would_ask() {
-    let home = Home::new();
+    let home = Home::created();
     let said = |command: &str| {
         let mut call = recorded(&home, "qwen_code", "prompt_submit");
         call["hook_event_name"] = json!("PermissionRequest");
         call["tool_name"] = json!("run_shell_command");
         call["tool_input"] = json!({ "command": command, "is_background": false });
-        finish(home.start_hook("qwen_code", "own_call", &call))
+        home.start_hook("qwen_code", "own_call", &call)
+            .finish()
             .expect(0)
             .stdout
     };
@@ -448,21 +427,22 @@ fn our_own_calls_pass_qwen_code_where_it_would_ask() {
 }
 
 fn open_ids(home: &Home) -> Vec<String> {
-    let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-    inbox.as_array().unwrap().iter().map(id_of).collect()
+    home.inbox().iter().map(id_of).collect()
 }
 
 /// Starts a request for approval and returns it with the id of its question.
-fn asks_for_approval(home: &Home, input: Value) -> (Child, String) {
+fn asks_for_approval(home: &Home, input: Value) -> (Client, String) {
     let earlier = open_ids(home);
     let hook = home.start_hook("claude_code", "permission", &bash_call(home, input));
-    let cue = eventually(|| open_ids(home).into_iter().find(|id| !earlier.contains(id)));
+    let cue = eventually("one more question", || {
+        open_ids(home).into_iter().find(|id| !earlier.contains(id))
+    });
     (hook, cue)
 }
 
 #[test]
 fn an_approval_shows_the_whole_input_and_equal_ones_are_two_questions() {
-    let home = Home::new();
+    let home = Home::created();
     let input = json!({ "command": "make", "dangerouslyDisableSandbox": true, "path": "/etc/passwd" });
     let (first, _) = asks_for_approval(&home, input.clone());
     let (second, _) = asks_for_approval(&home, input);
@@ -480,7 +460,7 @@ fn an_approval_shows_the_whole_input_and_equal_ones_are_two_questions() {
     }
     let mut behaviors: Vec<Value> = [first, second]
         .into_iter()
-        .map(|hook| finish(hook).expect(0).json()["hookSpecificOutput"]["decision"]["behavior"].clone())
+        .map(|hook| hook.finish().expect(0).json()["hookSpecificOutput"]["decision"]["behavior"].clone())
         .collect();
     behaviors.sort_by_key(Value::to_string);
     assert_eq!(behaviors, [json!("allow"), json!("deny")]);
@@ -488,20 +468,20 @@ fn an_approval_shows_the_whole_input_and_equal_ones_are_two_questions() {
 
 #[test]
 fn a_note_waits_past_approvals_for_the_next_answer_that_the_agent_reads() {
-    let home = Home::new();
+    let home = Home::created();
     let (hook, cue) = asks_for_approval(&home, json!({ "command": "make" }));
     let agents = home.run(&["agents", "--json"]).expect(0).json();
     let agent = agents[0]["agent_id"].as_str().unwrap().to_owned();
     home.run(&["say", &agent, "mind the budget"]).expect(0);
     home.run(&["answer", &cue, "--confirm"]).expect(0);
-    let allowed = finish(hook).expect(0).stdout;
+    let allowed = hook.finish().expect(0).stdout;
     assert!(
         allowed.contains("allow") && !allowed.contains("budget"),
         "{allowed}"
     );
     let (hook, cue) = asks_for_approval(&home, json!({ "command": "make install" }));
     home.run(&["answer", &cue, "not on this machine"]).expect(0);
-    let denied = finish(hook).expect(0).stdout;
+    let denied = hook.finish().expect(0).stdout;
     assert!(
         denied.contains("not on this machine") && !denied.contains("budget"),
         "{denied}"
@@ -522,7 +502,7 @@ fn a_note_waits_past_approvals_for_the_next_answer_that_the_agent_reads() {
 
 #[test]
 fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
-    let home = Home::new();
+    let home = Home::created();
     for (words, behavior) in [
         ("yes", "allow"),
         ("ALLOW", "allow"),
@@ -537,7 +517,7 @@ fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
             words == "only in build/",
             "{words}: {told}"
         );
-        let decision = finish(hook).expect(0).json()["hookSpecificOutput"]["decision"].clone();
+        let decision = hook.finish().expect(0).json()["hookSpecificOutput"]["decision"].clone();
         assert_eq!(decision["behavior"], behavior, "{words}");
         if words == "only in build/" {
             assert!(
@@ -550,7 +530,7 @@ fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
 
 #[test]
 fn a_tool_is_held_back_although_the_agent_missed_an_answer() {
-    let home = Home::new();
+    let home = Home::created();
     let agent = agent_of(&home, "claude_code");
     home.ask_for("100ms", &agent, "Which database?", None).expect(75);
     let missed = id_of(&home.open("Which database?").unwrap());
@@ -561,13 +541,9 @@ fn a_tool_is_held_back_although_the_agent_missed_an_answer() {
     command["tool_input"] = json!({ "command": "rm -rf build" });
     for (words, decision) in [("--confirm", "allow"), ("--cancel", "deny")] {
         let hook = home.start_hook("claude_code", "pre_tool", &command);
-        let cue = eventually(|| {
-            let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-            let asked = |cue: &&Value| cue["origin"] == "approval" && cue["waiting"].as_u64() > Some(0);
-            inbox.as_array().unwrap().iter().find(asked).map(id_of)
-        });
+        let cue = id_of(&home.wait_for_one(|cue| cue["origin"] == "approval"));
         home.run(&["answer", &cue, words]).expect(0);
-        let reply = finish(hook).expect(0).json();
+        let reply = hook.finish().expect(0).json();
         assert_eq!(
             reply["hookSpecificOutput"]["permissionDecision"], decision,
             "{reply}"
@@ -593,10 +569,10 @@ fn called(home: &Home, tool: &str, agent: &str) {
 #[test]
 fn an_agent_that_asked_through_mcp_or_paused_is_obedient_too() {
     for (verb, tool) in [("cue", "mcp__cueme__cue"), ("pause", "mcp__cueme__pause")] {
-        let home = Home::new();
+        let home = Home::created();
         let agent = agent_of(&home, "claude_code");
         let asking = home.start_with(&[verb, &agent, "-"], &envelope("Go?", None));
-        home.run(&["answer", &home.waited_for("Go?"), "go"]).expect(0);
+        home.run(&["answer", &home.wait_for("Go?", 1), "go"]).expect(0);
         asking.finish().expect(0);
         called(&home, tool, &agent);
         let input = recorded(&home, "claude_code", "stop");
@@ -607,7 +583,7 @@ fn an_agent_that_asked_through_mcp_or_paused_is_obedient_too() {
 
 #[test]
 fn a_host_that_runs_the_hook_files_of_two_asks_once() {
-    let home = Home::new();
+    let home = Home::created();
     spoke(&home, "make test", "Done.");
     let input = recorded(&home, "cursor", "stop");
     // Cursor reads Claude Code's settings too, and calls what stands there with its own input.
@@ -617,6 +593,6 @@ fn a_host_that_runs_the_hook_files_of_two_asks_once() {
     assert_eq!(inbox_length(&home), 1);
     home.run(&["answer", &id_of(&cue), "go on"]).expect(0);
     // What was taken from Claude Code's settings is answered in its words.
-    let text = continuation("claude_code", &finish(first).expect(0).json());
+    let text = continuation("claude_code", &first.finish().expect(0).json());
     assert!(text.starts_with("go on\n"), "{text}");
 }

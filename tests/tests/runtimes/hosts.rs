@@ -2,12 +2,11 @@
 //! the binary are the real ones, and one table per host says in which shape it is answered.
 
 use std::fs;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Home, envelope, eventually};
+use cueme_tests::{Client, Home, envelope, eventually, next_millisecond, remains};
 
 /// How long the slow human thinks. A hook that gave up or asked again would show within this.
 const SLOW: Duration = Duration::from_millis(1200);
@@ -263,7 +262,7 @@ impl<'a> Scene<'a> {
     fn new(host: &'a Host) -> Self {
         Self {
             host,
-            home: Home::new(),
+            home: Home::created(),
         }
     }
 
@@ -304,13 +303,13 @@ impl<'a> Scene<'a> {
         input
     }
 
-    fn start(&self, event: &str, input: &Value) -> Child {
+    fn start(&self, event: &str, input: &Value) -> Client {
         self.home.start_hook(self.host.tag, event, input)
     }
 
     fn run(&self, event: &str, input: &Value) -> String {
         let began = Instant::now();
-        let stdout = finish(self.start(event, input)).expect(0).stdout;
+        let stdout = self.start(event, input).finish().expect(0).stdout;
         assert!(began.elapsed() < AT_ONCE, "{} {event}", self.host.tag);
         stdout
     }
@@ -341,23 +340,18 @@ impl<'a> Scene<'a> {
     }
 
     fn inbox(&self) -> Vec<Value> {
-        let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
-        inbox.as_array().unwrap().clone()
+        self.home.inbox()
     }
 
     /// Waits until somebody is asked, and returns the question.
     fn asked(&self) -> (String, Value) {
-        let cue = eventually(|| self.inbox().pop());
+        let cue = eventually("a question", || self.inbox().pop());
         (cue["cue_id"].as_str().unwrap().to_owned(), cue)
     }
 
     /// Waits until a hook waits for a question.
     fn waited_for(&self) -> (String, Value) {
-        let cue = eventually(|| {
-            self.inbox()
-                .into_iter()
-                .find(|cue| cue["waiting"].as_u64() > Some(0))
-        });
+        let cue = self.home.wait_for_one(|_| true);
         (cue["cue_id"].as_str().unwrap().to_owned(), cue)
     }
 
@@ -365,7 +359,7 @@ impl<'a> Scene<'a> {
     fn agent(&self) -> String {
         self.run("prompt_submit", &self.recorded("prompt_submit"));
         // The turn's beginning and what happens in it must not fall into the same millisecond.
-        std::thread::sleep(Duration::from_millis(5));
+        next_millisecond();
         let agents = self.home.run(&["agents", "--json"]).expect(0).json();
         assert_eq!(agents[0]["agent_runtime"], self.host.tag);
         agents[0]["agent_id"].as_str().unwrap().to_owned()
@@ -387,15 +381,6 @@ impl<'a> Scene<'a> {
 
     fn can_hold(&self) -> bool {
         self.host.at_stop != Ear::Deaf
-    }
-}
-
-fn finish(child: Child) -> Ended {
-    let output = child.wait_with_output().unwrap();
-    Ended {
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code(),
     }
 }
 
@@ -422,7 +407,7 @@ fn forgetful_agent_and_slow_human(host: &Host) {
         assert!(next.stdout.contains("go on\n"), "{}: {}", host.tag, next.stdout);
         return;
     }
-    let mut hook = scene.start("stop", &input);
+    let hook = scene.start("stop", &input);
     let (cue, asked) = scene.waited_for();
     assert_eq!(asked["origin"], "hook");
     assert!(
@@ -432,15 +417,12 @@ fn forgetful_agent_and_slow_human(host: &Host) {
             .starts_with("Done. The login test passes.\n"),
         "{asked}"
     );
-    std::thread::sleep(SLOW);
-    assert!(
-        hook.try_wait().unwrap().is_none(),
-        "{}: the hook gave up",
-        host.tag
-    );
+    remains(&format!("{}: the hook waits", host.tag), SLOW, || {
+        hook.is_running()
+    });
     assert_eq!(scene.inbox().len(), 1, "{}: it asks once", host.tag);
     scene.home.run(&["answer", &cue, "now the logout test"]).expect(0);
-    let text = scene.heard(host.at_stop, &finish(hook).expect(0).stdout);
+    let text = scene.heard(host.at_stop, &hook.finish().expect(0).stdout);
     assert!(text.starts_with("now the logout test\n"), "{}: {text}", host.tag);
     let shown = scene.home.run(&["show", &cue, "--json"]).expect(0).json();
     assert_eq!(shown["delivery"], "acknowledged", "{}", host.tag);
@@ -471,7 +453,7 @@ fn declining_human(host: &Host) {
     let (cue, _) = scene.waited_for();
     scene.home.run(&["decline", &cue, "that is all"]).expect(0);
     assert_eq!(
-        finish(hook).expect(0).stdout,
+        hook.finish().expect(0).stdout,
         (host.passes)("stop"),
         "{}",
         host.tag
@@ -505,7 +487,7 @@ fn double_firing(host: &Host) {
     scene.passes("stop", &input);
     assert_eq!(scene.inbox().len(), 1, "{}", host.tag);
     scene.home.run(&["answer", &cue, "go on"]).expect(0);
-    let text = scene.heard(host.at_stop, &finish(first).expect(0).stdout);
+    let text = scene.heard(host.at_stop, &first.finish().expect(0).stdout);
     assert!(text.starts_with("go on\n"), "{}: {text}", host.tag);
     // One that comes after the first has finished does not repeat the human's words either.
     scene.passes("stop", &input);
@@ -600,7 +582,7 @@ fn an_echo_is_not_the_human(host: &Host) {
     let hook = scene.start("stop", &scene.stop_after("make test", "Done."));
     let (cue, _) = scene.waited_for();
     scene.home.run(&["answer", &cue, "go on"]).expect(0);
-    let said = scene.heard(host.at_stop, &finish(hook).expect(0).stdout);
+    let said = scene.heard(host.at_stop, &hook.finish().expect(0).stdout);
     scene.ask_and_leave(&agent, "Which port?", None);
     let mut echo = scene.recorded("prompt_submit");
     echo["prompt"] = json!(format!("<context>of the session</context>\n{said}"));
@@ -620,7 +602,7 @@ fn gates(host: &Host) {
         let (cue, asked) = scene.waited_for();
         assert_eq!(asked["origin"], "approval", "{}", host.tag);
         scene.home.run(&["answer", &cue, words]).expect(0);
-        let said = finish(hook).expect(0).json();
+        let said = hook.finish().expect(0).json();
         assert_eq!(
             said.pointer(place),
             Some(&json!(expected)),
@@ -661,9 +643,9 @@ fn codex() {
     play(&CODEX);
     let scene = Scene::new(&CODEX);
     let hook = scene.start("pre_tool", &scene.recorded("pre_tool"));
-    let cue = scene.home.waited_for("Framework: Which framework?");
+    let cue = scene.home.wait_for("Framework: Which framework?", 1);
     scene.home.run(&["answer", &cue, "--select", "Axum"]).expect(0);
-    let said = finish(hook).expect(0).json();
+    let said = hook.finish().expect(0).json();
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "deny", "{said}");
     let reason = said["hookSpecificOutput"]["permissionDecisionReason"]
         .as_str()
@@ -673,7 +655,7 @@ fn codex() {
         let hook = scene.start("permission", &scene.recorded("permission"));
         let (cue, _) = scene.waited_for();
         scene.home.run(&["answer", &cue, words]).expect(0);
-        let said = finish(hook).expect(0).json();
+        let said = hook.finish().expect(0).json();
         assert_eq!(
             said["hookSpecificOutput"]["decision"]["behavior"], behavior,
             "{said}"

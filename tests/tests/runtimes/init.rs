@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use adapter_core::runtime::Runtime;
-use cueme_tests::{Terminal, not_run_without};
-
-use crate::support::{Ended, Home, collect};
+use cueme_tests::{Home, Run, Terminal, files_below, not_run_without};
 
 /// A person's home and project beside our own data.
 struct Person {
@@ -17,7 +15,7 @@ struct Person {
 
 impl Person {
     fn new() -> Self {
-        let home = Home::new();
+        let home = Home::created();
         fs::create_dir(home.path().join("person")).unwrap();
         fs::create_dir(home.path().join("project")).unwrap();
         Self { home }
@@ -52,9 +50,9 @@ impl Person {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    fn run(&self, words: &[&str]) -> Run {
         let output = self.command(words).output().unwrap();
-        Ended {
+        Run {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code(),
@@ -69,9 +67,8 @@ impl Person {
 
     /// Everything in the person's home and project.
     fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut tree = BTreeMap::new();
-        collect(&self.folder(), &mut tree);
-        collect(&self.home.path().join("project"), &mut tree);
+        let mut tree = files_below(&self.folder());
+        tree.extend(files_below(&self.home.path().join("project")));
         tree
     }
 }
@@ -451,7 +448,7 @@ fn a_person_is_shown_what_would_change_and_asked() {
     if !Terminal::is_available() {
         return not_run_without("tmux");
     }
-    let home = cueme_tests::Home::new();
+    let home = cueme_tests::Home::created();
     let person = home.path().join("person");
     fs::create_dir_all(person.join(".codex")).unwrap();
     fs::create_dir_all(person.join(".gemini")).unwrap();
@@ -465,11 +462,7 @@ fn a_person_is_shown_what_would_change_and_asked() {
         ];
         Terminal::open_with(&home, &variables, words)
     };
-    let files = || {
-        let mut tree = BTreeMap::new();
-        collect(&person, &mut tree);
-        tree.len()
-    };
+    let files = || files_below(&person).len();
 
     let refusing = open(&["init", "codex"]);
     refusing.sees("Connect Codex with these changes? [y/N]");

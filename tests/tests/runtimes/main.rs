@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod hook;
 mod hosts;
 mod init;

@@ -1,14 +1,14 @@
 //! `cueme mcp` spoken to line by line, with the real broker and a human who answers.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use cueme_tests::PATIENCE;
 use serde_json::{Value, json};
 
-use crate::support::{Home, eventually};
+use cueme_tests::{Home, PATIENCE, eventually, remains};
 
 /// A client that speaks JSON-RPC over the server's stdin and stdout.
 struct Client {
@@ -112,14 +112,14 @@ fn text(result: &Value) -> &str {
 #[test]
 fn every_revision_with_a_handshake_is_spoken() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let home = Home::new();
+        let home = Home::created();
         Client::start(&home, version);
     }
 }
 
 #[test]
 fn the_four_tools_have_schemas_titles_and_annotations() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let listed = client.call(2, "tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -139,7 +139,7 @@ fn the_four_tools_have_schemas_titles_and_annotations() {
 
 #[test]
 fn an_agent_joins_asks_and_is_found_again() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let joined = client.tool(2, "join", &json!({ "agent_runtime": "claude_code" }));
     let agent = joined["structuredContent"]["agent_id"]
@@ -151,7 +151,7 @@ fn an_agent_joins_asks_and_is_found_again() {
     let question = json!({ "agent_id": agent, "prompt": "Which database?",
                            "payload": { "type": "choice", "options": ["SQLite", "PostgreSQL"] } });
     client.request(3, "tools/call", &json!({ "name": "cue", "arguments": question }));
-    let cue = home.waited_for("Which database?");
+    let cue = home.wait_for("Which database?", 1);
     home.run(&["answer", &cue, "--select", "SQLite"]).expect(0);
     let (reply, _) = client.reply(3);
     let result = &reply["result"];
@@ -162,24 +162,14 @@ fn an_agent_joins_asks_and_is_found_again() {
         result["structuredContent"]["answer"]["reply"]["selected"],
         json!(["SQLite"])
     );
-    eventually(|| {
-        let shown = home.run(&["show", &cue, "--json"]).expect(0).json();
-        (shown["delivery"] == "acknowledged").then_some(())
-    });
+    wait_for_delivery(&home, &cue, "acknowledged");
 
     client.request(
         4,
         "tools/call",
         &json!({ "name": "pause", "arguments": { "agent_id": agent } }),
     );
-    let cue = eventually(|| {
-        let inbox = home.run(&["inbox", "--json"]).expect(0).json();
-        inbox
-            .as_array()
-            .unwrap()
-            .first()
-            .map(|cue| cue["cue_id"].as_str().unwrap().to_owned())
-    });
+    let cue = home.wait_for_one(|_| true)["cue_id"].as_str().unwrap().to_owned();
     home.run(&["answer", &cue, "--confirm"]).expect(0);
     assert_ne!(client.reply(4).0["result"]["isError"], true);
 
@@ -194,7 +184,7 @@ fn an_agent_joins_asks_and_is_found_again() {
 
 #[test]
 fn mistakes_are_told_in_words_or_as_invalid_parameters() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let agent = client.join();
     let unknown = client.tool(3, "cue", &json!({ "agent_id": "nobody-here", "prompt": "A?" }));
@@ -213,15 +203,15 @@ fn mistakes_are_told_in_words_or_as_invalid_parameters() {
 
 #[test]
 fn a_cancelled_call_leaves_its_question_and_the_same_call_waits_again() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let agent = client.join();
     let call = json!({ "name": "cue", "arguments": { "agent_id": agent, "prompt": "Ship it?" } });
     client.request(3, "tools/call", &call);
-    let cue = home.waited_for("Ship it?");
+    let cue = home.wait_for("Ship it?", 1);
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
                          "params": { "requestId": 3, "reason": "timeout" } }));
-    eventually(|| (home.open("Ship it?")?["waiting"] == 0).then_some(()));
+    home.wait_until_unattended("Ship it?");
     home.run(&["answer", &cue, "ship it"]).expect(0);
     client.request(4, "tools/call", &call);
     let result = client.reply(4).0["result"].clone();
@@ -231,7 +221,7 @@ fn a_cancelled_call_leaves_its_question_and_the_same_call_waits_again() {
 
 #[test]
 fn a_client_that_wants_progress_hears_that_we_wait() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let agent = client.join();
     client.request(
@@ -243,13 +233,13 @@ fn a_client_that_wants_progress_hears_that_we_wait() {
     let progress = client.lines.recv_timeout(PATIENCE).unwrap();
     assert_eq!(progress["method"], "notifications/progress", "{progress}");
     assert_eq!(progress["params"]["progressToken"], "p1");
-    home.run(&["answer", &home.waited_for("A?"), "yes"]).expect(0);
+    home.run(&["answer", &home.wait_for("A?", 1), "yes"]).expect(0);
     assert!(text(&client.reply(3).0["result"]).starts_with("yes\n"));
 }
 
 #[test]
 fn a_client_that_leaves_ends_the_server_and_the_question_stays() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let agent = client.join();
     client.request(
@@ -257,16 +247,15 @@ fn a_client_that_leaves_ends_the_server_and_the_question_stays() {
         "tools/call",
         &json!({ "name": "cue", "arguments": { "agent_id": agent, "prompt": "A?" } }),
     );
-    home.waited_for("A?");
+    home.wait_for("A?", 1);
     client.stdin = None;
-    eventually(|| client.child.try_wait().unwrap());
-    std::thread::sleep(Duration::from_millis(10));
-    assert!(home.open("A?").is_some());
+    eventually("the end of the server", || client.child.try_wait().unwrap());
+    home.wait_until_unattended("A?");
 }
 
 #[test]
 fn the_protocol_is_a_prompt_and_a_resource() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::start(&home, "2025-06-18");
     let prompts = client.call(2, "prompts/list", &json!({}));
     assert_eq!(prompts["result"]["prompts"][0]["name"], "hap");
@@ -297,6 +286,12 @@ fn the_protocol_is_a_prompt_and_a_resource() {
     assert!(missing["error"]["code"].is_number(), "{missing}");
 }
 
+/// Waits until the outcome of a question has travelled so far.
+#[track_caller]
+fn wait_for_delivery(home: &Home, cue: &str, delivery: &str) {
+    eventually(delivery, || (home.delivery(cue) == delivery).then_some(()));
+}
+
 fn tasks_capability() -> Value {
     json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
@@ -317,41 +312,43 @@ fn task_of(client: &mut Client, id: u64, agent: &str, prompt: &str) -> String {
 
 #[test]
 fn a_client_with_tasks_gets_a_handle_at_once_and_the_outcome_counts_when_it_is_fetched() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = with_tasks(&home);
     let agent = client.join();
     let task = task_of(&mut client, 3, &agent, "Ship it?");
-    let cue = home.waited_for("Ship it?");
+    let cue = home.wait_for("Ship it?", 1);
     let looked = client.call(4, "tasks/get", &json!({ "taskId": task }));
     assert_eq!(looked["result"]["status"], "working", "{looked}");
     home.run(&["answer", &cue, "ship it"]).expect(0);
-    let delivery = || home.run(&["show", &cue, "--json"]).expect(0).json()["delivery"].clone();
-    eventually(|| (delivery() == "handed").then_some(()));
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(delivery(), "handed", "nobody has fetched it");
+    wait_for_delivery(&home, &cue, "handed");
+    remains(
+        "handed over, as nobody has fetched it",
+        Duration::from_millis(100),
+        || home.delivery(&cue) == "handed",
+    );
     let mut id = 5;
-    let result = eventually(|| {
+    let result = eventually("the end of the task", || {
         id += 1;
         let looked = client.call(id, "tasks/get", &json!({ "taskId": task }));
         (looked["result"]["status"] == "completed").then(|| looked["result"]["result"].clone())
     });
     assert!(text(&result).starts_with("ship it\n"), "{result}");
     assert_eq!(result["structuredContent"]["cue_id"], cue.as_str());
-    eventually(|| (delivery() == "acknowledged").then_some(()));
+    wait_for_delivery(&home, &cue, "acknowledged");
 }
 
 #[test]
 fn a_cancelled_task_leaves_its_question_open() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = with_tasks(&home);
     let agent = client.join();
     let task = task_of(&mut client, 3, &agent, "Ship it?");
-    home.waited_for("Ship it?");
+    home.wait_for("Ship it?", 1);
     let cancelled = client.call(4, "tasks/cancel", &json!({ "taskId": task }));
     assert!(cancelled["error"].is_null(), "{cancelled}");
-    eventually(|| (home.open("Ship it?")?["waiting"] == 0).then_some(()));
+    home.wait_until_unattended("Ship it?");
     let mut id = 5;
-    eventually(|| {
+    eventually("the end of the task", || {
         id += 1;
         let looked = client.call(id, "tasks/get", &json!({ "taskId": task }));
         (looked["result"]["status"] == "cancelled").then_some(())
@@ -362,7 +359,7 @@ fn a_cancelled_task_leaves_its_question_open() {
 
 #[test]
 fn the_newest_revision_is_spoken_without_a_handshake() {
-    let home = Home::new();
+    let home = Home::created();
     let mut client = Client::connect(&home);
     let about = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -384,7 +381,7 @@ fn the_newest_revision_is_spoken_without_a_handshake() {
     let ask =
         json!({ "name": "cue", "arguments": { "agent_id": agent, "prompt": "Ship it?" }, "_meta": about });
     client.request(3, "tools/call", &ask);
-    home.run(&["answer", &home.waited_for("Ship it?"), "ship it"])
+    home.run(&["answer", &home.wait_for("Ship it?", 1), "ship it"])
         .expect(0);
     let (reply, before) = client.reply(3);
     assert!(text(&reply["result"]).starts_with("ship it\n"), "{reply}");
@@ -404,8 +401,8 @@ fn a_task_whose_end_could_not_be_written_is_not_delivered() {
 /// Answers a question of a client that has stopped to read; it must come again.
 #[track_caller]
 fn answers_nobody_who_reads(capabilities: &Value) {
-    let home = Home::new();
-    let agent = home.join();
+    let home = Home::created();
+    let agent = home.join_as("terminal");
     let mut server = home
         .command(&["mcp"])
         .env_remove("CUEME_SESSION")
@@ -432,21 +429,33 @@ fn answers_nobody_who_reads(capabilities: &Value) {
         &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
             "name": "cue", "arguments": { "agent_id": agent, "prompt": "Which port?" } } }),
     );
-    let cue = home.waited_for("Which port?");
+    let cue = home.wait_for("Which port?", 1);
     let task = (capabilities != &json!({})).then(|| line()["result"]["taskId"].clone());
     // Nobody reads what the server writes any more.
     drop(stdout);
     home.run(&["answer", &cue, "8080"]).expect(0);
-    let delivery = || home.run(&["show", &cue, "--json"]).expect(0).json()["delivery"].clone();
-    eventually(|| (delivery() != "none").then_some(()));
+    wait_for_delivery(&home, &cue, "handed");
     if let Some(task) = task {
-        std::thread::sleep(Duration::from_millis(300));
         send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/get", "params": { "taskId": task } }));
     }
-    std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(delivery(), "handed");
+    remains("handed over, as nobody reads it", Duration::from_secs(1), || {
+        home.delivery(&cue) == "handed"
+    });
     let told = home.ask_for("20s", &agent, "Next?", None).expect(75).stdout;
     assert!(told.contains("8080"), "{told}");
     server.kill().unwrap();
     server.wait().unwrap();
+}
+
+/// Runs a client that speaks to `cueme mcp` by itself and ends with `ok` when all of it held.
+#[track_caller]
+pub(crate) fn run_mcp_client(home: &Home, client: &Command) {
+    let mut command = home.command_of(Path::new(client.get_program()), &[]);
+    command
+        .args(client.get_args())
+        .arg(home.binary())
+        .env_remove("CUEME_SESSION");
+    let run = cueme_tests::Client::start(&mut command, b"").finish().expect(0);
+    assert!(run.stdout.ends_with("ok\n"), "{run:?}");
+    println!("{}", run.stdout);
 }

@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::Home;
+use cueme_tests::Home;
+
+use crate::mcp::run_mcp_client;
 
 /// The SDK, at the generation that this test speaks.
 const SDK: &str = "@modelcontextprotocol/sdk@^1.25";
@@ -16,9 +18,9 @@ fn the_official_typescript_sdk_runs_the_four_tools() {
     let Some(sdk) = folder_with_sdk() else {
         return cueme_tests::not_run_without("the TypeScript SDK (npm)");
     };
-    let home = Home::new();
+    let home = Home::created();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("typescript/mcp_client.mjs");
-    home.run_mcp_client(Command::new("node").arg(script).arg(sdk));
+    run_mcp_client(&home, Command::new("node").arg(script).arg(sdk));
 }
 
 /// Returns a folder in which the SDK is installed, installing it once.

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use cueme_tests::not_run_without;
 use serde_json::{Value, json};
 
-use crate::support::{Home, eventually};
+use cueme_tests::{Home, eventually, next_millisecond, not_run_without};
 
 /// Loads the plugin, plays one idle session to it, and ends when the plugin is done with it or is told to.
 const PLAYER: &str = r#"
@@ -33,7 +32,7 @@ struct Scene {
 impl Scene {
     /// A person with opencode connected, and a session whose last call ended like this.
     fn new(exit: i64) -> Self {
-        let home = Home::new();
+        let home = Home::created();
         let connected = home
             .command(&["init", "opencode", "--yes"])
             .env("HOME", home.path().join("person"))
@@ -64,9 +63,9 @@ impl Scene {
 
     fn agent(&self) -> String {
         let input = json!({ "session_id": self.session(), "cwd": "/app", "prompt": "fix it" });
-        let child = self.home.start_hook("opencode", "prompt_submit", &input);
-        assert!(child.wait_with_output().unwrap().status.success());
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        let hook = self.home.start_hook("opencode", "prompt_submit", &input);
+        hook.finish().expect(0);
+        next_millisecond();
         let agents = self.home.run(&["agents", "--json"]).expect(0).json();
         agents[0]["agent_id"].as_str().unwrap().to_owned()
     }
@@ -91,8 +90,7 @@ impl Scene {
     }
 
     fn inbox(&self) -> Vec<Value> {
-        let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
-        inbox.as_array().unwrap().clone()
+        self.home.inbox()
     }
 }
 
@@ -122,7 +120,7 @@ fn the_whole_turn_counts_not_only_its_last_message() {
         asking.finish().expect(0);
         let mut host = scene.play().spawn().unwrap();
         if is_asked {
-            let asked = eventually(|| scene.inbox().pop());
+            let asked = eventually("a question", || scene.inbox().pop());
             assert!(
                 asked["prompt"].as_str().unwrap().starts_with("All done."),
                 "{asked}"
@@ -150,15 +148,10 @@ fn a_host_that_ends_takes_the_hook_of_its_plugin_along() {
     }
     let scene = Scene::new(2);
     let mut host = scene.play().spawn().unwrap();
-    let asked = eventually(|| {
-        scene
-            .inbox()
-            .pop()
-            .filter(|cue| cue["waiting"].as_u64() > Some(0))
-    });
+    let asked = scene.home.wait_for_one(|_| true);
     host.kill().unwrap();
     host.wait().unwrap();
-    eventually(|| scene.inbox().is_empty().then_some(()));
+    eventually("an empty inbox", || scene.inbox().is_empty().then_some(()));
     let shown = scene
         .home
         .run(&["show", asked["cue_id"].as_str().unwrap(), "--json"])

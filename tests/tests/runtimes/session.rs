@@ -5,10 +5,8 @@
 
 use std::process::{Command, Stdio};
 
-use cueme_tests::cueme;
+use cueme_tests::{Home, cueme};
 use serde_json::{Value, json};
-
-use crate::support::Home;
 
 /// Plays a host: starts what its steps say and prints what each of them wrote.
 const HOST: &str = r#"
@@ -136,7 +134,7 @@ fn are_all_different(agents: &Value) -> bool {
 
 #[test]
 fn hook_shell_and_mcp_of_one_session_are_one_agent() {
-    let home = Home::new();
+    let home = Home::created();
     for runtime in [
         "claude_code",
         "codex",
@@ -162,7 +160,7 @@ fn hook_shell_and_mcp_of_one_session_are_one_agent() {
 
 #[test]
 fn two_hosts_at_once_are_two_agents() {
-    let home = Home::new();
+    let home = Home::created();
     let found = host(
         &home,
         &json!([
@@ -176,7 +174,7 @@ fn two_hosts_at_once_are_two_agents() {
 
 #[test]
 fn sessions_of_one_process_are_told_apart_or_not_joined_to_any() {
-    let home = Home::new();
+    let home = Home::created();
     let found = host(
         &home,
         &json!([
@@ -207,7 +205,7 @@ fn sessions_of_one_process_are_told_apart_or_not_joined_to_any() {
 
 #[test]
 fn a_session_that_takes_the_place_of_another_takes_its_calls_too() {
-    let home = Home::new();
+    let home = Home::created();
     let found = host(
         &home,
         &json!([
@@ -223,7 +221,7 @@ fn a_session_that_takes_the_place_of_another_takes_its_calls_too() {
 
 #[test]
 fn a_host_within_another_hosts_shell_is_never_taken_for_it() {
-    let home = Home::new();
+    let home = Home::created();
     let outer = hook(&home, "claude_code", "outer", "startup");
     let found = host(
         &home,

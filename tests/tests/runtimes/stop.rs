@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cueme_tests::{cueme, is_alive, send_signal};
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Home, eventually, start_piped};
+use cueme_tests::{Client, Home, Signal, cueme, eventually, is_alive, next_millisecond};
 
 /// A hook that waits for nobody is over by then even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(20);
@@ -24,7 +22,7 @@ struct Scene {
 
 impl Scene {
     fn new(host: &'static str) -> Self {
-        let home = Home::new();
+        let home = Home::created();
         Self { home, host }
     }
 
@@ -67,12 +65,12 @@ impl Scene {
     fn agent(&self) -> String {
         self.run("prompt_submit", &self.input("prompt_submit"));
         // The turn's beginning and what happens in it must not fall into the same millisecond.
-        std::thread::sleep(Duration::from_millis(5));
+        next_millisecond();
         let agents = self.home.run(&["agents", "--json"]).expect(0).json();
         agents[0]["agent_id"].as_str().unwrap().to_owned()
     }
 
-    fn start(&self, event: &str, input: &Value) -> Child {
+    fn start(&self, event: &str, input: &Value) -> Client {
         self.home.start_hook(self.host, event, input)
     }
 
@@ -89,27 +87,24 @@ impl Scene {
     }
 
     fn inbox(&self) -> Vec<Value> {
-        let inbox = self.home.run(&["inbox", "--json"]).expect(0).json();
-        inbox.as_array().unwrap().clone()
+        self.home.inbox()
     }
 
     /// Waits until a hook's question is waited for.
     fn asked(&self) -> Value {
-        eventually(|| {
-            self.inbox()
-                .into_iter()
-                .find(|cue| cue["origin"] == "hook" && cue["waiting"].as_u64() > Some(0))
-        })
+        self.home.wait_for_one(|cue| cue["origin"] == "hook")
     }
 
     fn shown(&self, cue: &Value) -> Value {
-        self.home.run(&["show", id(cue), "--json"]).expect(0).json()
+        self.home.show(id(cue))
     }
 
     /// Asserts that a question was closed, and why.
     #[track_caller]
     fn is_closed(&self, cue: &Value, reason: &str) {
-        let shown = eventually(|| Some(self.shown(cue)).filter(|shown| shown["outcome"] != "open"));
+        let shown = eventually("the end of the question", || {
+            Some(self.shown(cue)).filter(|shown| shown["outcome"] != "open")
+        });
         assert_eq!(shown["outcome"], "cancelled", "{shown}");
         assert!(shown["text"].as_str().unwrap().contains(reason), "{shown}");
         if cue["origin"] != "agent" {
@@ -127,12 +122,11 @@ fn id(cue: &Value) -> &str {
 }
 
 #[track_caller]
-fn ended(child: Child) -> Value {
+fn ended(hook: Client) -> Value {
     let began = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let run = hook.finish().expect(0);
     assert!(began.elapsed() < AT_ONCE, "the hook waited");
-    serde_json::from_slice(&output.stdout).unwrap()
+    run.json()
 }
 
 /// The lines of a turn whose last call ran a command and ended like this, in each host's own words.
@@ -253,7 +247,7 @@ fn a_question_that_is_still_open_is_held_and_no_second_one_is_asked() {
         scene.home.ask_for("1ms", &agent, "Which port?", None).expect(75);
         let command = format!("cueme cue {agent} - < question.txt");
         let hook = scene.start("stop", &stop_after(&scene, &command, 75));
-        let cue = scene.home.waited_for("Which port?");
+        let cue = scene.home.wait_for("Which port?", 1);
         assert_eq!(scene.inbox().len(), 1, "{host}");
         scene.home.run(&["answer", &cue, "8080"]).expect(0);
         assert!(ended(hook).to_string().contains("8080"), "{host}");
@@ -377,7 +371,7 @@ fn a_host_that_is_killed_leaves_no_hook_and_no_question_behind() {
     assert!(is_alive(hook));
     host.kill().unwrap();
     host.wait().unwrap();
-    eventually(|| (!is_alive(hook)).then_some(()));
+    eventually("the end of the hook", || (!is_alive(hook)).then_some(()));
     assert!(scene.inbox().is_empty());
     scene.is_closed(&asked, "the agent's program ended");
 }
@@ -389,13 +383,8 @@ fn an_approval_is_withdrawn_too_when_its_host_is_gone_or_stops_the_hook() {
     input["tool_name"] = json!("Bash");
     input["tool_input"] = json!({ "command": "rm -rf build" });
     let hook = scene.start("permission", &input);
-    let asked = eventually(|| {
-        scene
-            .inbox()
-            .pop()
-            .filter(|cue| cue["waiting"].as_u64() > Some(0))
-    });
-    send_signal(hook.id(), Signal::TERM);
+    let asked = scene.home.wait_for_one(|_| true);
+    hook.signal(Signal::TERM);
     assert_eq!(ended(hook), json!({}));
     scene.is_closed(&asked, "stopped waiting");
 }
@@ -411,12 +400,7 @@ fn an_approval_that_was_decided_in_the_hosts_window_closes() {
     let lines = turn("claude_code", "rm -rf build", 0);
     scene.record(&lines[..1]);
     let hook = scene.start("permission", &input);
-    let asked = eventually(|| {
-        scene
-            .inbox()
-            .pop()
-            .filter(|cue| cue["waiting"].as_u64() > Some(0))
-    });
+    let asked = scene.home.wait_for_one(|_| true);
     scene.append(&lines[1..3]);
     assert_eq!(ended(hook), json!({}));
     scene.is_closed(&asked, "decided in the agent's own window");
@@ -461,7 +445,10 @@ fn a_script_does_without_hooks() {
     let input = stop_after(&scene, "make test", 0);
     let mut command = scene.home.command(&["hook", "claude_code", "stop"]);
     command.env_remove("CURSOR_VERSION").env("CUEME_HOOKS", "off");
-    assert_eq!(ended(start_piped(&mut command, &input.to_string())), json!({}));
+    assert_eq!(
+        ended(Client::start(&mut command, input.to_string().as_bytes())),
+        json!({})
+    );
     assert!(scene.inbox().is_empty());
 }
 

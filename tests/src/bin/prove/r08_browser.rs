@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cueme_tests::Home;
+use cueme_tests::{Home, within};
 use protocol_spec::message::{Reply, Request, WebLink};
 
 use crate::contents::{difference, everything};
@@ -319,10 +319,9 @@ impl Shared {
 
     /// The page is not complete before this.
     fn wait_until_done(&self) {
-        let deadline = Instant::now() + ATTACK_PATIENCE;
-        while !self.is_done.load(Ordering::Relaxed) && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(10));
-        }
+        within(ATTACK_PATIENCE, || {
+            self.is_done.load(Ordering::Relaxed).then_some(())
+        });
     }
 }
 

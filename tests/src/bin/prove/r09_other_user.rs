@@ -24,7 +24,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     home.use_copy_of_binary();
     let intruder = Intruder::arrive(&home);
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let mut tries = intruder.reads_nothing(trial, &home);
     tries += intruder.knocks(trial, &home, KEPT_OUT, "a closed directory");
     set_mode(home.path(), 0o755);
@@ -117,7 +117,7 @@ fn private_whatever_the_mask(trial: &mut Trial) {
     let home = Home::new();
     let script = "umask 000; exec \"$CUEME_BIN\" join cursor";
     let mut shell = home.command_of("/bin/sh".as_ref(), &["-c", script]);
-    Client::start(&mut shell, b"").finish().expect(0);
+    Client::start(&mut shell, b"").finish().printed(0);
     home.ok(&["ui", "--print-url"]);
     home.ok(&["backup", "home/copy.db"]);
     home.ok(&["broker", "restart"]);

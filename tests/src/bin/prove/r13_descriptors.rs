@@ -27,7 +27,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     // Whoever joins before it listens would start another one, without the limit.
     eventually("the broker listens", || Wire::connect(&home.socket()));
     let agent = home.join();
-    let (mut waiting, cue) = home.ask(&agent, "Who waits through it?", None);
+    let (waiting, cue) = home.ask(&agent, "Who waits through it?", None);
     let mut callers = Vec::new();
     for number in 0..CALLERS {
         let since = Instant::now();

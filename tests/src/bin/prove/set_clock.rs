@@ -155,7 +155,7 @@ impl Waiting {
         }
     }
 
-    fn judge(mut self, trial: &mut Trial, place: &str) {
+    fn judge(self, trial: &mut Trial, place: &str) {
         let run = self.client.finish();
         let took = self.since.elapsed();
         trial.check(run.code == Some(Exit::StillOpen as i32), || {

@@ -228,7 +228,7 @@ impl Cloud {
     pub(crate) fn runs(&self) -> Vec<Value> {
         let printed = self.home.run(&["cloud", "status"]);
         printed
-            .expect(0)
+            .printed(0)
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()

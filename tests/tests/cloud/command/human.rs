@@ -15,7 +15,7 @@ fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
         ..Script::default()
     };
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "fix it"]);
+    let client = cloud.begin(&["launch", "fix it"]);
     let first = cloud.question("I fixed the test.");
     assert_eq!(cloud.home.show(&first)["origin"], "adapter");
     cloud.home.ok(&["answer", &first, "now the docs"]);
@@ -26,7 +26,7 @@ fn a_finished_run_that_was_not_cued_becomes_a_cue_and_the_answer_a_follow_up() {
     assert_eq!(cloud.home.delivery(&first), "acknowledged");
     cloud.home.ok(&["decline", &second, "enough"]);
     let run = client.finish();
-    let last = events(run.expect(0)).pop().unwrap();
+    let last = events(run.printed(0)).pop().unwrap();
     assert_eq!(
         (&last["status"], &last["text"]),
         (&"FINISHED".into(), &"I wrote the docs.".into())
@@ -57,10 +57,10 @@ fn an_answer_that_the_cloud_refused_is_not_delivered() {
         ..Script::default()
     };
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "fix it"]);
+    let client = cloud.begin(&["launch", "fix it"]);
     let cue = cloud.question("All done.");
     cloud.home.ok(&["answer", &cue, "now the docs"]);
-    client.finish().expect(1);
+    client.finish().printed(1);
     assert_eq!(cloud.home.delivery(&cue), "handed");
 }
 
@@ -68,7 +68,7 @@ fn an_answer_that_the_cloud_refused_is_not_delivered() {
 fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue_where_once_is_enough() {
     let script = Script::timeline(&[(0, "RUNNING"), (9_000, "FINISHED")]);
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "--once", "fix it"]);
+    let client = cloud.begin(&["launch", "--once", "fix it"]);
     let callback = cloud.callback(1);
     let (status, exchanged) = cloud.exchange(&callback);
     assert_eq!(status, StatusCode::OK, "{exchanged}");
@@ -94,7 +94,7 @@ fn an_agent_in_the_cloud_asks_by_itself_and_its_run_ends_without_another_cue_whe
     let acked = json!({"cue_ids": [cue]});
     cloud.send_as(token, run, Method::POST, "/api/v1/hap/ack", Some(&acked));
     let ended = client.finish();
-    ended.expect(0);
+    ended.printed(0);
     assert!(cloud.home.open_cues().is_empty(), "nobody was asked again");
     assert_eq!(cloud.fake.count("POST", "/followup"), 0);
     let (status, _) = cloud.send_as(token, run, Method::POST, "/api/v1/hap/ack", Some(&acked));
@@ -110,7 +110,7 @@ fn an_answer_keeps_a_cloud_run_going_and_done_ends_it() {
     for (words, is_over) in [(&["done"][..], false), (&["--done", "ship it"][..], true)] {
         let script = Script::timeline(&[(0, "RUNNING"), (4_000, "FINISHED")]);
         let cloud = Cloud::start(script, 1);
-        let mut client = cloud.begin(&["launch", "fix it"]);
+        let client = cloud.begin(&["launch", "fix it"]);
         let callback = cloud.callback(1);
         let (_, exchanged) = cloud.exchange(&callback);
         let (token, run) = (exchanged["token"].as_str().unwrap(), callback.run_id.as_str());
@@ -134,7 +134,7 @@ fn an_answer_keeps_a_cloud_run_going_and_done_ends_it() {
             let next = cloud.question("The agent in the cloud ended its turn.");
             cloud.home.ok(&["answer", &next, "--done"]);
         }
-        client.finish().expect(0);
+        client.finish().printed(0);
         assert!(cloud.home.open_cues().is_empty());
         assert_eq!(cloud.fake.count("POST", "/followup"), 0);
     }
@@ -144,7 +144,7 @@ fn an_answer_keeps_a_cloud_run_going_and_done_ends_it() {
 fn a_question_the_agent_left_open_is_the_one_the_human_answers_at_the_end() {
     let script = Script::timeline(&[(0, "RUNNING"), (6_000, "FINISHED")]);
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "fix it"]);
+    let client = cloud.begin(&["launch", "fix it"]);
     let callback = cloud.callback(1);
     let (_, exchanged) = cloud.exchange(&callback);
     let token = exchanged["token"].as_str().unwrap();
@@ -166,7 +166,7 @@ fn a_question_the_agent_left_open_is_the_one_the_human_answers_at_the_end() {
         (open.len() == 1 && open[0].waiting == 1).then_some(())
     });
     cloud.home.ok(&["decline", &cue]);
-    client.finish().expect(0);
+    client.finish().printed(0);
 }
 
 #[test]
@@ -183,5 +183,5 @@ fn without_a_listener_for_the_outside_the_prompt_has_no_way_back_and_the_human_i
     let prompt = cloud.fake.bodies("POST", "/v0/agents")[0]["prompt"]["text"].to_string();
     assert!(!prompt.contains("cueme_callback"), "{prompt}");
     cloud.home.ok(&["decline", &cue]);
-    client.finish().expect(0);
+    client.finish().printed(0);
 }

@@ -31,7 +31,7 @@ fn launch_then_webhook_then_finished() {
         "--result",
         result.to_str().unwrap(),
     ]);
-    let stdout = run.expect(0);
+    let stdout = run.printed(0);
     let kinds = kinds(stdout);
     assert_eq!(
         (kinds.first().unwrap().as_str(), kinds.last().unwrap().as_str()),
@@ -72,14 +72,14 @@ fn launch_then_webhook_then_finished() {
 #[test]
 fn lost_webhook_falls_back_to_polling() {
     let cloud = Cloud::start(with_webhooks(slow_end(), Webhooks::Lost), 1);
-    cloud.run(&["launch", "fix it", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "fix it", "--no-hap"]).printed(0);
     assert_eq!(cloud.number("SELECT count(*) FROM deliveries"), 0);
 }
 
 #[test]
 fn a_duplicated_webhook_is_kept_once() {
     let cloud = Cloud::start(with_webhooks(slow_end(), Webhooks::Duplicated), NEVER);
-    cloud.run(&["launch", "fix it", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "fix it", "--no-hap"]).printed(0);
     assert_eq!(cloud.number("SELECT count(*) FROM deliveries"), 1);
     assert_eq!(
         cloud.number("SELECT count(*) FROM run_events WHERE what = 'webhook'"),
@@ -90,7 +90,7 @@ fn a_duplicated_webhook_is_kept_once() {
 #[test]
 fn a_forged_webhook_wakes_nobody() {
     let cloud = Cloud::start(with_webhooks(slow_end(), Webhooks::Forged), 2);
-    cloud.run(&["launch", "fix it", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "fix it", "--no-hap"]).printed(0);
     assert_eq!(cloud.number("SELECT count(*) FROM deliveries"), 0);
 }
 
@@ -98,7 +98,7 @@ fn a_forged_webhook_wakes_nobody() {
 fn an_unknown_status_is_a_failure_and_is_kept_as_it_was() {
     let cloud = Cloud::start(Script::timeline(&[(0, "RUNNING"), (200, "HIBERNATED")]), 1);
     let run = cloud.run(&["launch", "fix it", "--no-hap"]);
-    let last = events(run.expect(1)).pop().unwrap();
+    let last = events(run.printed(1)).pop().unwrap();
     assert_eq!(last["status"], "HIBERNATED");
     assert_eq!(cloud.runs()[0]["end"], "failed");
 }
@@ -117,7 +117,7 @@ fn timeout_stops_the_agent() {
         result.to_str().unwrap(),
     ];
     let run = cloud.run(&words);
-    let last = events(run.expect(1)).pop().unwrap();
+    let last = events(run.printed(1)).pop().unwrap();
     assert!(
         last["errorMessage"].as_str().unwrap().contains("took longer"),
         "{last}"
@@ -133,14 +133,14 @@ fn timeout_stops_the_agent() {
 #[test]
 fn cancel_aborts_the_wait_and_stops_the_agent() {
     let cloud = Cloud::start(Script::endless(), NEVER);
-    let mut client = cloud.begin(&["launch", "x", "--no-hap"]);
+    let client = cloud.begin(&["launch", "x", "--no-hap"]);
     eventually("a run that goes on", || {
         client.stdout().contains("RUNNING").then_some(())
     });
     let begun = Instant::now();
     client.signal(Signal::INT);
     let run = client.finish();
-    assert_eq!(kinds(run.expect(130)).last().unwrap(), "result");
+    assert_eq!(kinds(run.printed(130)).last().unwrap(), "result");
     assert!(
         begun.elapsed() < Duration::from_secs(20),
         "it did not wait for the next look"
@@ -152,10 +152,10 @@ fn cancel_aborts_the_wait_and_stops_the_agent() {
 #[test]
 fn a_follow_up_continues_the_same_conversation() {
     let cloud = Cloud::start(Script::default(), 1);
-    cloud.run(&["launch", "first", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "first", "--no-hap"]).printed(0);
     let agent = cloud.launched();
     let run = cloud.run(&["follow-up", &agent[..agent.len() - 2], "second", "--no-hap"]);
-    let first = events(run.expect(0)).remove(0);
+    let first = events(run.printed(0)).remove(0);
     assert_eq!(
         (&first["agentId"], &first["resumed"]),
         (&agent.clone().into(), &true.into())
@@ -168,7 +168,7 @@ fn a_follow_up_continues_the_same_conversation() {
 fn a_follow_up_to_an_agent_that_does_not_exist_starts_no_other() {
     let cloud = Cloud::start(Script::default(), 1);
     let refused = cloud.run(&["follow-up", "bc-unknown", "second", "--no-hap"]);
-    refused.expect(1);
+    refused.printed(1);
     assert!(
         refused.stderr.contains("no agent \"bc-unknown\""),
         "{}",
@@ -181,7 +181,7 @@ fn a_follow_up_to_an_agent_that_does_not_exist_starts_no_other() {
 #[test]
 fn a_follow_up_on_another_repository_starts_a_new_agent_only_where_that_is_allowed() {
     let cloud = Cloud::start(Script::default(), 1);
-    cloud.run(&["launch", "first", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "first", "--no-hap"]).printed(0);
     let agent = cloud.launched();
     let words = [
         "follow-up",
@@ -203,7 +203,7 @@ fn a_follow_up_on_another_repository_starts_a_new_agent_only_where_that_is_allow
 fn a_broker_that_is_restarted_in_the_middle_still_wakes_the_run_and_remembers_what_it_received() {
     let script = Script::timeline(&[(0, "RUNNING"), (6_000, "FINISHED")]);
     let cloud = Cloud::start(script, NEVER);
-    let mut client = cloud.begin(&["launch", "x", "--no-hap"]);
+    let client = cloud.begin(&["launch", "x", "--no-hap"]);
     eventually("a run that goes on", || {
         client.stdout().contains("RUNNING").then_some(())
     });
@@ -215,13 +215,13 @@ fn a_broker_that_is_restarted_in_the_middle_still_wakes_the_run_and_remembers_wh
             .map(|_| ())
     });
     cloud.home.kill_broker();
-    client.finish().expect(0);
+    client.finish().printed(0);
     assert_eq!(cloud.number("SELECT count(*) FROM deliveries"), 1);
     assert_eq!(cloud.runs()[0]["end"], "succeeded");
     cloud.home.kill_broker();
     cloud.home.ok(&["agents"]);
     // The new broker has no secret of its own until somebody drives a run again.
-    let mut again = cloud.begin(&["launch", "y", "--no-hap"]);
+    let again = cloud.begin(&["launch", "y", "--no-hap"]);
     eventually("a run that goes on", || {
         again.stdout().contains("RUNNING").then_some(())
     });
@@ -233,7 +233,7 @@ fn a_broker_that_is_restarted_in_the_middle_still_wakes_the_run_and_remembers_wh
     );
     assert_eq!(cloud.number("SELECT count(*) FROM deliveries"), 1);
     again.signal(Signal::INT);
-    again.finish().expect(130);
+    again.finish().printed(130);
 }
 
 #[test]
@@ -254,12 +254,12 @@ fn a_run_that_was_left_is_found_again_and_leaving_it_does_not_end_it() {
         cloud.runs().pop().filter(|run| run["followed"] == false)
     });
     assert!(left["end"].is_null(), "{left}");
-    let mut watching = cloud.begin(&["watch", &agent, "--no-hap"]);
+    let watching = cloud.begin(&["watch", &agent, "--no-hap"]);
     eventually("an event", || watching.stdout().contains("init").then_some(()));
     watching.signal(Signal::INT);
-    watching.finish().expect(130);
+    watching.finish().printed(130);
     assert_eq!(cloud.fake.count("POST", "/stop"), 0);
-    cloud.run(&["watch", &agent, "--no-hap"]).expect(0);
+    cloud.run(&["watch", &agent, "--no-hap"]).printed(0);
     let runs = cloud.runs();
     assert_eq!(
         (runs.len(), &runs[0]["end"]),
@@ -272,7 +272,7 @@ fn a_run_that_was_left_is_found_again_and_leaving_it_does_not_end_it() {
 fn the_second_generation_is_followed_by_its_events() {
     let cloud = Cloud::start(Script::default(), 1);
     let run = cloud.run(&["launch", "x", "--no-hap", "--api", "v1"]);
-    let stdout = run.expect(0);
+    let stdout = run.printed(0);
     for kind in ["init", "status", "user", "tool", "assistant", "result"] {
         assert!(
             kinds(stdout).iter().any(|each| each == kind),

@@ -27,9 +27,9 @@ fn endless(cloud: &Cloud) -> (Client, Callback) {
     (client, callback)
 }
 
-fn stop(mut client: Client) {
+fn stop(client: Client) {
     client.signal(Signal::INT);
-    client.finish().expect(130);
+    client.finish().printed(130);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn webhook_signature_verification_and_dedupe() {
 fn secrets_are_in_no_output_no_log_no_prompt_and_not_on_disk() {
     let cloud = Cloud::start(Script::timeline(&[(0, "RUNNING"), (3_000, "FINISHED")]), 1);
     let result = cloud.home.scratch().join("result.json");
-    let mut client = cloud.begin(&["launch", "fix it", "--result", result.to_str().unwrap()]);
+    let client = cloud.begin(&["launch", "fix it", "--result", result.to_str().unwrap()]);
     let callback = cloud.callback(1);
     let (_, reply) = cloud.exchange(&callback);
     let token = reply["token"].as_str().unwrap().to_owned();
@@ -225,7 +225,7 @@ fn secrets_are_in_no_output_no_log_no_prompt_and_not_on_disk() {
     let cue = cloud.question("All done.");
     cloud.home.ok(&["decline", &cue]);
     let run = client.finish();
-    run.expect(0);
+    run.printed(0);
     let listed = cloud.home.run(&["cloud", "status"]);
     cloud.home.ok(&["broker", "stop"]);
     let mut written = vec![

@@ -8,21 +8,21 @@ use super::cloud::{Cloud, events};
 #[test]
 fn status_conversation_and_stop_speak_of_one_agent() {
     let cloud = Cloud::start(Script::default(), 1);
-    cloud.run(&["launch", "fix it", "--no-hap"]).expect(0);
+    cloud.run(&["launch", "fix it", "--no-hap"]).printed(0);
     let agent = cloud.launched();
     let status = cloud.run(&["status", &agent]);
-    let status = events(status.expect(0)).remove(0);
+    let status = events(status.printed(0)).remove(0);
     assert_eq!(
         (&status["agentId"], &status["status"]),
         (&agent.clone().into(), &"FINISHED".into())
     );
     assert!(status["prUrl"].is_string() && status["raw"].is_object());
     let said = cloud.run(&["conversation", &agent]);
-    let said = events(said.expect(0));
+    let said = events(said.printed(0));
     let kinds: Vec<_> = said.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["user", "assistant"]);
     let stopped = cloud.run(&["stop", &agent]);
-    let stopped = events(stopped.expect(0)).remove(0);
+    let stopped = events(stopped.printed(0)).remove(0);
     assert_eq!(stopped["type"], "stop");
 }
 
@@ -74,7 +74,7 @@ fn a_launch_names_every_wrong_setting_at_once_and_doctor_finds_them_too() {
     );
     assert_eq!(cloud.fake.count("POST", "/v0/agents"), 0);
     let doctor = cloud.run(&["doctor", "--ref", "a b"]);
-    let found = events(doctor.expect(1));
+    let found = events(doctor.printed(1));
     let message = |check: &serde_json::Value| check["message"].as_str().unwrap_or_default().to_owned();
     assert!(
         found
@@ -94,7 +94,7 @@ fn doctor_makes_every_check_and_its_exit_code_tells() {
             .collect()
     };
     let good = cloud.run(&["doctor"]);
-    let found = codes(good.expect(0));
+    let found = codes(good.printed(0));
     for code in ["repo_ok", "public_url_local", "webhook_secret_ok", "auth_ok"] {
         assert!(
             found.contains(&format!("cursor_cloud_{code}")),
@@ -102,11 +102,11 @@ fn doctor_makes_every_check_and_its_exit_code_tells() {
         );
     }
     let unknown = cloud.run(&["doctor", "--model", "nobody"]);
-    assert!(codes(unknown.expect(0)).contains(&"cursor_cloud_model_unknown".to_owned()));
+    assert!(codes(unknown.printed(0)).contains(&"cursor_cloud_model_unknown".to_owned()));
     let mut command = cloud.command(&["cloud", "doctor"]);
     command.env("CURSOR_API_KEY", "wrong-key-of-the-test");
     let bad = cueme_tests::Client::start(&mut command, b"").finish();
-    assert!(codes(bad.expect(1)).contains(&"cursor_cloud_auth_failed".to_owned()));
+    assert!(codes(bad.printed(1)).contains(&"cursor_cloud_auth_failed".to_owned()));
 }
 
 #[test]
@@ -118,7 +118,9 @@ fn webhooks_can_be_left_out() {
         },
         1,
     );
-    cloud.run(&["launch", "x", "--no-hap", "--no-webhooks"]).expect(0);
+    cloud
+        .run(&["launch", "x", "--no-hap", "--no-webhooks"])
+        .printed(0);
     assert!(cloud.fake.bodies("POST", "/v0/agents")[0]["webhook"].is_null());
 }
 
@@ -126,7 +128,7 @@ fn webhooks_can_be_left_out() {
 fn a_terminal_shows_words_and_a_pipe_gets_events() {
     let cloud = Cloud::start(Script::default(), 1);
     let piped = cloud.run(&["launch", "x", "--no-hap"]);
-    assert!(piped.expect(0).lines().all(|line| line.starts_with('{')));
+    assert!(piped.printed(0).lines().all(|line| line.starts_with('{')));
     if !Terminal::is_available() {
         return not_run_without("tmux");
     }

@@ -1,9 +1,9 @@
 //! The host dies while its stop hook waits: nothing of ours runs on, and the inbox says that nobody listens.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cueme_tests::model_server::Step;
-use cueme_tests::{Signal, eventually};
+use cueme_tests::{Signal, eventually, within};
 
 use crate::hosts::Host;
 use crate::programs::Programs;
@@ -48,19 +48,13 @@ fn no_orphan(programs: &'static Programs, host: &'static Host, signal: Signal) -
 
 /// Waits until the host has ended and nothing of its home runs on.
 pub(super) fn left_nothing(scene: &Scene, running: &Running) -> Result<(), String> {
-    let deadline = Instant::now() + ORPHAN_MAX;
-    loop {
+    let mut last = String::new();
+    let is_clean = within(ORPHAN_MAX, || {
         let left = scene.left_behind();
         let is_watched = scene.home.open_cues().iter().any(|cue| cue.waiting > 0);
-        if !running.client.is_running() && left.is_empty() && !is_watched {
-            return Ok(());
-        }
-        if Instant::now() > deadline {
-            let is_running = running.client.is_running();
-            return Err(format!(
-                "the host runs: {is_running}, left behind: {left:#?}, a client waits: {is_watched}"
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        let is_running = running.client.is_running();
+        last = format!("the host runs: {is_running}, left behind: {left:#?}, a client waits: {is_watched}");
+        (!is_running && left.is_empty() && !is_watched).then_some(())
+    });
+    is_clean.ok_or(last)
 }

@@ -1,9 +1,9 @@
 //! A person at the host's own window, in a real terminal.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cueme_tests::model_server::{Play, Step};
-use cueme_tests::{Terminal, eventually};
+use cueme_tests::{PATIENCE, Terminal, eventually, within};
 use serde_json::json;
 
 use super::shell::NASTY;
@@ -35,13 +35,8 @@ pub(super) fn typed(programs: &'static Programs, host: &'static Host) -> Vec<Row
         terminal.sees("↳ never mind");
         terminal.press(key);
     }
-    let is_typed = {
-        let deadline = Instant::now() + cueme_tests::PATIENCE;
-        while !play.is_over() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        play.is_over() && play.failures().is_empty()
-    };
+    let is_over = within(PATIENCE, || play.is_over().then_some(())).is_some();
+    let is_typed = is_over && play.failures().is_empty();
     let outcome = scene.home.show(&question.cue_id.to_string())["outcome"].clone();
     let mut rows = Rows::of(host.tag);
     rows.check(
@@ -234,11 +229,7 @@ fn submit(terminal: &Terminal, play: &Play, prompt: &str) {
     let is_sent = || (!play.told().is_empty()).then_some(());
     eventually("the request of the program", || {
         enter(terminal);
-        let deadline = Instant::now() + Duration::from_secs(3);
-        while is_sent().is_none() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        is_sent()
+        within(Duration::from_secs(3), is_sent)
     });
 }
 

@@ -66,10 +66,27 @@ impl Http {
     /// Sends a request with these headers and no others but its length.
     #[track_caller]
     pub fn send(self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let mut head = head(method, target, headers, (!body.is_empty()).then_some(body.len()));
+        let length = Some(body.len()).filter(|length| *length > 0 || method != "GET");
+        let mut head = head(method, target, headers, length);
         head.extend_from_slice(body);
         self.send_raw(&head)
             .unwrap_or_else(|| panic!("no answer to {method} {target}"))
+    }
+
+    /// Sends a head alone: the body follows, or never comes.
+    #[track_caller]
+    pub fn send_head(
+        self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        length: Option<usize>,
+    ) -> TcpStream {
+        let mut stream = self.connect();
+        stream
+            .write_all(&head(method, target, headers, length))
+            .unwrap_or_else(|error| panic!("could not send: {error}"));
+        stream
     }
 
     /// Reads a page as a browser that carries this cookie.
@@ -145,6 +162,30 @@ impl Answer {
         self.headers
             .iter()
             .any(|(name, _)| name.starts_with("access-control-"))
+    }
+
+    /// Returns the body.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Makes sure of the status, and returns the body, which may be empty, as JSON.
+    #[track_caller]
+    pub fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        if self.body.is_empty() {
+            Value::Null
+        } else {
+            self.json()
+        }
+    }
+
+    /// Makes sure that it is a refusal with this status and code, and returns what is said about it.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        let body = self.ok(status);
+        assert_eq!(body["error"]["code"], code, "{body}");
+        body["error"].clone()
     }
 
     /// Returns the body as text.
