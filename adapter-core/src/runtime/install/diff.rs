@@ -1,8 +1,6 @@
 //! Shows a plan as a unified diff.
 
-use std::fmt::Write;
-
-use similar::TextDiff;
+use diffy::DiffOptions;
 
 use super::{FileEdit, Plan};
 
@@ -21,16 +19,11 @@ fn render_edit(edit: &FileEdit) -> String {
         }
     };
     let (before, after) = (text(edit.before.as_deref()), text(edit.after.as_deref()));
-    let diff = TextDiff::from_lines(&before, &after);
-    let mut out = String::new();
-    // Writing to a String cannot fail.
-    let _ = write!(
-        out,
-        "{}",
-        diff.unified_diff()
-            .header(&name(&edit.before), &name(&edit.after))
-    );
-    out
+    let mut options = DiffOptions::new();
+    options
+        .set_original_filename(name(&edit.before))
+        .set_modified_filename(name(&edit.after));
+    options.create_patch(&before, &after).to_string()
 }
 
 fn text(content: Option<&[u8]>) -> String {
