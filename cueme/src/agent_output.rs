@@ -1,4 +1,4 @@
-//! What an agent reads on stdout at the end of a wait: an outcome, earlier outcomes, or what to do next.
+//! The text an agent reads on stdout at the end of a wait: an outcome, earlier outcomes, or the next step.
 //!
 //! The text of an outcome was rendered when the human decided and is printed byte for byte; only a header line may
 //! stand above it and a reminder below it.

@@ -54,7 +54,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// What can be done. Agents use the first four, humans the next ones, and the rest looks after the broker.
+/// The verbs. Agents use the first four, humans the next ones, and the rest looks after the broker.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// What agents do.

@@ -1,4 +1,4 @@
-//! What the operating system knows about this call: the environment, the user, the executable.
+//! Facts from the operating system about this call: the environment, the user, the executable.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What arrives on stdin, never more than [`STDIN_BYTES_MAX`].
+//! Reads stdin, never more than [`STDIN_BYTES_MAX`].
 
 use std::io::{self, IsTerminal, Read};
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The longest socket path every supported system takes, in bytes (macOS: 104 with the final NUL).
 pub const SOCKET_PATH_BYTES_MAX: usize = 103;
 
-/// What the paths are computed from.
+/// The variables from which the paths are computed.
 #[derive(Debug, Clone)]
 pub struct Surroundings<F> {
     /// Looks up an environment variable.

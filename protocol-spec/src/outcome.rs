@@ -1,4 +1,4 @@
-//! What became of a question, and whether the agent knows.
+//! The outcome of a question, and whether the agent has received it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum Kind {
     Pause,
 }
 
-/// Who opened a question. Policies answer what a hook or an approval opened only when a rule names it.
+/// The origin of a question. A policy answers one of a hook or an approval only when a rule names that origin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -29,7 +29,7 @@ pub enum Origin {
     Import,
 }
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -25,7 +25,7 @@ pub(crate) struct AgentArgs {
     pub(crate) verb: AgentVerb,
 }
 
-/// What can be done with Cursor's agent.
+/// The verbs of `cueme agent`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentVerb {
     /// Give it a task, and go on until you end the run: `cueme answer CUE_ID --done`, "Done" on the page, or a decline
@@ -75,7 +75,7 @@ pub(crate) struct AgentRunArgs {
     pub(crate) json: bool,
 }
 
-/// What the CLI may do without asking.
+/// The permissions of the CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Permission {
     /// What its configuration allows.

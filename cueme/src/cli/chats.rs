@@ -21,7 +21,7 @@ pub(crate) struct ChatsArgs {
     pub(crate) verb: ChatsVerb,
 }
 
-/// What can be done with chats; nothing of Cursor's is ever changed.
+/// The verbs of `cueme chats`; none of them changes files of Cursor.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatsVerb {
     /// List them, the most recent first

@@ -29,7 +29,7 @@ pub(crate) struct CloudArgs {
     pub(crate) verb: CloudVerb,
 }
 
-/// What can be done in Cursor's cloud.
+/// The verbs of `cueme cloud`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CloudVerb {
     /// Start an agent, and stay until you say that it is done
@@ -48,7 +48,7 @@ pub(crate) enum CloudVerb {
     Doctor(CloudDoctorArgs),
 }
 
-/// What a run may differ in from the configuration.
+/// The settings of a run that override the configuration.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CloudFields {
     /// URL of the repository

@@ -1,4 +1,4 @@
-//! What agents say: the four verbs of the Human Agent Protocol.
+//! Arguments of the four verbs of the Human Agent Protocol.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! What humans do: look, answer, and say something first.
+//! Arguments of the verbs for humans: look, answer, and write first.
 
 use std::path::PathBuf;
 
@@ -128,7 +128,7 @@ pub(crate) enum TokenVerb {
     },
 }
 
-/// What a token opens.
+/// The scope of a token.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Scope {
     /// Join, and ask for the agents that joined with it

@@ -1,4 +1,4 @@
-//! What looks after the broker and its data.
+//! Arguments of the verbs that look after the broker and its data.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(crate) struct BrokerArgs {
     pub(crate) verb: BrokerVerb,
 }
 
-/// What can be done with the broker.
+/// The verbs of `cueme broker`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BrokerVerb {
     /// Run it in the foreground; other commands start it by themselves

@@ -67,7 +67,7 @@ pub(crate) fn call_running(places: &Places, request: &Request) -> Result<Option<
     }
 }
 
-/// What a watcher is told.
+/// An event for a watcher.
 #[derive(Debug)]
 pub(crate) enum Watched {
     /// Something happened.
@@ -86,7 +86,7 @@ pub(crate) fn watch(
 ) -> Result<(), CliError> {
     let stream = connect_or_start(places, Side::Human)?;
     let mut session = Session::open(stream, &encode_call(mint(), &Request::Watch(Watch::default()))?);
-    // What happened before the connection stood is unknown, so the state is read once at the beginning.
+    // Events before the connection are unknown, so the state is read once at the beginning.
     each(Watched::Missed)?;
     loop {
         match session.hear(None, tick.map(|tick| Instant::now() + tick)) {

@@ -39,7 +39,7 @@ pub(crate) struct Session {
     greeted_at: Instant,
 }
 
-/// What came while we listened.
+/// A message of the broker, or the end of the connection.
 #[derive(Debug)]
 pub(super) enum Heard {
     Reply(Box<Reply>),
@@ -53,7 +53,7 @@ pub(super) enum Heard {
 pub(super) enum Lost {
     /// The broker is gone; another one may take its place.
     Gone(io::Error),
-    /// What came is not our language; trying again would not help.
+    /// The bytes are not the protocol; a retry would not help.
     Foreign(String),
 }
 

@@ -14,16 +14,16 @@ use super::signals::Signals;
 use super::wait::{Call, Patience, Receipt, Waited, wait_for};
 use crate::error::CliError;
 
-/// What a question came to that was asked in an agent's place.
+/// The result of a question that was asked in an agent's place.
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// The outcome.
     Outcome {
-        /// What became of this question.
+        /// The outcome of this question.
         told: Box<Told>,
         /// Confirms that it arrived.
         receipt: Receipt,
-        /// What the agent has not heard of earlier questions.
+        /// Outcomes of earlier questions that the agent has not received.
         missed: Missed,
     },
     /// The wait was interrupted; the question, if it was asked, stays open.

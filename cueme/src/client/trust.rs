@@ -1,4 +1,4 @@
-//! Who may stand behind a path or a socket: this user, or the system.
+//! Checks the owner of a path or the peer of a socket: this user, or the system.
 //!
 //! A client that talks to a planted socket shows every question to a stranger, and one that runs a planted program runs
 //! it as this user. So everything it relies on is checked before it is used: each component of a directory, the owner of

@@ -41,7 +41,7 @@ const STEADY_MIN: Duration = Duration::from_secs(1);
 /// Spreads the attempts of many clients that lost the same broker.
 const BACKOFF_SPREAD_MS: u32 = 97;
 
-/// What an agent asks.
+/// A question of an agent.
 #[derive(Debug)]
 pub(crate) struct Question {
     /// The asking agent.
@@ -62,7 +62,7 @@ pub(crate) struct Call {
     asker: Asker,
 }
 
-/// Who asks, as far as it is known.
+/// The asking agent, as far as it is known.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asker {
     agent: Option<AgentId>,
@@ -175,7 +175,7 @@ pub(crate) enum Patience {
 /// How a wait ended. What was heard counts as delivered once its receipt is given, and no sooner.
 #[derive(Debug)]
 pub(crate) enum Waited {
-    /// What became of the question.
+    /// The outcome of the question.
     Outcome(Box<Told>, Receipt),
     /// Outcomes of earlier questions.
     Mailbox(Mailbox, Receipt),
@@ -581,7 +581,7 @@ fn forgotten(cue: CueId) -> CliError {
         .with_hint("run the same command again to ask it anew")
 }
 
-/// Whatever listens there never took the question, so nobody can have seen it.
+/// The listener there never accepted the question, so nobody can have seen it.
 fn hung_up(times: u32, why: &str) -> CliError {
     let message = format!("the broker hung up {times} times before it took the question: {why}");
     CliError::no_broker(message).with_hint("run `cueme broker restart`, then the same command again")

@@ -1,4 +1,4 @@
-//! What a person is told after deciding: who has it, and only what is known.
+//! The message after a decision: whether the agent has received it, and nothing that is not certain.
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;

@@ -204,7 +204,7 @@ fn check_status(status: &Status, report: &mut Report) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What must be closed to everyone else, and how.
+/// The files that no other user may read, and their permissions.
 fn private_paths(places: &Places) -> Vec<(&'static str, std::path::PathBuf, u32)> {
     let mut paths = vec![("data directory", places.data_dir.clone(), 0o700)];
     if places.socket_dir != places.data_dir {

@@ -26,7 +26,7 @@ pub(super) fn run(args: &InboxArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// What a human should look at.
+/// The entries of the inbox.
 #[derive(Debug, Default)]
 struct Inbox {
     /// Open questions, and those that are out of service.

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::input::{read_stdin, words_of};
 use crate::{environment, output};
 
-/// What the human reads when the agent gives no words.
+/// The prompt of a pause without words.
 const DEFAULT_PROMPT: &str = "The agent has paused and waits for you to let it continue.";
 
 pub(super) fn run(args: &PauseArgs, started: Instant) -> Result<Exit, CliError> {

@@ -10,7 +10,7 @@ use crate::client::{call, expect_reply};
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// What opens a link, by what systems are called; the first that starts wins.
+/// The programs that open a link, by operating system; the first that starts wins.
 const OPENERS: &[&str] = &["xdg-open", "open", "wslview"];
 
 pub(super) fn run(args: &UiArgs) -> Result<Exit, CliError> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What a person did at a prompt.
+/// A person's input at a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// The text; it may have several lines.

@@ -3,7 +3,7 @@
 use protocol_spec::answer::consent;
 use protocol_spec::payload::Confirm;
 
-/// What was picked among options.
+/// The options that a person picked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Picked {
     pub(super) selected: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) fn parse_pick(line: &str, options: &[String], allow_multiple: bool) -
     })
 }
 
-/// What was meant at a confirm.
+/// A person's decision at a confirm.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pressed {
     Confirm,

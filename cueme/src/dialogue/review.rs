@@ -11,7 +11,7 @@ use crate::display::{visible, wrap};
 use crate::error::CliError;
 use crate::output;
 
-/// What a person decided about an answer.
+/// A person's decision about an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Review {
     Send,

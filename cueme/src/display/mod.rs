@@ -1,6 +1,6 @@
 //! How things look to a person at a terminal.
 //!
-//! Whatever an agent wrote passes through [`visible`] or [`visible_line`] before it reaches the terminal, so that it
+//! Every text of an agent passes through [`visible`] or [`visible_line`] before it reaches the terminal, so that it
 //! cannot move the cursor, hide text or turn its direction.
 
 mod visible;

@@ -24,32 +24,32 @@ impl Paint {
         Self { is_on: false }
     }
 
-    /// What matters most.
+    /// Emphasis.
     pub(crate) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// What matters less.
+    /// Secondary text.
     pub(crate) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// What is well.
+    /// Success.
     pub(crate) fn green(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// What wants attention.
+    /// A warning.
     pub(crate) fn yellow(self, text: &str) -> String {
         self.with("33", text)
     }
 
-    /// What is wrong.
+    /// An error.
     pub(crate) fn red(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    /// What can be typed.
+    /// A command that can be typed.
     pub(crate) fn cyan(self, text: &str) -> String {
         self.with("36", text)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::record::Record;
 use crate::process_tree::Process;
 
-/// What is known of a call.
+/// The known facts about a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
     /// The tag it joins with.

@@ -19,7 +19,7 @@ pub(crate) const SESSION_VARIABLE: &str = "CUEME_SESSION";
 /// How deep a call's own description of itself is searched.
 const DEPTH_MAX: usize = 8;
 
-/// What a call says of itself.
+/// The session facts that a call brings along.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Evidence<'a> {
     /// A command in the host's shell: the environment may name the session.

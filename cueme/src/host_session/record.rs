@@ -1,4 +1,4 @@
-//! What is noted of a session, one small file each.
+//! The record of a session: one small file each.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the broker is told of a run that is driven here, and what it says back.
+//! Reports a run of this process to the broker, and receives its requests.
 
 mod follow;
 mod reporter;

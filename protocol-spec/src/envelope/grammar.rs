@@ -21,14 +21,14 @@ pub(super) struct Found<'a> {
     pub(super) block: Block,
     /// From the beginning of its opening line to the end of the text.
     pub(super) at: &'a str,
-    /// What is between the tag lines, without the line ending before the closing tag.
+    /// The text between the tag lines, without the line ending before the closing tag.
     pub(super) content: &'a str,
 }
 
 /// Where the grammar could not go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stuck<'a> {
-    /// What was left to read there.
+    /// The rest of the input there.
     pub(super) at: &'a str,
     /// The block that was open and never closed, if one was.
     pub(super) open: Option<Block>,

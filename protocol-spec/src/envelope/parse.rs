@@ -17,7 +17,7 @@ pub const PROMPT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// A question as an agent wrote it, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope<'a> {
-    /// What to ask, verbatim, except that line endings are LF. Never blank.
+    /// The question, verbatim, except that line endings are LF. Never blank.
     pub prompt: Cow<'a, str>,
     /// How to ask it; a missing, blank or null block is `None`.
     pub payload: Option<Payload>,

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// What may surround a tag on its line.
+/// The blanks that may surround a tag on its line.
 ///
 /// CR is among them so that a tag line may end in CRLF.
 pub(super) const BLANKS: [char; 3] = [' ', '\t', '\r'];
 
-/// What every tag of ours begins with, known or not.
+/// The common prefix of our tags, known or not.
 pub(super) const FAMILY: &str = "cueme_";
 
 /// The blocks an envelope may hold.

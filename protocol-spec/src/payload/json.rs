@@ -18,7 +18,7 @@ pub(super) struct Node<'a> {
     pub(super) value: Value<'a>,
 }
 
-/// What a [`Node`] is.
+/// The kind of a [`Node`].
 #[derive(Debug)]
 pub(super) enum Value<'a> {
     Null,

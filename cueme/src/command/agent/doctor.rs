@@ -17,7 +17,7 @@ use crate::display::{Paint, pad, visible_line};
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// What the trial turn asks.
+/// The prompt of the trial turn.
 const TRIAL_PROMPT: &str = "Reply with the single word: ready";
 const WHAT_COLUMNS: usize = 12;
 

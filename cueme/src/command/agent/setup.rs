@@ -1,4 +1,4 @@
-//! What an agent needs before its first turn: a configuration, a program, a directory, a runtime to run in.
+//! Prepares an agent for its first turn: a configuration, a program, a directory, a runtime to run in.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

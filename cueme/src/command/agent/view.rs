@@ -1,4 +1,4 @@
-//! What a person or a program sees of a running conversation.
+//! Prints a running conversation, for a person or for a program.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ pub(super) struct View {
     canceller: Canceller,
     /// Where the log is kept.
     places: Places,
-    /// Whoever tells the broker.
+    /// Reports the run to the broker.
     reported: Option<ReportedRun>,
     shows_activity: bool,
 }

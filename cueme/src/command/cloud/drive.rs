@@ -34,7 +34,7 @@ pub(super) struct Drive {
     pub(super) places: Places,
     pub(super) settings: CloudSettings,
     pub(super) request: RunRequest,
-    /// What is shown as its task.
+    /// The task, as it is shown.
     pub(super) task: String,
     /// The agent that asks in it, where it is known from before.
     pub(super) agent_id: Option<AgentId>,

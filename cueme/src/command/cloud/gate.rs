@@ -87,7 +87,7 @@ impl HumanGate for BrokerGate {
         let (human, since, once) = (self.human.clone(), start_of(&self.turn), self.once);
         Box::pin(async move {
             let looked = tokio::task::spawn_blocking(move || has_ended(&human, since, once)).await;
-            // What cannot be seen has not happened: the human is rather asked once too often.
+            // Without evidence of a cue the human is asked: once too often is better than never.
             matches!(looked, Ok(Ok(true)))
         })
     }

@@ -12,7 +12,7 @@ use crate::environment;
 use crate::error::CliError;
 use crate::input::{read_text, text_of};
 
-/// What the page sends.
+/// The request of the page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &CloudLaunchArgs) -> Result<Exit, CliError> {
 fn form(args: &CloudLaunchArgs, places: &Places) -> Result<Form, CliError> {
     if args.form {
         let text = read_text("the form")?;
-        // What is wrong may stand beside a secret, so only the place is told.
+        // The wrong value may be beside a secret, so the message names only its place.
         return serde_json::from_str(&text)
             .map_err(|error| CliError::usage(format!("the form is wrong at column {}", error.column())));
     }

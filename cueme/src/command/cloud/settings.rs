@@ -1,4 +1,4 @@
-//! What a run is configured with: the arguments, then `[cloud]` of the configuration, then the environment.
+//! The settings of a run: the arguments, then `[cloud]` of the configuration, then the environment.
 
 use adapter_core::cursor::cloud::{
     ApiGeneration, CloudApi, CloudConfig, CloudError, CloudSettings, ConfigError, DEFAULT_BASE_URL, Reach,

@@ -1,4 +1,4 @@
-//! What is told of a cloud run: to whoever reads stdout, and to the broker.
+//! Reports a cloud run on stdout and to the broker.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What a stop hook said last in a session.
+//! The last continuation of a session's stop hook.
 //!
 //! Some hosts hand the words with which a turn goes on to the prompt hook, as if the human had typed them there. Only
 //! their digest is kept, to know them again.

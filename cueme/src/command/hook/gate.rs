@@ -82,7 +82,7 @@ fn ask(
     waiting::ask_and_take(called, question.encode_as(mint(), origin, None)?)
 }
 
-/// Whatever is no decision leaves the host to its own dialog.
+/// Without a decision the host shows its own dialog.
 ///
 /// An answer that the agent has missed decides nothing here and has no place in the reply: it stays undelivered.
 fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// The tools that ask the human.
 const TOOLS: [&str; 2] = ["AskUserQuestion", "request_user_input"];
 
-/// What such a tool asks.
+/// The question of such a tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NativeQuestion {
     items: Vec<Item>,

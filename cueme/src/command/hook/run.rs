@@ -36,7 +36,7 @@ pub(crate) struct HookArgs {
     event: String,
 }
 
-/// What a hook is decided from.
+/// The input of a hook's decision.
 pub(super) struct Called<'a> {
     pub(super) places: &'a Places,
     pub(super) input: &'a HookInput,

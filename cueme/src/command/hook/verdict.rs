@@ -1,4 +1,4 @@
-//! What a hook decided.
+//! The decision of a hook.
 
 use adapter_core::runtime::hook::HookReply;
 use protocol_spec::endpoint::Places;
@@ -6,7 +6,7 @@ use protocol_spec::endpoint::Places;
 use super::lease::Lease;
 use crate::client::Receipt;
 
-/// What the host is told, and what is confirmed once it has been.
+/// The reply to the host, and the receipts to send once it is written.
 pub(super) struct Verdict {
     pub(super) reply: HookReply,
     receipts: Vec<Receipt>,

@@ -76,7 +76,7 @@ pub(super) struct SourceCue {
     pub(super) response: Option<SourceResponse>,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug)]
 pub(super) struct SourceResponse {
     pub(super) json: Option<String>,

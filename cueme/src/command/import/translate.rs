@@ -1,6 +1,6 @@
 //! From the original's rows to our records.
 //!
-//! What the original kept as text becomes what it means: a confirm of the variant `pause` is a pause, an empty answer to
+//! Texts of the original become typed values: a confirm of the variant `pause` is a pause, an empty answer to
 //! a question is no answer, times without a zone are local ones.
 
 use std::collections::BTreeMap;

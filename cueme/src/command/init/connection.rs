@@ -8,7 +8,7 @@ use adapter_core::runtime::{Language, Runtime};
 
 use super::Machine;
 
-/// What a person may choose about an installation.
+/// The choices a person has about an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variant {
     pub(super) language: Language,

@@ -1,4 +1,4 @@
-//! What an installation needs to know of this machine.
+//! Facts about this machine that an installation depends on.
 
 use std::path::PathBuf;
 

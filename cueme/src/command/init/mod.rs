@@ -1,6 +1,6 @@
 //! `cueme init`: connects a runtime, shows how connections stand, and takes them out again.
 //!
-//! What belongs where is known by `adapter_core::runtime::install`; here a person is shown it, asked, and obeyed.
+//! `adapter_core::runtime::install` decides which files change; this module shows the plan, asks, and applies it.
 
 mod args;
 mod run;

@@ -101,7 +101,7 @@ fn change(args: &InitArgs, machine: &Machine, connection: &Connection<'_>) -> Re
     Ok(is_whole)
 }
 
-/// What is installed already decides what the caller left open, so that running it again changes nothing.
+/// An existing installation decides every choice that the caller left open, so that a second run changes nothing.
 fn variant(args: &InitArgs, connection: &Connection<'_>) -> Result<Variant, CliError> {
     let installed = connection.chosen_variant()?;
     Ok(Variant {

@@ -1,4 +1,4 @@
-//! What our own configuration says of a runtime that is connected: the wait once its ceiling was raised, and the language
+//! The settings of a connected runtime in our own configuration: the wait once its ceiling was raised, and the language
 //! of its agents.
 //!
 //! Our lines are marked. What a person set stays, whatever an installation or a removal wants.
@@ -18,11 +18,11 @@ const MARK: &str = " # set by cueme init";
 /// Why the configuration is left alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unreadable {
-    /// What is wrong with it.
+    /// The reason.
     pub(super) why: String,
 }
 
-/// What an installation sets; nothing after a removal.
+/// The settings that an installation writes; none after a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Settings {
     /// How long one call may wait.

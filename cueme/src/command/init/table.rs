@@ -54,7 +54,7 @@ pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> 
     Ok(if is_whole { Exit::Done } else { Exit::NotFound })
 }
 
-/// What is told beside the rows.
+/// The notes below the table.
 struct Told {
     broken: Vec<String>,
     remarks: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a tool returns: the text that the command prints, the same as data, and pictures as pictures.
+//! The result of a tool: the text that the command prints, the same as data, and pictures as pictures.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -34,7 +34,7 @@ const CHOICE: &str = "choice";
 const CONFIRMED: &str = "confirmed";
 const COMMENT: &str = "comment";
 
-/// What a dialog shows, and how what is entered becomes an answer.
+/// A dialog, and how its input becomes an answer.
 #[derive(Debug)]
 pub(super) struct Form {
     message: String,

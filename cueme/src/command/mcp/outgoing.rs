@@ -12,7 +12,7 @@ use rmcp::transport::Transport;
 
 use crate::client::Receipt;
 
-/// What confirms results that are not written yet, by the request that each answers.
+/// Receipts of results that are not written yet, by the request that each answers.
 #[derive(Debug, Clone)]
 pub(super) struct Outgoing {
     places: Arc<Places>,

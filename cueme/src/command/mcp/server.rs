@@ -1,4 +1,4 @@
-//! What the server answers to each request.
+//! The server: a reply to each request.
 
 use std::sync::Arc;
 

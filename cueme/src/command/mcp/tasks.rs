@@ -25,7 +25,7 @@ const POLL_EVERY_MS: u64 = 2_000;
 #[derive(Clone, Default)]
 pub(super) struct Tasks {
     manager: TaskManager,
-    /// What confirms results that nobody has fetched yet, by task.
+    /// Receipts of results that nobody has fetched yet, by task.
     receipts: Arc<Mutex<HashMap<String, Receipt>>>,
 }
 

@@ -26,7 +26,7 @@ use crate::error::CliError;
 /// How often a client hears that we still wait: the shortest timeout of a client that progress keeps alive is 30 s.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-/// Whoever called a tool, as far as it matters while the human is waited for.
+/// The caller of a tool, as far as the wait needs to know it.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     peer: Peer<RoleServer>,
@@ -110,7 +110,7 @@ pub(super) async fn finish(
     wait_for_human(server, call, dialog, caller, started, cancelled).await
 }
 
-/// What became of a question when it was put on disk.
+/// The result of storing a question.
 enum Asked {
     /// It is open.
     Open(CueId, Language),
