@@ -54,6 +54,7 @@ pub(crate) struct Broker {
     started_at: Timestamp,
     started: Instant,
     config: Mutex<ConfigState>,
+    config_changes: watch::Sender<()>,
     stop: watch::Sender<Option<StopReason>>,
     /// The page's side, once it is served.
     web: OnceLock<Weak<Web>>,
@@ -91,6 +92,7 @@ impl Broker {
             started_at: wall_clock(),
             started: Instant::now(),
             config: Mutex::default(),
+            config_changes: watch::channel(()).0,
             stop: watch::channel(None).0,
             web: OnceLock::new(),
             public: OnceLock::new(),
@@ -213,10 +215,16 @@ impl Broker {
                 *state = ConfigState {
                     config: Arc::new(config),
                     error: None,
-                }
+                };
+                self.config_changes.send_replace(());
             }
             Err(error) => state.error = Some(error),
         }
+    }
+
+    /// Follows changes of the configuration.
+    pub(crate) fn config_changes(&self) -> watch::Receiver<()> {
+        self.config_changes.subscribe()
     }
 
     /// Asks the broker to stop; the first reason counts.

@@ -11,6 +11,7 @@ mod python;
 pub mod browser;
 pub mod cloud_fake;
 pub mod model_server;
+pub mod phone_fakes;
 
 mod client;
 mod disk;

@@ -1,14 +1,19 @@
 //! Where to send, as the configuration says.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
 
 use crate::config::parse_duration;
 use crate::hours::Hours;
 
 /// How long a question waits for an answer before anyone is told, unless a channel says otherwise.
 const AFTER_DEFAULT: Duration = Duration::from_secs(30);
+
+/// What people are called, by the ids that a medium gives them.
+pub type People = BTreeMap<String, String>;
 
 /// A way to tell a human.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -58,12 +63,40 @@ pub enum ChannelKind {
         token: Reference,
         /// The chat to write to.
         chat: String,
+        /// Who may answer there, by their ids; when nobody may, the channel only tells.
+        people: People,
     },
 }
 
-/// A value that may be a secret: written out, or the name of an environment variable as `env:NAME`.
+impl ChannelKind {
+    /// Says whether questions can be answered there.
+    pub fn takes_answers(&self) -> bool {
+        match self {
+            Self::Telegram { people, .. } => !people.is_empty(),
+            Self::Desktop | Self::Webhook { .. } | Self::Ntfy { .. } | Self::Slack { .. } => false,
+        }
+    }
+}
+
+/// A value that may be a secret: written out, or where it is: `env:NAME` or `file:PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference(String);
+
+/// A secret that is not where the configuration says.
+#[derive(Debug, Error)]
+pub enum MissingSecret {
+    /// A variable.
+    #[error("the environment variable {0} is not set")]
+    Variable(String),
+    /// A file.
+    #[error("could not read the secret in {path}: {source}")]
+    File {
+        /// Where it should be.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
 
 impl Reference {
     /// Wraps what was written.
@@ -71,21 +104,36 @@ impl Reference {
         Self(written.into())
     }
 
-    /// Returns the value, or the name of the variable that is not set.
-    pub fn resolve(&self) -> Result<String, String> {
-        match self.0.strip_prefix("env:") {
-            None => Ok(self.0.clone()),
-            Some(name) => std::env::var(name).map_err(|_| name.to_owned()),
+    /// Returns the value, or says what is missing.
+    pub fn resolve(&self) -> Result<String, MissingSecret> {
+        if let Some(name) = self.0.strip_prefix("env:") {
+            return std::env::var(name).map_err(|_| MissingSecret::Variable(name.to_owned()));
         }
+        let Some(path) = self.0.strip_prefix("file:") else {
+            return Ok(self.0.clone());
+        };
+        let read = std::fs::read_to_string(path).map(|secret| secret.trim().to_owned());
+        read.map_err(|source| MissingSecret::File {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Returns what was written, unless that may be the secret itself.
+    pub fn place(&self) -> Option<&str> {
+        let is_place = self.0.starts_with("env:") || self.0.starts_with("file:");
+        is_place.then_some(self.0.as_str())
     }
 }
 
 /// A secret is named, never written into the file.
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reference>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if text.strip_prefix("env:").is_none_or(str::is_empty) {
+    let place = text.strip_prefix("env:").or_else(|| text.strip_prefix("file:"));
+    if place.is_none_or(str::is_empty) {
         return Err(de::Error::custom(
-            "a token is not written into the configuration; put it into a variable and write for example \"env:NTFY_TOKEN\"",
+            "a token is not written into the configuration; put it into a variable and write for example \"env:NTFY_TOKEN\", or into a \
+             file and write \"file:/path\"",
         ));
     }
     Ok(Some(Reference(text)))
@@ -101,6 +149,8 @@ struct Written {
     #[serde(default, deserialize_with = "secret")]
     token: Option<Reference>,
     chat: Option<String>,
+    #[serde(default)]
+    people: People,
     after: Option<String>,
     quiet: Option<Hours>,
     preview: Option<bool>,
@@ -131,6 +181,7 @@ impl TryFrom<Written> for Channel {
                 url: url.unwrap_or_else(|| Reference("https://api.telegram.org".to_owned())),
                 token: written.token.ok_or("a telegram channel needs a token")?,
                 chat: written.chat.ok_or("a telegram channel needs a chat")?,
+                people: written.people,
             },
             other => {
                 return Err(format!(
@@ -174,8 +225,9 @@ mod tests {
         assert_eq!(
             Reference::new("env:CUEME_NOT_SET_ANYWHERE")
                 .resolve()
-                .unwrap_err(),
-            "CUEME_NOT_SET_ANYWHERE"
+                .unwrap_err()
+                .to_string(),
+            "the environment variable CUEME_NOT_SET_ANYWHERE is not set"
         );
     }
 }

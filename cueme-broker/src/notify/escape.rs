@@ -10,21 +10,40 @@ const WORD_JOINER: char = '\u{2060}';
 /// Mattermost, Rocket.Chat and others take the same messages and always read them as Markdown, in which `[text](address)` is a
 /// link and `@channel` calls everybody. Slack shows both as they are, also with a word joiner in between.
 pub(super) fn for_slack(text: &str) -> String {
-    let markup = escape_markup(text);
-    let mut escaped = String::with_capacity(markup.len());
-    let mut letters = markup.chars().peekable();
+    set_apart(&escape_markup(text), |before, letter, next| {
+        let is_link = letter == ']' && matches!(next, '(' | '[' | ':');
+        is_link || is_mention(before, letter, next)
+    })
+}
+
+/// Keeps `@name` from calling somebody, where nothing else is markup.
+pub(super) fn without_mentions(text: &str) -> String {
+    set_apart(text, is_mention)
+}
+
+fn is_mention(before: char, letter: char, next: char) -> bool {
+    letter == '@' && !before.is_alphanumeric() && next.is_alphanumeric()
+}
+
+/// Puts a word joiner behind each letter that means something between its neighbours.
+fn set_apart(text: &str, means_something: impl Fn(char, char, char) -> bool) -> String {
+    let mut apart = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
     let mut before = ' ';
     while let Some(letter) = letters.next() {
-        escaped.push(letter);
-        let next = letters.peek().copied().unwrap_or(' ');
-        let is_link = letter == ']' && matches!(next, '(' | '[' | ':');
-        let is_mention = letter == '@' && !before.is_alphanumeric() && next.is_alphanumeric();
-        if is_link || is_mention {
-            escaped.push(WORD_JOINER);
+        apart.push(letter);
+        if means_something(before, letter, letters.peek().copied().unwrap_or(' ')) {
+            apart.push(WORD_JOINER);
         }
         before = letter;
     }
-    escaped
+    apart
+}
+
+/// Says whether a text would call somebody.
+#[cfg(test)]
+pub(super) fn has_mention(text: &str) -> bool {
+    without_mentions(text) != text
 }
 
 /// Escapes the body of a desktop notification.

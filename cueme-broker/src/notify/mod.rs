@@ -1,15 +1,16 @@
-//! Tells humans who do not look: on the screen, by webhook, ntfy, Slack or Telegram.
+//! Tells humans who do not look: on the screen, by webhook, ntfy, Slack or Telegram; and takes their answers where they are told.
 //!
-//! Only when nobody answered within a delay, once for each question, and taken back where the channel can.
+//! Only when nobody answered within a delay, once for each question, and withdrawn where the channel can.
 
 mod channel;
 mod desktop;
 mod escape;
 mod notice;
 mod send;
+mod surface;
 mod watch;
 
-pub use channel::{Channel, ChannelKind, Reference};
+pub use channel::{Channel, ChannelKind, MissingSecret, People, Reference};
 pub use notice::Notice;
 pub use send::{SendError, Sender};
 pub(crate) use watch::watch;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
-use super::channel::{Channel, ChannelKind, Reference};
+use super::channel::{Channel, ChannelKind, MissingSecret, Reference};
 use super::desktop;
 use super::escape::for_slack;
 use super::notice::Notice;
@@ -20,9 +20,9 @@ const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
 /// Why something could not be sent.
 #[derive(Debug, Error)]
 pub enum SendError {
-    /// The configuration names a variable that is not set.
-    #[error("the environment variable {0} is not set")]
-    NotSet(String),
+    /// The configuration names a secret that is not there.
+    #[error(transparent)]
+    NotSet(#[from] MissingSecret),
     /// The other side said no, or nothing.
     #[error("{0}")]
     Failed(String),
@@ -38,7 +38,7 @@ pub struct Sender {
 impl Sender {
     /// Returns the client. Building one reads every certificate that the system trusts, so nobody waits for it in vain and
     /// nothing else waits meanwhile.
-    async fn client(&self) -> Result<&Client, SendError> {
+    pub(super) async fn client(&self) -> Result<&Client, SendError> {
         let built = self.client.get_or_try_init(|| async {
             let built = tokio::task::spawn_blocking(build_client).await;
             built.map_err(|error| SendError::Failed(error.to_string()))?
@@ -70,7 +70,7 @@ impl Sender {
                 self.post(url, None, &slack_body(notice)).await?;
                 return Ok(None);
             }
-            ChannelKind::Telegram { url, token, chat } => {
+            ChannelKind::Telegram { url, token, chat, .. } => {
                 let body =
                     json!({ "chat_id": chat, "text": notice.text(), "disable_web_page_preview": true });
                 self.post(&telegram(url, token, "sendMessage")?, None, &body)
@@ -99,7 +99,7 @@ impl Sender {
                 deliver(request).await.map(drop)
             }
             ChannelKind::Slack { .. } => Ok(()),
-            ChannelKind::Telegram { url, token, chat } => {
+            ChannelKind::Telegram { url, token, chat, .. } => {
                 let message: i64 = reference
                     .parse()
                     .map_err(|_| SendError::Failed("no message id".to_owned()))?;
@@ -178,7 +178,7 @@ fn telegram(url: &Reference, token: &Reference, method: &str) -> Result<Referenc
 }
 
 fn resolve(reference: &Reference) -> Result<String, SendError> {
-    reference.resolve().map_err(SendError::NotSet)
+    Ok(reference.resolve()?)
 }
 
 /// Writes a notice for Slack: the agent's words literally, and one link, ours.

@@ -11,11 +11,13 @@ use protocol_spec::outcome::Outcome;
 use protocol_spec::visible::{has_hidden, visible};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
 
 use super::channel::{Channel, ChannelKind};
 use super::desktop;
 use super::notice::Notice;
 use super::send::Sender;
+use super::surface::{Surfaces, Withdrawal};
 use crate::broker::{Broker, blocking, wall_clock};
 use crate::hours::minute_now;
 use crate::settings::Settings;
@@ -31,6 +33,7 @@ const SENDING_MAX: usize = 8;
 /// Watches for questions nobody answers, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {
     let watcher = Arc::new(Watcher {
+        surfaces: Surfaces::new(Arc::clone(&broker)),
         broker,
         sender: Sender::default(),
         told: Mutex::default(),
@@ -38,9 +41,18 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         sending: Semaphore::new(SENDING_MAX),
     });
     let mut events = watcher.broker.engine().events();
+    let mut configured = watcher.broker.config_changes();
+    watcher.sync().await;
     watcher.look_at_all().await;
     loop {
-        match events.recv().await {
+        let received = tokio::select! {
+            received = events.recv() => received,
+            Ok(()) = configured.changed() => {
+                watcher.sync().await;
+                continue;
+            }
+        };
+        match received {
             Ok(events) => {
                 for event in &*events {
                     if let Some(cue) = event.cue_id {
@@ -57,6 +69,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
 struct Watcher {
     broker: Arc<Broker>,
     sender: Sender,
+    surfaces: Surfaces,
     /// The questions somebody was told of, or is being told of; all others end without a look at the database.
     told: Mutex<HashSet<CueId>>,
     pending: AtomicUsize,
@@ -64,6 +77,18 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Starts and stops surfaces as the configuration says.
+    async fn sync(&self) {
+        let channels = self.channels();
+        if !channels.iter().any(|channel| channel.kind.takes_answers()) {
+            return self.surfaces.stop();
+        }
+        match self.sender.client().await {
+            Ok(client) => self.surfaces.sync(&channels, client),
+            Err(error) => tracing::error!(%error, "no channel can be used"),
+        }
+    }
+
     fn react(self: &Arc<Self>, what: EventKind, cue: CueId) {
         match what {
             EventKind::Asked | EventKind::Reopened => self.schedule(cue, Duration::ZERO),
@@ -71,7 +96,7 @@ impl Watcher {
                 if self.told().contains(&cue) =>
             {
                 let watcher = Arc::clone(self);
-                tokio::spawn(async move { watcher.take_back(cue).await });
+                tokio::spawn(async move { watcher.withdraw(cue).await });
             }
             EventKind::Answered
             | EventKind::Declined
@@ -104,7 +129,8 @@ impl Watcher {
                 .iter()
                 .any(|cue| cue.cue_id == sent.cue && cue.outcome == Outcome::Open)
             {
-                self.take_back(sent.cue).await;
+                let watcher = Arc::clone(self);
+                tokio::spawn(async move { watcher.withdraw(sent.cue).await });
             }
         }
     }
@@ -144,7 +170,7 @@ impl Watcher {
     }
 
     /// Sends, if the question still waits and nothing was sent about it there.
-    async fn tell(&self, channel: &Channel, cue: CueId) {
+    async fn tell(self: &Arc<Self>, channel: &Channel, cue: CueId) {
         let name = channel.name.clone();
         let read = self.read(move |reader| still_waiting(reader, cue, &name));
         let Some(Some((row, agent, settings))) = read.await else {
@@ -156,39 +182,60 @@ impl Watcher {
         if is_quiet || is_unwanted {
             return;
         }
-        let notice = self.notice(&row, &agent, channel);
-        let Ok(_turn) = self.sending.acquire().await else {
-            return;
-        };
         self.told().insert(cue);
-        match self.sender.send(channel, &notice).await {
-            Ok(reference) => {
-                let sent = Notified {
-                    cue,
-                    channel: channel.name.clone(),
-                    reference,
-                };
-                // If this is lost, the worst is a second notification.
-                let _ = self
-                    .broker
-                    .engine()
-                    .write(move |store, now| store.note_sent(&sent, now))
-                    .await;
-            }
-            Err(error) => tracing::warn!(channel = channel.name, %error, "a notification was not sent"),
+        match self.surfaces.find(&channel.name) {
+            Some(surface) => surface.show(cue).await,
+            None => self.send(channel, &self.notice(&row, &agent, channel), cue).await,
         }
-        // An answer that came while it was sent found nothing to take back yet.
+        // An answer that came while it was sent found nothing to withdraw yet.
         let has_ended = self.read(move |reader| {
             Ok(reader
                 .cue_row(cue)?
                 .is_none_or(|row| row.outcome != Outcome::Open))
         });
         if has_ended.await == Some(true) {
-            self.take_back(cue).await;
+            self.withdraw(cue).await;
         }
     }
 
-    async fn take_back(&self, cue: CueId) {
+    /// Sends to a channel that only tells.
+    async fn send(&self, channel: &Channel, notice: &Notice, cue: CueId) {
+        let Ok(_turn) = self.sending.acquire().await else {
+            return;
+        };
+        let name = channel.name.clone();
+        // Claimed first: after a crash in between, it is not sent a second time.
+        let claimed = self
+            .broker
+            .engine()
+            .write(move |store, now| store.claim_notice(cue, &name, now));
+        if !matches!(claimed.await, Ok(Ok(true))) {
+            return;
+        }
+        let name = channel.name.clone();
+        match self.sender.send(channel, notice).await {
+            Ok(None) => {}
+            Ok(Some(reference)) => {
+                // If this is lost, it is not withdrawn.
+                let _ = self
+                    .broker
+                    .engine()
+                    .write(move |store, _| store.keep_reference(cue, &name, &reference))
+                    .await;
+            }
+            Err(error) => {
+                tracing::warn!(channel = channel.name, %error, "a notification was not sent");
+                let _ = self
+                    .broker
+                    .engine()
+                    .write(move |store, _| store.forget_notice(cue, &name))
+                    .await;
+            }
+        }
+    }
+
+    /// Withdraws a question that has ended, from all channels at once: a slow one delays no other.
+    async fn withdraw(self: &Arc<Self>, cue: CueId) {
         let read = self.read(move |reader| {
             let mut sent = reader.notified()?;
             sent.retain(|sent| sent.cue == cue);
@@ -196,32 +243,45 @@ impl Watcher {
             Ok((sent, outcome))
         });
         let Some((sent, outcome)) = read.await else { return };
-        if sent.is_empty() {
-            return;
-        }
         let outcome = serde_json::to_value(outcome)
             .ok()
             .and_then(|name| name.as_str().map(str::to_owned));
-        let outcome = outcome.unwrap_or_else(|| "gone".to_owned());
+        let outcome: Arc<str> = outcome.unwrap_or_else(|| "gone".to_owned()).into();
         let channels = self.channels();
-        for Notified {
-            channel, reference, ..
-        } in sent
-        {
-            let known = channels.iter().find(|known| known.name == channel);
-            if let (Some(channel), Some(reference)) = (known, reference)
-                && let Err(error) = self.sender.take_back(channel, &reference, &outcome).await
-            {
-                tracing::debug!(channel = channel.name, %error, "a notification was not taken back");
-            }
+        let mut withdrawals = JoinSet::new();
+        for sent in sent {
+            let channel = channels.iter().find(|known| known.name == sent.channel).cloned();
+            let (watcher, outcome) = (Arc::clone(self), Arc::clone(&outcome));
+            withdrawals.spawn(async move { watcher.withdraw_from(channel, sent, &outcome).await });
         }
-        // If this is lost, the next start tries to take it back again.
+        let all = withdrawals.join_all().await;
+        if all.contains(&Withdrawal::Busy) {
+            return;
+        }
+        self.told().remove(&cue);
+        let is_open = self.read(move |reader| reader.cue_row(cue)).await.flatten();
+        if is_open.is_some_and(|row| row.outcome == Outcome::Open) {
+            // It was opened again meanwhile.
+            self.schedule(cue, Duration::ZERO);
+        }
+    }
+
+    async fn withdraw_from(&self, channel: Option<Channel>, sent: Notified, outcome: &str) -> Withdrawal {
+        if let Some(surface) = self.surfaces.find(&sent.channel) {
+            return surface.withdraw(sent.cue).await;
+        }
+        if let (Some(channel), Some(reference)) = (channel, &sent.reference)
+            && let Err(error) = self.sender.take_back(&channel, reference, outcome).await
+        {
+            tracing::debug!(channel = channel.name, %error, "a notification was not withdrawn");
+        }
+        // If this is lost, the next start tries to withdraw it again.
         let _ = self
             .broker
             .engine()
-            .write(move |store, _| store.forget_sent(cue))
+            .write(move |store, _| store.forget_notice(sent.cue, &sent.channel))
             .await;
-        self.told().remove(&cue);
+        Withdrawal::Done
     }
 
     fn told(&self) -> MutexGuard<'_, HashSet<CueId>> {

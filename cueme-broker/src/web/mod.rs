@@ -45,4 +45,4 @@ pub mod edge;
 
 pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use state::Web;
-pub(crate) use uploads::tidy;
+pub(crate) use uploads::{keep_file, tidy};

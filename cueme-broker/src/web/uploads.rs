@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -110,6 +111,35 @@ pub(super) async fn take(
             bytes: upload.bytes,
         }),
     ))
+}
+
+/// Takes a file in that came another way, under the same limits.
+pub(crate) async fn keep_file(broker: &Arc<Broker>, name: &str, bytes: &[u8]) -> Result<Upload, String> {
+    let said = |error: ApiError| error.problem.message;
+    let places = broker.places();
+    prepare(places).map_err(|error| error.to_string())?;
+    let reading = Arc::clone(broker);
+    let kept_bytes = crate::broker::blocking(move || reading.reader().upload_bytes()).await;
+    if kept_bytes.map_err(|failure| failure.message)? > UPLOADS_BYTES_MAX {
+        return Err("there are too many files already".to_owned());
+    }
+    if bytes.len() > UPLOAD_BYTES_MAX {
+        return Err(format!("a file has at most {UPLOAD_BYTES_MAX} bytes"));
+    }
+    leave_room(&places.attachments(), bytes.len()).map_err(said)?;
+    let mut incoming = IncomingFile::create(places).map_err(said)?;
+    incoming.add(bytes).map_err(said)?;
+    let upload = incoming.finish(clean_name(name)).await.map_err(said)?;
+    let (noted, kept) = (upload.clone(), KeptFile::new(&upload.path));
+    let written = broker
+        .engine()
+        .write(move |store, now| store.add_upload(&noted, now))
+        .await;
+    written
+        .map_err(|error| error.to_string())?
+        .map_err(|error| error.to_string())?;
+    kept.keep();
+    Ok(upload)
 }
 
 /// Gives a file back.

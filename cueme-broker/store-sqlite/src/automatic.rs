@@ -20,17 +20,6 @@ impl AutomaticRecords for SqliteStore {
         )?;
         Ok(claimed > 0)
     }
-
-    fn note_sent(&self, sent: &Notified, at: Timestamp) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO notified (cue_id, channel, reference, at) VALUES (?1, ?2, ?3, ?4)",
-            params![sent.cue.as_str(), sent.channel, sent.reference, at.as_millis()],
-        )
-    }
-
-    fn forget_sent(&self, cue: CueId) -> Result<(), StoreError> {
-        self.run("DELETE FROM notified WHERE cue_id = ?1", params![cue.as_str()])
-    }
 }
 
 impl AutomaticReads for SqliteReader {

@@ -40,6 +40,7 @@ mod drafts;
 mod questions;
 mod runs;
 mod settings;
+mod surfaces;
 mod uploads;
 
 pub use log::LogCheckpointer;

@@ -23,12 +23,6 @@ pub struct Notified {
 pub trait AutomaticRecords {
     /// Claims a question for a rule; returns whether no rule has tried it before.
     fn claim_for_policy(&self, cue: CueId, policy: &str, at: Timestamp) -> Result<bool, StoreError>;
-
-    /// Notes what was sent, or what the channel calls what was sent.
-    fn note_sent(&self, sent: &Notified, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Forgets the notifications of a question.
-    fn forget_sent(&self, cue: CueId) -> Result<(), StoreError>;
 }
 
 /// Reads what the broker did by itself.

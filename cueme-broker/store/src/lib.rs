@@ -20,6 +20,7 @@ mod drafts;
 mod questions;
 mod runs;
 mod settings;
+mod surfaces;
 mod uploads;
 
 pub use automatic::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX};
@@ -33,6 +34,7 @@ pub use questions::{HistoryQuery, QuestionReads, Recollection};
 pub use runs::{RunReads, RunRecords, RunRow, RunsWanted};
 pub use settings::{SettingReads, SettingRecords};
 pub use storage::{Storage, Store};
+pub use surfaces::{SurfaceReads, SurfaceRecords};
 pub use transactions::{BatchId, Changes, Loads, PlainQuestion, Remembered, Repairs, Transactions};
 pub use upkeep::{CheckReport, Upkeep, UpkeepReads, UpkeepRecords};
 pub use uploads::{Upload, UploadReads, UploadRecords};
@@ -46,6 +48,7 @@ pub trait Records:
     + DraftRecords
     + RunRecords
     + SettingRecords
+    + SurfaceRecords
     + UpkeepRecords
     + UploadRecords
 {
@@ -59,6 +62,8 @@ impl<T> Records for T where
         + DraftRecords
         + RunRecords
         + SettingRecords
+        + SurfaceRecords
+    + SurfaceRecords
         + UpkeepRecords
         + UploadRecords
 {
@@ -73,6 +78,7 @@ pub trait Reader:
     + QuestionReads
     + RunReads
     + SettingReads
+    + SurfaceReads
     + UpkeepReads
     + UploadReads
     + std::fmt::Debug
@@ -89,6 +95,8 @@ impl<T> Reader for T where
         + QuestionReads
         + RunReads
         + SettingReads
+        + SurfaceReads
+    + SurfaceReads
         + UpkeepReads
         + UploadReads
         + std::fmt::Debug

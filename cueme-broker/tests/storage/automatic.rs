@@ -1,7 +1,7 @@
 //! What the broker did by itself is known, and counted.
 
 use cueme_broker::engine::{DiskReserve, Work};
-use cueme_store::{Notified, POLICY_PREFIX};
+use cueme_store::{Notified, POLICY_PREFIX, Records, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 
@@ -92,24 +92,28 @@ fn what_was_sent_is_known_until_it_is_taken_back() {
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let reader = crate::open_reader(&database);
-    let mut sent = Notified {
+    let sent = |reference: Option<&str>| Notified {
         cue,
         channel: "phone".into(),
-        reference: None,
+        reference: reference.map(str::to_owned),
     };
-    for reference in [None, Some("17".to_owned())] {
-        sent.reference = reference;
-        broker
+    let mut write = |change: &(dyn Fn(&dyn Records) -> Result<bool, StoreError> + Sync)| {
+        let written = broker
             .core
-            .write(broker.now, DiskReserve::Keep, |store| {
-                store.note_sent(&sent, Timestamp::from_millis(1))
-            })
-            .unwrap();
-        assert_eq!(reader.notified().unwrap(), [sent.clone()]);
-    }
-    broker
-        .core
-        .write(broker.now, DiskReserve::Keep, |store| store.forget_sent(cue))
-        .unwrap();
+            .write(broker.now, DiskReserve::Keep, |store| change(store));
+        written.unwrap()
+    };
+    let claim = |store: &dyn Records| store.claim_notice(cue, "phone", Timestamp::from_millis(1));
+    assert!(write(&claim));
+    assert!(!write(&claim), "only one claims it");
+    assert_eq!(reader.notified().unwrap(), [sent(None)]);
+    assert!(write(&|store| store.keep_reference(cue, "phone", "17")));
+    assert_eq!(reader.notices_on("phone").unwrap(), [sent(Some("17"))]);
+    assert_eq!(reader.notice(cue, "desk").unwrap(), None);
+    write(&|store| store.forget_notice(cue, "phone").map(|()| true));
+    assert!(
+        !write(&|store| store.keep_reference(cue, "phone", "18")),
+        "what is withdrawn stays so"
+    );
     assert_eq!(reader.notified().unwrap(), []);
 }

@@ -1,0 +1,243 @@
+//! What a press on a button, or words in reply, mean for a question.
+
+use protocol_spec::answer::{Answer, Attachment, Reply, consent};
+use protocol_spec::id::CueId;
+use protocol_spec::outcome::Kind;
+use protocol_spec::payload::{Choice, Payload, Shape};
+
+/// A button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Press {
+    /// Confirms.
+    Yes,
+    /// Refuses.
+    No,
+    /// Ends a pause.
+    Continue,
+    /// Chooses an option, or changes its mark where several can be chosen.
+    Option(usize),
+    /// Sends the marked options.
+    Send,
+}
+
+/// What a press means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// An answer.
+    Decide(Answer),
+    /// These options are marked now.
+    Mark(Vec<usize>),
+    /// Nothing is marked yet that could be sent.
+    NothingMarked,
+}
+
+impl Press {
+    /// Writes the button for a question, in at most 64 bytes of ASCII.
+    pub(super) fn encode(self, cue: CueId) -> String {
+        match self {
+            Self::Yes => format!("{cue}:y"),
+            Self::No => format!("{cue}:n"),
+            Self::Continue => format!("{cue}:c"),
+            Self::Send => format!("{cue}:s"),
+            Self::Option(index) => format!("{cue}:{index}"),
+        }
+    }
+
+    /// Reads a button; `None` for anything that we never wrote.
+    pub(super) fn decode(text: &str) -> Option<(CueId, Self)> {
+        let (cue, code) = text.split_once(':')?;
+        let press = match code {
+            "y" => Self::Yes,
+            "n" => Self::No,
+            "c" => Self::Continue,
+            "s" => Self::Send,
+            number => Self::Option(number.parse().ok()?),
+        };
+        Some((cue.parse().ok()?, press))
+    }
+
+    /// Returns what the press means for a question; `None` when the question has no such button.
+    pub(super) fn meaning(self, kind: Kind, payload: Option<&Payload>, marked: &[usize]) -> Option<Meaning> {
+        let shape = payload.map(Payload::shape);
+        match (self, kind, shape) {
+            (Self::Yes | Self::No, Kind::Cue, Some(Shape::Confirm(_))) => Some(decide(Reply::Confirm {
+                confirmed: self == Self::Yes,
+            })),
+            (Self::Continue, Kind::Pause, _) => Some(decide(Reply::Continue)),
+            (Self::Option(index), Kind::Cue, Some(Shape::Choice(choice))) => {
+                choice.options.get(index)?;
+                if !choice.allow_multiple {
+                    return Some(chosen(choice, &[index]));
+                }
+                let mut marked = marked.to_vec();
+                match marked.iter().position(|known| *known == index) {
+                    Some(place) => drop(marked.remove(place)),
+                    None => marked.push(index),
+                }
+                Some(Meaning::Mark(marked))
+            }
+            (Self::Send, Kind::Cue, Some(Shape::Choice(choice))) if choice.allow_multiple => {
+                Some(if marked.is_empty() {
+                    Meaning::NothingMarked
+                } else {
+                    chosen(choice, marked)
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the answer that words and files in reply to a question are.
+pub(super) fn written(
+    text: &str,
+    attachments: Vec<Attachment>,
+    kind: Kind,
+    payload: Option<&Payload>,
+) -> Answer {
+    let text = text.trim();
+    let reply = match (kind, payload.map(Payload::shape)) {
+        (Kind::Cue, Some(Shape::Confirm(confirm))) => {
+            consent(text, confirm).map(|confirmed| Reply::Confirm { confirmed })
+        }
+        (Kind::Cue, Some(Shape::Choice(choice))) => picked(text, choice).map(|selected| Reply::Choice {
+            selected,
+            other: None,
+        }),
+        _ => None,
+    };
+    let is_reply = reply.is_some();
+    Answer {
+        reply,
+        text: (!is_reply && !text.is_empty()).then(|| text.to_owned()),
+        attachments,
+        ends_run: false,
+    }
+}
+
+/// Reads options by their spelling or by their numbers, such as `2` or `1, 3`.
+fn picked(text: &str, choice: &Choice) -> Option<Vec<String>> {
+    if let Some(option) = choice.options.iter().find(|option| option.trim() == text) {
+        return Some(vec![option.clone()]);
+    }
+    let numbers: Vec<usize> = text
+        .split([',', ' '])
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    if numbers.is_empty() || (numbers.len() > 1 && !choice.allow_multiple) {
+        return None;
+    }
+    numbers
+        .into_iter()
+        .map(|number| choice.options.get(number.checked_sub(1)?).cloned())
+        .collect()
+}
+
+fn chosen(choice: &Choice, marked: &[usize]) -> Meaning {
+    let selected = marked
+        .iter()
+        .filter_map(|index| choice.options.get(*index).cloned())
+        .collect();
+    decide(Reply::Choice {
+        selected,
+        other: None,
+    })
+}
+
+fn decide(reply: Reply) -> Meaning {
+    Meaning::Decide(Answer {
+        reply: Some(reply),
+        ..Answer::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(json: &str) -> Payload {
+        Payload::parse(json).unwrap()
+    }
+
+    fn many() -> Payload {
+        payload(r#"{"type":"choice","options":["a","b","c"],"allow_multiple":true}"#)
+    }
+
+    #[test]
+    fn a_button_is_read_back_and_nothing_else_is() {
+        let cue = CueId::from_random(u64::MAX);
+        for press in [
+            Press::Yes,
+            Press::No,
+            Press::Continue,
+            Press::Send,
+            Press::Option(199),
+        ] {
+            let written = press.encode(cue);
+            assert!(written.len() <= 64, "{written}");
+            assert_eq!(Press::decode(&written), Some((cue, press)));
+        }
+        for wrong in ["", ":", "x:y", "7k3:", "7k3:-1", "7k3:yes"] {
+            assert_eq!(Press::decode(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn marks_are_toggled_and_sent_together() {
+        let many = many();
+        let press = |press: Press, marked: &[usize]| press.meaning(Kind::Cue, Some(&many), marked);
+        assert_eq!(press(Press::Option(2), &[]), Some(Meaning::Mark(vec![2])));
+        assert_eq!(press(Press::Option(2), &[0, 2]), Some(Meaning::Mark(vec![0])));
+        assert_eq!(press(Press::Send, &[]), Some(Meaning::NothingMarked));
+        assert_eq!(press(Press::Option(3), &[]), None);
+        let Some(Meaning::Decide(answer)) = press(Press::Send, &[2, 0]) else {
+            panic!("not an answer");
+        };
+        let selected = vec!["c".to_owned(), "a".to_owned()];
+        assert_eq!(
+            answer.reply,
+            Some(Reply::Choice {
+                selected,
+                other: None
+            })
+        );
+    }
+
+    #[test]
+    fn a_button_of_another_question_means_nothing() {
+        let confirm = payload(r#"{"type":"confirm"}"#);
+        for press in [Press::Continue, Press::Option(0), Press::Send] {
+            assert_eq!(press.meaning(Kind::Cue, Some(&confirm), &[]), None);
+            assert_eq!(Press::Yes.meaning(Kind::Cue, None, &[]), None);
+        }
+        assert_eq!(Press::Yes.meaning(Kind::Pause, None, &[]), None);
+    }
+
+    #[test]
+    fn words_in_reply_are_a_button_only_when_they_spell_one() {
+        let confirm = payload(r#"{"type":"confirm"}"#);
+        let of = |text: &str, payload: &Payload| written(text, Vec::new(), Kind::Cue, Some(payload));
+        assert_eq!(
+            of("Yes!", &confirm).reply,
+            Some(Reply::Confirm { confirmed: true })
+        );
+        assert_eq!(
+            of("no", &confirm).reply,
+            Some(Reply::Confirm { confirmed: false })
+        );
+        let words = of("yes, but later", &confirm);
+        assert_eq!(
+            (words.reply, words.text.as_deref()),
+            (None, Some("yes, but later"))
+        );
+        let picks = |text: &str| match of(text, &many()).reply {
+            Some(Reply::Choice { selected, .. }) => Some(selected.join("+")),
+            _ => None,
+        };
+        assert_eq!(picks("b").as_deref(), Some("b"));
+        assert_eq!(picks("1, 3").as_deref(), Some("a+c"));
+        assert_eq!(picks("4"), None);
+        assert_eq!(picks("neither"), None);
+    }
+}

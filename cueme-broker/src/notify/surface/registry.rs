@@ -1,0 +1,102 @@
+//! The surfaces that the configuration names, each with a task that listens.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use reqwest::Client;
+use tokio::task::AbortHandle;
+
+use super::inbox::Inbox;
+use super::medium::Medium;
+use super::surface::Surface;
+use super::telegram::Bot;
+use crate::broker::Broker;
+use crate::notify::channel::{Channel, ChannelKind, People};
+
+/// All surfaces.
+#[derive(Debug)]
+pub(in crate::notify) struct Surfaces {
+    broker: Arc<Broker>,
+    running: Mutex<HashMap<String, Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    channel: Channel,
+    surface: Arc<Surface>,
+    listener: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+impl Surfaces {
+    pub(in crate::notify) fn new(broker: Arc<Broker>) -> Self {
+        Self {
+            broker,
+            running: Mutex::default(),
+        }
+    }
+
+    /// Starts and stops surfaces as the channels say. One that did not change goes on.
+    pub(in crate::notify) fn sync(&self, channels: &[Channel], http: &Client) {
+        let mut running = self.running();
+        running.retain(|_, known| channels.contains(&known.channel));
+        for channel in channels {
+            if running.contains_key(&channel.name) {
+                continue;
+            }
+            let Some((medium, people)) = medium_of(channel, http) else {
+                continue;
+            };
+            let inbox = Inbox::new(Arc::clone(&self.broker), &channel.name, people, channel.preview);
+            let surface = Arc::new(Surface::new(&channel.name, medium, inbox));
+            let listener = tokio::spawn(Arc::clone(&surface).listen()).abort_handle();
+            let started = Running {
+                channel: channel.clone(),
+                surface,
+                listener,
+            };
+            running.insert(channel.name.clone(), started);
+        }
+    }
+
+    /// Stops all of them.
+    pub(in crate::notify) fn stop(&self) {
+        self.running().clear();
+    }
+
+    /// Returns the surface of a channel, if the channel takes answers.
+    pub(in crate::notify) fn find(&self, channel: &str) -> Option<Arc<Surface>> {
+        self.running()
+            .get(channel)
+            .map(|known| Arc::clone(&known.surface))
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns what a channel speaks and who may answer there; `None` for a channel that only tells.
+fn medium_of<'a>(channel: &'a Channel, http: &Client) -> Option<(Medium, &'a People)> {
+    match &channel.kind {
+        ChannelKind::Telegram {
+            url,
+            token,
+            chat,
+            people,
+        } if !people.is_empty() => {
+            let bot = Bot::new(http.clone(), url.clone(), token.clone(), chat.clone());
+            Some((Medium::Telegram(bot), people))
+        }
+        ChannelKind::Telegram { .. }
+        | ChannelKind::Desktop
+        | ChannelKind::Webhook { .. }
+        | ChannelKind::Ntfy { .. }
+        | ChannelKind::Slack { .. } => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! HTTP requests of surfaces, and what their failures mean.
+
+use std::time::Duration;
+
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use thiserror::Error;
+
+/// The most bytes of a reply that is read. Long lists of updates are paged by the APIs.
+const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Why a surface could not do something. Addresses may hold secrets and are never part of it.
+#[derive(Debug, Error)]
+pub(in crate::notify) enum Trouble {
+    /// It may work later.
+    #[error("{why}")]
+    Later {
+        /// What happened.
+        why: String,
+        /// How long the server asked us to wait.
+        retry_after: Option<Duration>,
+    },
+    /// It will not work as it is.
+    #[error("{0}")]
+    Refused(String),
+    /// The configuration names a secret that is not there.
+    #[error("{0}")]
+    NotSet(String),
+}
+
+impl Trouble {
+    /// Something that may work later.
+    pub(super) fn later(why: impl Into<String>) -> Self {
+        Self::Later {
+            why: why.into(),
+            retry_after: None,
+        }
+    }
+
+    /// Reads the meaning of a status.
+    pub(super) fn of_status(status: StatusCode, retry_after: Option<Duration>, said: &str) -> Self {
+        let why = format!("the server said {status}: {said}");
+        if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+            Self::Later { why, retry_after }
+        } else {
+            Self::Refused(why)
+        }
+    }
+}
+
+/// What a server replied.
+#[derive(Debug)]
+pub(super) struct Replied {
+    pub(super) status: StatusCode,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) body: Value,
+}
+
+/// Sends a request and reads the reply as JSON; a body that is not JSON is `null`.
+pub(super) async fn send(request: RequestBuilder) -> Result<Replied, Trouble> {
+    let response = request.send().await.map_err(unreachable)?;
+    let (status, retry_after) = (response.status(), retry_after(&response));
+    let body = read(response, REPLY_BYTES_MAX).await?;
+    Ok(Replied {
+        status,
+        retry_after,
+        body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+    })
+}
+
+/// Reads a body of at most `bytes_max` bytes.
+pub(super) async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+        if body.len() + chunk.len() > bytes_max {
+            return Err(Trouble::Refused(format!(
+                "the reply is longer than {bytes_max} bytes"
+            )));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Reads `Retry-After` in seconds.
+pub(super) fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(reqwest::header::RETRY_AFTER)?;
+    value.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}
+
+pub(super) fn unreachable(error: reqwest::Error) -> Trouble {
+    Trouble::later(error.without_url().to_string())
+}

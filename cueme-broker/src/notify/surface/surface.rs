@@ -1,0 +1,167 @@
+//! One surface: shows a question until that worked, and withdraws it until that worked.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use protocol_spec::id::CueId;
+
+use super::inbox::Inbox;
+use super::medium::Medium;
+use super::pace::Pace;
+use super::request::Trouble;
+
+/// How long a listener pauses at least before it connects again.
+const RECONNECT_MIN: Duration = Duration::from_millis(500);
+/// How long it pauses at most.
+const RECONNECT_MAX: Duration = Duration::from_secs(60);
+
+/// A place where questions are shown and may be answered.
+#[derive(Debug)]
+pub(in crate::notify) struct Surface {
+    name: String,
+    medium: Medium,
+    pace: Pace,
+    inbox: Inbox,
+    /// Questions that are being shown or withdrawn at this moment.
+    busy: Mutex<HashSet<CueId>>,
+}
+
+/// What became of a withdrawal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::notify) enum Withdrawal {
+    /// The question does not stand there any more.
+    Done,
+    /// Somebody else is at it, and looks again afterwards.
+    Busy,
+}
+
+impl Surface {
+    pub(super) fn new(name: &str, medium: Medium, inbox: Inbox) -> Self {
+        Self {
+            name: name.to_owned(),
+            pace: Pace::new(medium.limit()),
+            medium,
+            inbox,
+            busy: Mutex::default(),
+        }
+    }
+
+    /// Shows a question that is open, once. Tries again, with pauses, for as long as it is open.
+    pub(in crate::notify) async fn show(&self, cue: CueId) {
+        let Some(_busy) = Busy::take(&self.busy, cue) else {
+            return;
+        };
+        loop {
+            self.pace.next_message().await;
+            let Some(card) = self.inbox.open_card(cue).await else {
+                return;
+            };
+            // Claimed first: after a crash in between, it is not sent a second time.
+            if !self.inbox.claim(cue).await {
+                return;
+            }
+            match self.medium.show(&card).await {
+                Ok(shown) => {
+                    self.pace.succeeded();
+                    if !self.inbox.keep(cue, &shown).await {
+                        tracing::warn!(channel = self.name, %cue, "the message id was not kept; it will not be withdrawn");
+                    }
+                    return;
+                }
+                Err(trouble) => {
+                    self.inbox.forget(cue).await;
+                    if !self.wait_after(&trouble, cue, "shown") {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Withdraws a question that has ended. Tries again, with pauses, until the medium has heard it.
+    pub(in crate::notify) async fn withdraw(&self, cue: CueId) -> Withdrawal {
+        let Some(_busy) = Busy::take(&self.busy, cue) else {
+            return Withdrawal::Busy;
+        };
+        loop {
+            self.pace.unblocked().await;
+            let Some(known) = self.inbox.shown(cue).await else {
+                return Withdrawal::Done;
+            };
+            let (Some(shown), Some((card, closing))) = (known, self.inbox.ended(cue).await) else {
+                // Nothing is known of the message, or the question is open again and its message still right.
+                return Withdrawal::Done;
+            };
+            match self.medium.close(card.as_ref(), &shown, &closing).await {
+                Ok(()) => self.pace.succeeded(),
+                Err(trouble) if self.wait_after(&trouble, cue, "withdrawn") => continue,
+                Err(_) => {}
+            }
+            self.inbox.forget(cue).await;
+            return Withdrawal::Done;
+        }
+    }
+
+    /// Hears what people do, for as long as the surface is configured.
+    pub(super) async fn listen(self: Arc<Self>) {
+        let mut pause = RECONNECT_MIN;
+        loop {
+            let started = tokio::time::Instant::now();
+            let (asked, why) = match self.medium.listen(&self.inbox, &self.pace).await {
+                Ok(()) => (Some(Duration::ZERO), None),
+                Err(Trouble::Later { why, retry_after }) => (retry_after, Some(why)),
+                Err(trouble) => (Some(RECONNECT_MAX), Some(trouble.to_string())),
+            };
+            if started.elapsed() > RECONNECT_MAX {
+                pause = RECONNECT_MIN;
+            }
+            if let Some(why) = why {
+                tracing::warn!(channel = self.name, why, "answers cannot be heard; trying again");
+                tokio::time::sleep(asked.unwrap_or(pause).max(RECONNECT_MIN)).await;
+                pause = (pause * 2).min(RECONNECT_MAX);
+            } else {
+                pause = RECONNECT_MIN;
+            }
+        }
+    }
+
+    /// Pauses after a failure that may pass; says whether it may.
+    fn wait_after(&self, trouble: &Trouble, cue: CueId, what: &str) -> bool {
+        match trouble {
+            Trouble::Later { retry_after, .. } => {
+                self.pace.failed(*retry_after);
+                tracing::info!(channel = self.name, %cue, %trouble, "not {what} yet; trying again");
+                true
+            }
+            Trouble::Refused(_) | Trouble::NotSet(_) => {
+                tracing::warn!(channel = self.name, %cue, %trouble, "a question was not {what}");
+                false
+            }
+        }
+    }
+}
+
+/// Keeps a question for one task at a time.
+struct Busy<'a> {
+    all: &'a Mutex<HashSet<CueId>>,
+    cue: CueId,
+}
+
+impl<'a> Busy<'a> {
+    fn take(all: &'a Mutex<HashSet<CueId>>, cue: CueId) -> Option<Self> {
+        let is_free = lock(all).insert(cue);
+        // Made only then: dropping one ends the mark of whoever set it.
+        is_free.then(|| Self { all, cue })
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        lock(self.all).remove(&self.cue);
+    }
+}
+
+fn lock(all: &Mutex<HashSet<CueId>>) -> MutexGuard<'_, HashSet<CueId>> {
+    all.lock().unwrap_or_else(PoisonError::into_inner)
+}

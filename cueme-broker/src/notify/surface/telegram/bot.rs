@@ -1,0 +1,335 @@
+//! The client of the Bot API.
+
+use std::time::Duration;
+
+use protocol_spec::answer::Attachment;
+use reqwest::{Client, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+
+use super::render::{Message, closed, question};
+use super::update::{Event, Origin, SentFile, Update, parse_updates};
+use crate::notify::channel::Reference;
+use crate::notify::surface::card::Card;
+use crate::notify::surface::closing::Closing;
+use crate::notify::surface::inbox::{Deed, Heard, Inbox, Shown, random_key};
+use crate::notify::surface::pace::{Limit, Pace};
+use crate::notify::surface::press::Press;
+use crate::notify::surface::request::{Trouble, read, send, unreachable};
+
+/// How long one call for updates is left open by the server.
+const POLL: Duration = Duration::from_secs(25);
+/// How much longer it may take.
+const POLL_MARGIN: Duration = Duration::from_secs(10);
+/// The largest file that the Bot API gives out.
+const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// The longest text that a press is answered with.
+const TOAST_CHARS_MAX: usize = 200;
+
+/// A bot in one chat.
+#[derive(Debug)]
+pub(in crate::notify::surface) struct Bot {
+    http: Client,
+    url: Reference,
+    token: Reference,
+    chat: String,
+}
+
+impl Bot {
+    /// Telegram takes about one message a second in a chat, and short bursts.
+    pub(in crate::notify::surface) const LIMIT: Limit = Limit {
+        burst: 20,
+        refill: Duration::from_secs(1),
+    };
+
+    pub(in crate::notify::surface) fn new(
+        http: Client,
+        url: Reference,
+        token: Reference,
+        chat: String,
+    ) -> Self {
+        Self {
+            http,
+            url,
+            token,
+            chat,
+        }
+    }
+
+    /// Sends a question, and all of its words as a file when they do not fit.
+    pub(in crate::notify::surface) async fn show(&self, card: &Card) -> Result<Shown, Trouble> {
+        let message = question(card, &[]);
+        let sent = self.call("sendMessage", &self.body(&message, None)).await?;
+        let id = sent["message_id"]
+            .as_i64()
+            .ok_or_else(|| Trouble::Refused("the reply has no message_id".to_owned()))?;
+        if let Some(words) = card.words.as_deref().filter(|_| message.hidden > 0)
+            && let Err(trouble) = self.send_file(id, &format!("{}.txt", card.cue), words).await
+        {
+            tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
+        }
+        Ok(Shown {
+            message: id.to_string(),
+            whole: message.hidden == 0 && card.words.is_some(),
+            ..Shown::default()
+        })
+    }
+
+    /// Edits the message to say how the question ended.
+    pub(in crate::notify::surface) async fn close(
+        &self,
+        card: Option<&Card>,
+        shown: &Shown,
+        closing: &Closing,
+    ) -> Result<(), Trouble> {
+        let body = self.body(&closed(card, closing), shown.message.parse().ok());
+        match self.call("editMessageText", &body).await {
+            Err(Trouble::Refused(why)) if why.contains("message is not modified") => Ok(()),
+            edited => edited.map(drop),
+        }
+    }
+
+    /// Hears updates by long polling. Each one is handled before it is confirmed to the server.
+    pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox, _: &Pace) -> Result<(), Trouble> {
+        let kept = inbox.cursor().await.and_then(|cursor| cursor.parse().ok());
+        let mut next: i64 = kept.unwrap_or(0);
+        loop {
+            let body = json!({
+                "offset": next,
+                "timeout": POLL.as_secs(),
+                "allowed_updates": ["message", "callback_query"],
+            });
+            let request = self.http.post(self.address("getUpdates")?).json(&body);
+            let page = checked(request.timeout(POLL + POLL_MARGIN)).await?;
+            let first = next;
+            for update in parse_updates(&page) {
+                // Repeated by the server.
+                if update.id < next {
+                    continue;
+                }
+                next = update.id + 1;
+                self.handle(inbox, update).await;
+            }
+            if next != first {
+                inbox.set_cursor(next.to_string()).await;
+            }
+        }
+    }
+
+    async fn handle(&self, inbox: &Inbox, update: Update) {
+        let key = update.id.to_string();
+        let handled = match update.event {
+            None => return,
+            Some(Event::Pressed {
+                origin,
+                callback,
+                data,
+            }) => self.handle_press(inbox, &origin, &callback, &data, &key).await,
+            Some(Event::Wrote {
+                origin,
+                message,
+                reply_to,
+                is_for_bot,
+                text,
+                file,
+            }) => {
+                // What people say to each other in a group is none of our business.
+                if !is_for_bot {
+                    return;
+                }
+                let Some(by) = self.person(inbox, &origin) else {
+                    return;
+                };
+                let said = self.handle_reply(inbox, by, reply_to, &text, file, &key).await;
+                match said {
+                    Some(said) => self.say(message, &said).await,
+                    None => Ok(()),
+                }
+            }
+        };
+        if let Err(trouble) = handled {
+            tracing::debug!(%trouble, "a person in a chat was not told");
+        }
+    }
+
+    /// Only people who are configured, in the chat that is.
+    fn person<'a>(&self, inbox: &'a Inbox, origin: &Origin) -> Option<&'a str> {
+        let person = inbox.person(&origin.user, &origin.name)?;
+        (origin.chat == self.chat || self.chat.starts_with('@')).then_some(person)
+    }
+
+    async fn handle_press(
+        &self,
+        inbox: &Inbox,
+        origin: &Origin,
+        callback: &str,
+        data: &str,
+        key: &str,
+    ) -> Result<(), Trouble> {
+        let (Some(by), Some((cue, press))) = (self.person(inbox, origin), Press::decode(data)) else {
+            // Acknowledged, or the button of a stranger would turn for a minute.
+            return self.toast(callback, "You cannot answer here.").await;
+        };
+        let deed = Deed { by, cue, key };
+        match inbox.pressed(&deed, press, None).await {
+            Heard::Decided => self.toast(callback, "Sent.").await,
+            Heard::Not(why) => self.toast(callback, &why).await,
+            Heard::Marked(card, shown) => {
+                let body = json!({
+                    "chat_id": self.chat,
+                    "message_id": shown.message.parse::<i64>().ok(),
+                    "reply_markup": question(&card, &shown.marked).keyboard,
+                });
+                let marked = self.call("editMessageReplyMarkup", &body).await.map(drop);
+                self.toast(callback, "").await.and(marked)
+            }
+        }
+    }
+
+    /// Handles words; returns what is said back, unless they decided the question.
+    async fn handle_reply(
+        &self,
+        inbox: &Inbox,
+        by: &str,
+        reply_to: Option<i64>,
+        text: &str,
+        file: Option<SentFile>,
+        key: &str,
+    ) -> Option<String> {
+        let replied_to = reply_to.map(|message| message.to_string());
+        let cue = match replied_to {
+            Some(message) => inbox.find(|shown| shown.message == message).await,
+            None => None,
+        };
+        let Some(cue) = cue else {
+            return Some("Reply to the message of an open question to answer it.".to_owned());
+        };
+        let mut attachments = Vec::new();
+        if let Some(file) = file {
+            match self.fetch(inbox, &file).await {
+                Ok(attachment) => attachments.push(attachment),
+                Err(why) => {
+                    return Some(format!(
+                        "Nothing was answered, because the file could not be fetched: {why}"
+                    ));
+                }
+            }
+        }
+        match inbox.replied(&Deed { by, cue, key }, text, attachments).await {
+            Heard::Not(why) => Some(why),
+            Heard::Decided | Heard::Marked(..) => None,
+        }
+    }
+
+    async fn fetch(&self, inbox: &Inbox, file: &SentFile) -> Result<Attachment, String> {
+        let bytes = self
+            .download(&file.id)
+            .await
+            .map_err(|trouble| trouble.to_string())?;
+        inbox.keep_file(&file.name, &bytes).await
+    }
+
+    async fn download(&self, file: &str) -> Result<Vec<u8>, Trouble> {
+        let found = self.call("getFile", &json!({ "file_id": file })).await?;
+        let path = found["file_path"].as_str().unwrap_or_default();
+        if path.is_empty() || path.contains("..") || path.contains(['?', '#', '\\']) {
+            return Err(Trouble::Refused("the reply has no usable file_path".to_owned()));
+        }
+        let address = format!("{}/file/bot{}/{path}", self.base()?, self.secret()?);
+        let response = self.http.get(address).send().await.map_err(unreachable)?;
+        if !response.status().is_success() {
+            return Err(Trouble::of_status(response.status(), None, "no file"));
+        }
+        read(response, FILE_BYTES_MAX).await
+    }
+
+    async fn send_file(&self, reply_to: i64, name: &str, text: &str) -> Result<(), Trouble> {
+        let boundary = random_key();
+        let reply = json!({ "message_id": reply_to }).to_string();
+        let body = format!(
+            "--{boundary}\r\ncontent-disposition: form-data; name=\"chat_id\"\r\n\r\n{}\r\n\
+             --{boundary}\r\ncontent-disposition: form-data; name=\"reply_parameters\"\r\n\r\n{reply}\r\n\
+             --{boundary}\r\ncontent-disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
+             content-type: text/plain; charset=utf-8\r\n\r\n{text}\r\n--{boundary}--\r\n",
+            self.chat
+        );
+        let request = self.http.post(self.address("sendDocument")?);
+        let kind = format!("multipart/form-data; boundary={boundary}");
+        checked(request.header("content-type", kind).body(body))
+            .await
+            .map(drop)
+    }
+
+    async fn say(&self, reply_to: i64, text: &str) -> Result<(), Trouble> {
+        let body = json!({
+            "chat_id": self.chat,
+            "text": text,
+            "reply_parameters": { "message_id": reply_to, "allow_sending_without_reply": true },
+            "link_preview_options": { "is_disabled": true },
+        });
+        self.call("sendMessage", &body).await.map(drop)
+    }
+
+    async fn toast(&self, callback: &str, text: &str) -> Result<(), Trouble> {
+        let text: String = text.chars().take(TOAST_CHARS_MAX).collect();
+        let body = json!({ "callback_query_id": callback, "text": text });
+        self.call("answerCallbackQuery", &body).await.map(drop)
+    }
+
+    fn body(&self, message: &Message, edited: Option<i64>) -> Value {
+        let mut body = json!({
+            "chat_id": self.chat,
+            "text": message.text,
+            "entities": message.entities,
+            "reply_markup": message.keyboard,
+            "link_preview_options": { "is_disabled": true },
+        });
+        if let Some(edited) = edited {
+            body["message_id"] = json!(edited);
+        }
+        body
+    }
+
+    async fn call(&self, method: &str, body: &Value) -> Result<Value, Trouble> {
+        checked(self.http.post(self.address(method)?).json(body)).await
+    }
+
+    fn address(&self, method: &str) -> Result<String, Trouble> {
+        Ok(format!("{}/bot{}/{method}", self.base()?, self.secret()?))
+    }
+
+    fn base(&self) -> Result<String, Trouble> {
+        let url = self
+            .url
+            .resolve()
+            .map_err(|missing| Trouble::NotSet(missing.to_string()))?;
+        Ok(url.trim_end_matches('/').to_owned())
+    }
+
+    fn secret(&self) -> Result<String, Trouble> {
+        self.token
+            .resolve()
+            .map_err(|missing| Trouble::NotSet(missing.to_string()))
+    }
+}
+
+/// Sends a call and returns its `result`.
+async fn checked(request: RequestBuilder) -> Result<Value, Trouble> {
+    let mut replied = send(request).await?;
+    if replied.status.is_success() && replied.body["ok"] == true {
+        return Ok(replied.body["result"].take());
+    }
+    let said = replied.body["description"]
+        .as_str()
+        .unwrap_or("no reason")
+        .to_owned();
+    let asked = replied.body["parameters"]["retry_after"]
+        .as_u64()
+        .map(Duration::from_secs);
+    // A proxy in front may say 200 to what is no reply of the API.
+    let status = if replied.status.is_success() {
+        StatusCode::BAD_GATEWAY
+    } else {
+        replied.status
+    };
+    Err(Trouble::of_status(status, asked.or(replied.retry_after), &said))
+}

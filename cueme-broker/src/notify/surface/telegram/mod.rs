@@ -1,0 +1,7 @@
+//! Telegram: a bot that shows questions with buttons and hears presses and replies by long polling, without an open port.
+
+mod bot;
+mod render;
+mod update;
+
+pub(super) use bot::Bot;

@@ -1,0 +1,238 @@
+//! Telegram, against a stand-in of its Bot API.
+
+use cueme_tests::eventually;
+use cueme_tests::phone_fakes::{Fault, Telegram, TelegramMessage};
+use serde_json::json;
+
+use crate::desk::{ADA, Desk, PEOPLE, STRANGER, secret, soon};
+
+fn labels(message: &TelegramMessage) -> Vec<&str> {
+    message.buttons.iter().map(|(label, _)| label.as_str()).collect()
+}
+
+#[test]
+fn a_confirm_is_answered_by_a_button_with_the_persons_name_and_the_message_says_so() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let payload = json!({ "type": "confirm", "confirm_label": "Ship it", "cancel_label": "Wait" });
+    let (mut client, cue) = desk.ask("Release 1.2 now?", Some(&payload));
+    let message = telegram.wait_for("Release 1.2 now?");
+    assert_eq!(labels(&message), ["Ship it", "Wait"]);
+    let press = telegram.press(ADA, message.id, "Ship it");
+    assert_eq!(telegram.toast(&press), "Sent.");
+    assert!(client.finish().expect(0).contains("Ship it"));
+    assert_eq!(desk.home.show(&cue)["by"], "Ada");
+    let closed = telegram.wait_for("Answered by Ada: Ship it");
+    assert_eq!((closed.id, closed.buttons.len()), (message.id, 0));
+}
+
+#[test]
+fn choices_pauses_and_free_words_are_answered_in_the_chat() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let one = json!({ "type": "choice", "options": ["red", "blue"] });
+    let (mut client, _) = desk.ask("Which colour?", Some(&one));
+    let message = telegram.wait_for("Which colour?");
+    assert_eq!(labels(&message), ["1. red", "2. blue"]);
+    telegram.press(ADA, message.id, "blue");
+    assert!(client.finish().expect(0).contains("blue"));
+
+    let many = json!({ "type": "choice", "options": ["lint", "test", "ship"], "allow_multiple": true });
+    let (mut client, _) = desk.ask("Which steps?", Some(&many));
+    let id = telegram.wait_for("Which steps?").id;
+    let empty = telegram.press(ADA, id, "Send");
+    assert_eq!(telegram.toast(&empty), "Choose something first.");
+    for (step, marks) in [
+        ("lint", "☑ 1. lint"),
+        ("ship", "☑ 3. ship"),
+        ("lint", "☐ 1. lint"),
+        ("test", "☑ 2. test"),
+    ] {
+        telegram.press(ADA, id, step);
+        eventually(marks, || {
+            let message = telegram.messages().into_iter().find(|message| message.id == id)?;
+            labels(&message).contains(&marks).then_some(())
+        });
+    }
+    telegram.press(ADA, id, "Send");
+    let printed = client.finish();
+    assert!(printed.expect(0).contains("test\nship"), "{printed:?}");
+
+    let (mut client, cue) = desk.ask("What should the button say?", None);
+    let message = telegram.wait_for("What should the button say?");
+    assert!(message.buttons.is_empty());
+    telegram.reply(ADA, None, "Lunch, anyone?");
+    telegram.reply(ADA, Some(message.id), "“Buy now”, please");
+    assert!(client.finish().expect(0).contains("“Buy now”, please"));
+    telegram.wait_for("Answered by Ada: “Buy now”, please");
+    telegram.reply(ADA, Some(message.id), "and green");
+    telegram.wait_for("Reply to the message of an open question");
+    assert_eq!(desk.home.show(&cue)["by"], "Ada");
+}
+
+#[test]
+fn a_question_answered_elsewhere_is_withdrawn_within_two_seconds_and_says_by_whom() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let (mut client, cue) = desk.ask("Go on?", Some(&json!({ "type": "confirm" })));
+    let message = telegram.wait_for("Go on?");
+    let (_, late) = message.buttons[0].clone();
+    desk.home.ok(&["answer", &cue, "no"]);
+    soon("the message is edited", || {
+        let now = telegram.messages().into_iter().find(|now| now.id == message.id)?;
+        (now.text.contains("Answered by") && now.buttons.is_empty()).then_some(())
+    });
+    client.finish();
+    // Somebody whose screen was slow presses anyway.
+    let press = telegram.press_data(ADA, message.id, &late);
+    assert!(telegram.toast(&press).starts_with("Answered by"));
+    assert_eq!(
+        (&desk.home.show(&cue)["by"], &desk.home.show(&cue)["text"]),
+        (&json!("tester"), &json!("no"))
+    );
+}
+
+#[test]
+fn nothing_happens_when_somebody_presses_or_replies_who_is_not_configured_and_the_log_says_who() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let (client, cue) = desk.ask("Delete it all?", Some(&json!({ "type": "confirm" })));
+    let message = telegram.wait_for("Delete it all?");
+    let press = telegram.press(STRANGER, message.id, &message.buttons[0].0);
+    assert_eq!(telegram.toast(&press), "You cannot answer here.");
+    telegram.reply(STRANGER, Some(message.id), "yes");
+    telegram.wait_until_heard();
+    assert!(desk.is_open(&cue));
+    assert_eq!(telegram.messages().len(), 1, "a stranger is not spoken to");
+    let log = desk.home.log();
+    assert!(
+        log.contains("\"666\"") && log.contains("mallory") && log.contains("not configured"),
+        "{log}"
+    );
+    assert!(!log.contains(telegram.token()), "the log has the token");
+    client.kill();
+}
+
+#[test]
+fn an_approval_that_does_not_fit_comes_as_a_file_and_takes_no_yes() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let (_hook, short) = desk.ask_approval("rm -rf target @channel");
+    let message = telegram.wait_for("rm -rf target @channel");
+    assert_eq!(
+        (message.buttons.len(), &message.entities[0]["type"]),
+        (2, &json!("pre"))
+    );
+    telegram.press(ADA, message.id, &message.buttons[0].0);
+    assert_eq!(desk.decided(&short)["answer"]["reply"]["confirmed"], true);
+
+    let script: String = (0..600)
+        .map(|line| format!("echo {line}; # \u{202e}x\n"))
+        .collect();
+    let (_hook, long) = desk.ask_approval(&script);
+    let message = telegram.wait_for("characters are not shown here");
+    assert!(
+        message.buttons.is_empty() && message.text.contains("/#/cue/"),
+        "{}",
+        message.text
+    );
+    let file = eventually("the file", || {
+        telegram.messages().into_iter().find_map(|sent| sent.file)
+    });
+    assert_eq!(file.1, script.replace('\u{202e}', "⟨U+202E⟩"));
+    telegram.reply(ADA, Some(message.id), "yes");
+    telegram.wait_for("not shown whole here");
+    assert!(desk.is_open(&long));
+    telegram.reply(ADA, Some(message.id), "no");
+    assert_eq!(desk.decided(&long)["answer"]["reply"]["confirmed"], false);
+}
+
+#[test]
+fn a_broker_that_was_killed_edits_the_right_message_and_sends_none_twice() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let (first, one) = desk.ask("First?", None);
+    let (second, two) = desk.ask("Second?", Some(&json!({ "type": "confirm" })));
+    let (first_message, second_message) = (telegram.wait_for("First?"), telegram.wait_for("Second?"));
+    eventually("both message ids are kept", || {
+        let database = rusqlite::Connection::open(desk.home.database()).unwrap();
+        let kept = "SELECT count(*) FROM notified WHERE reference IS NOT NULL";
+        let kept: u32 = database.query_row(kept, [], |row| row.get(0)).ok()?;
+        (kept == 2).then_some(())
+    });
+    desk.home.kill_broker();
+    // Pressed while nobody hears it.
+    telegram.press(ADA, second_message.id, &second_message.buttons[0].0);
+    desk.home.ok(&["answer", &one, "done"]);
+    assert_eq!(desk.decided(&two)["by"], "Ada");
+    for (message, end) in [(&first_message, "done"), (&second_message, "by Ada")] {
+        eventually("the message is edited", || {
+            let now = telegram.messages().into_iter().find(|now| now.id == message.id)?;
+            now.text.contains(end).then_some(())
+        });
+    }
+    assert_eq!(telegram.messages().len(), 2, "nothing is sent twice");
+    first.kill();
+    second.kill();
+}
+
+#[test]
+fn rate_limits_outages_repeats_and_disorder_lead_to_one_message_and_one_decision() {
+    let telegram = Telegram::start();
+    telegram
+        .faults()
+        .add("sendMessage", &[Fault::Down, Fault::RateLimited(1), Fault::Down]);
+    telegram
+        .faults()
+        .add("getUpdates", &[Fault::Down, Fault::RateLimited(1)]);
+    telegram
+        .faults()
+        .add("editMessageText", &[Fault::RateLimited(1), Fault::Down]);
+    telegram.repeat_and_reorder();
+    let desk = Desk::with_telegram(&telegram);
+    let (mut client, cue) = desk.ask("Through the storm?", Some(&json!({ "type": "confirm" })));
+    let message = telegram.wait_for("Through the storm?");
+    telegram.press(ADA, message.id, &message.buttons[0].0);
+    telegram.press(ADA, message.id, &message.buttons[1].0);
+    client.finish().expect(0);
+    assert_eq!(
+        desk.home.show(&cue)["answer"]["reply"]["confirmed"],
+        true,
+        "the first press counts"
+    );
+    telegram.wait_for("Answered by Ada");
+    assert_eq!(telegram.messages().len(), 1);
+    assert!(telegram.faults().are_over("editMessageText"));
+}
+
+#[test]
+fn a_file_in_a_reply_reaches_the_agent() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let (mut client, cue) = desk.ask("Send me the mock", None);
+    let message = telegram.wait_for("Send me the mock");
+    telegram.reply_with_file(ADA, message.id, "../mock.txt", b"a drawing", "here it is");
+    let printed = client.finish();
+    assert!(printed.expect(0).contains("here it is"), "{printed:?}");
+    let attachment = desk.home.show(&cue)["answer"]["attachments"][0].clone();
+    assert_eq!(attachment["name"], "mock.txt");
+    assert_eq!(
+        std::fs::read(attachment["path"].as_str().unwrap()).unwrap(),
+        b"a drawing"
+    );
+}
+
+#[test]
+fn a_channel_that_changes_is_used_at_once_and_words_stay_here_without_a_preview() {
+    let telegram = Telegram::start();
+    let home = cueme_tests::Home::new();
+    let token = secret(&home, "telegram", telegram.token());
+    let desk = Desk::in_home(home, "");
+    let section = telegram.section(&token, PEOPLE);
+    desk.home.configure(&format!("{section}preview = false\n"));
+    eventually("the bot listens", || (telegram.polls() > 0).then_some(()));
+    let (client, _) = desk.ask("The password is swordfish", Some(&json!({ "type": "confirm" })));
+    let message = telegram.wait_for("Open the question to read and answer it.");
+    assert!(!message.text.contains("swordfish") && message.buttons.is_empty());
+    client.kill();
+}
