@@ -49,11 +49,26 @@ pub enum ChannelKind {
         url: Reference,
         /// An access token.
         token: Option<Reference>,
+        /// How questions are answered there, if they are.
+        answers: Option<NtfyAnswers>,
     },
     /// Anything that takes Slack's incoming webhooks.
     Slack {
         /// The address of the webhook.
         url: Reference,
+    },
+    /// A Slack app that uses Socket Mode.
+    SlackApp {
+        /// The address of the Web API.
+        url: Reference,
+        /// The bot's token, `xoxb-…`.
+        token: Reference,
+        /// The app's token, `xapp-…`.
+        app_token: Reference,
+        /// The channel to write to.
+        channel: String,
+        /// Who may answer there, by their ids.
+        people: People,
     },
     /// Anything that speaks Telegram's bot API.
     Telegram {
@@ -68,12 +83,25 @@ pub enum ChannelKind {
     },
 }
 
+/// How questions are answered through ntfy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NtfyAnswers {
+    /// The topic that buttons publish to, on the same server.
+    pub replies: String,
+    /// A token that the buttons carry.
+    pub reply_token: Option<Reference>,
+    /// What the person is called who reads the topic.
+    pub person: String,
+}
+
 impl ChannelKind {
     /// Says whether questions can be answered there.
     pub fn takes_answers(&self) -> bool {
         match self {
             Self::Telegram { people, .. } => !people.is_empty(),
-            Self::Desktop | Self::Webhook { .. } | Self::Ntfy { .. } | Self::Slack { .. } => false,
+            Self::Ntfy { answers, .. } => answers.is_some(),
+            Self::SlackApp { .. } => true,
+            Self::Desktop | Self::Webhook { .. } | Self::Slack { .. } => false,
         }
     }
 }
@@ -148,7 +176,14 @@ struct Written {
     url: Option<String>,
     #[serde(default, deserialize_with = "secret")]
     token: Option<Reference>,
+    #[serde(default, deserialize_with = "secret")]
+    app_token: Option<Reference>,
+    #[serde(default, deserialize_with = "secret")]
+    reply_token: Option<Reference>,
     chat: Option<String>,
+    channel: Option<String>,
+    replies: Option<String>,
+    person: Option<String>,
     #[serde(default)]
     people: People,
     after: Option<String>,
@@ -175,8 +210,28 @@ impl TryFrom<Written> for Channel {
             "ntfy" => ChannelKind::Ntfy {
                 url: url_of(url)?,
                 token: written.token,
+                answers: match (written.replies, written.person) {
+                    (Some(replies), Some(person)) => Some(NtfyAnswers {
+                        replies,
+                        reply_token: written.reply_token,
+                        person,
+                    }),
+                    (None, None) => None,
+                    _ => return Err("answers through ntfy need both replies and person".to_owned()),
+                },
             },
-            "slack" => ChannelKind::Slack { url: url_of(url)? },
+            "slack" => match written.app_token {
+                None => ChannelKind::Slack { url: url_of(url)? },
+                Some(app_token) => ChannelKind::SlackApp {
+                    url: url.unwrap_or_else(|| Reference("https://slack.com/api".to_owned())),
+                    token: written.token.ok_or("a slack app needs a token")?,
+                    app_token,
+                    channel: written.channel.ok_or("a slack app needs a channel")?,
+                    people: Some(written.people)
+                        .filter(|people| !people.is_empty())
+                        .ok_or("a slack app needs people who may answer")?,
+                },
+            },
             "telegram" => ChannelKind::Telegram {
                 url: url.unwrap_or_else(|| Reference("https://api.telegram.org".to_owned())),
                 token: written.token.ok_or("a telegram channel needs a token")?,

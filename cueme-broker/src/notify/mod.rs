@@ -10,7 +10,7 @@ mod send;
 mod surface;
 mod watch;
 
-pub use channel::{Channel, ChannelKind, MissingSecret, People, Reference};
+pub use channel::{Channel, ChannelKind, MissingSecret, NtfyAnswers, People, Reference};
 pub use notice::Notice;
 pub use send::{SendError, Sender};
 pub(crate) use watch::watch;

@@ -55,7 +55,7 @@ impl Sender {
                 self.post(url, token.as_ref(), &body).await?;
                 return Ok(Some(notice.cue_id.clone()));
             }
-            ChannelKind::Ntfy { url, token } => {
+            ChannelKind::Ntfy { url, token, .. } => {
                 let (server, topic) = split_topic(&resolve(url)?)?;
                 let body = json!({
                     "topic": topic,
@@ -68,6 +68,19 @@ impl Sender {
             }
             ChannelKind::Slack { url } => {
                 self.post(url, None, &slack_body(notice)).await?;
+                return Ok(None);
+            }
+            ChannelKind::SlackApp {
+                url, token, channel, ..
+            } => {
+                let mut body = slack_body(notice);
+                body["channel"] = json!(channel);
+                let address = format!("{}/chat.postMessage", resolve(url)?.trim_end_matches('/'));
+                let reply = self.post(&Reference::new(address), Some(token), &body).await?;
+                if reply["ok"] != true {
+                    let why = reply["error"].as_str().unwrap_or("no reason");
+                    return Err(SendError::Failed(format!("Slack said {why}")));
+                }
                 return Ok(None);
             }
             ChannelKind::Telegram { url, token, chat, .. } => {
@@ -93,12 +106,12 @@ impl Sender {
                 let body = json!({ "event": "over", "cue": { "cue_id": reference }, "outcome": outcome });
                 self.post(url, token.as_ref(), &body).await.map(drop)
             }
-            ChannelKind::Ntfy { url, token } => {
+            ChannelKind::Ntfy { url, token, .. } => {
                 let address = format!("{}/{reference}", resolve(url)?.trim_end_matches('/'));
                 let request = authorised(self.client().await?.delete(address), token.as_ref())?;
                 deliver(request).await.map(drop)
             }
-            ChannelKind::Slack { .. } => Ok(()),
+            ChannelKind::Slack { .. } | ChannelKind::SlackApp { .. } => Ok(()),
             ChannelKind::Telegram { url, token, chat, .. } => {
                 let message: i64 = reference
                     .parse()

@@ -4,8 +4,12 @@
 //! where a test says so with [`Faults`]. People act through methods such as `press` and `reply`.
 
 mod faults;
+mod ntfy;
 mod server;
+mod slack;
 mod telegram;
 
 pub use faults::{Fault, Faults};
+pub use ntfy::Ntfy;
+pub use slack::{Slack, SlackMessage};
 pub use telegram::{Person, Telegram, TelegramMessage};

@@ -116,6 +116,11 @@ impl Telegram {
         )
     }
 
+    /// Returns where it is.
+    pub fn url(&self) -> String {
+        self.server.url()
+    }
+
     /// Returns the bot's token.
     pub fn token(&self) -> &'static str {
         TOKEN

@@ -4,4 +4,8 @@
 
 mod desk;
 
+mod ntfy;
+mod slack;
 mod telegram;
+
+mod one_winner;

@@ -3,8 +3,10 @@
 use super::card::Card;
 use super::closing::Closing;
 use super::inbox::{Inbox, Shown};
-use super::pace::{Limit, Pace};
+use super::ntfy::Topic;
+use super::pace::Limit;
 use super::request::Trouble;
+use super::slack::App;
 use super::telegram::Bot;
 
 /// A medium, ready to be used.
@@ -12,6 +14,10 @@ use super::telegram::Bot;
 pub(super) enum Medium {
     /// A Telegram bot.
     Telegram(Bot),
+    /// A topic of ntfy.
+    Ntfy(Topic),
+    /// A Slack app.
+    Slack(App),
 }
 
 impl Medium {
@@ -19,6 +25,8 @@ impl Medium {
     pub(super) fn limit(&self) -> Limit {
         match self {
             Self::Telegram(_) => Bot::LIMIT,
+            Self::Ntfy(_) => Topic::LIMIT,
+            Self::Slack(_) => App::LIMIT,
         }
     }
 
@@ -26,6 +34,8 @@ impl Medium {
     pub(super) async fn show(&self, card: &Card) -> Result<Shown, Trouble> {
         match self {
             Self::Telegram(bot) => bot.show(card).await,
+            Self::Ntfy(topic) => topic.show(card).await,
+            Self::Slack(app) => app.show(card).await,
         }
     }
 
@@ -38,13 +48,17 @@ impl Medium {
     ) -> Result<(), Trouble> {
         match self {
             Self::Telegram(bot) => bot.close(card, shown, closing).await,
+            Self::Ntfy(topic) => topic.close(shown).await,
+            Self::Slack(app) => app.close(card, shown, closing).await,
         }
     }
 
     /// Hears what people press and write, until the connection fails.
-    pub(super) async fn listen(&self, inbox: &Inbox, pace: &Pace) -> Result<(), Trouble> {
+    pub(super) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
         match self {
-            Self::Telegram(bot) => bot.listen(inbox, pace).await,
+            Self::Telegram(bot) => bot.listen(inbox).await,
+            Self::Ntfy(topic) => topic.listen(inbox).await,
+            Self::Slack(app) => app.listen(inbox).await,
         }
     }
 }

@@ -16,6 +16,8 @@ mod registry;
 mod request;
 mod surface;
 
+mod ntfy;
+mod slack;
 mod telegram;
 
 pub(super) use registry::Surfaces;

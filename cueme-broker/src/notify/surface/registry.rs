@@ -8,6 +8,8 @@ use tokio::task::AbortHandle;
 
 use super::inbox::Inbox;
 use super::medium::Medium;
+use super::ntfy::Topic;
+use super::slack::App;
 use super::surface::Surface;
 use super::telegram::Bot;
 use crate::broker::Broker;
@@ -52,7 +54,7 @@ impl Surfaces {
             let Some((medium, people)) = medium_of(channel, http) else {
                 continue;
             };
-            let inbox = Inbox::new(Arc::clone(&self.broker), &channel.name, people, channel.preview);
+            let inbox = Inbox::new(Arc::clone(&self.broker), &channel.name, &people, channel.preview);
             let surface = Arc::new(Surface::new(&channel.name, medium, inbox));
             let listener = tokio::spawn(Arc::clone(&surface).listen()).abort_handle();
             let started = Running {
@@ -82,7 +84,8 @@ impl Surfaces {
 }
 
 /// Returns what a channel speaks and who may answer there; `None` for a channel that only tells.
-fn medium_of<'a>(channel: &'a Channel, http: &Client) -> Option<(Medium, &'a People)> {
+fn medium_of(channel: &Channel, http: &Client) -> Option<(Medium, People)> {
+    let http = http.clone();
     match &channel.kind {
         ChannelKind::Telegram {
             url,
@@ -90,13 +93,44 @@ fn medium_of<'a>(channel: &'a Channel, http: &Client) -> Option<(Medium, &'a Peo
             chat,
             people,
         } if !people.is_empty() => {
-            let bot = Bot::new(http.clone(), url.clone(), token.clone(), chat.clone());
-            Some((Medium::Telegram(bot), people))
+            let bot = Bot::new(http, url.clone(), token.clone(), chat.clone());
+            Some((Medium::Telegram(bot), people.clone()))
+        }
+        ChannelKind::Ntfy {
+            url,
+            token,
+            answers: Some(answers),
+        } => {
+            let topic = Topic {
+                http,
+                url: url.clone(),
+                token: token.clone(),
+                replies: answers.replies.clone(),
+                reply_token: answers.reply_token.clone(),
+            };
+            let people = People::from([(Topic::KEY_HOLDER.to_owned(), answers.person.clone())]);
+            Some((Medium::Ntfy(topic), people))
+        }
+        ChannelKind::SlackApp {
+            url,
+            token,
+            app_token,
+            channel,
+            people,
+        } => {
+            let app = App {
+                http,
+                url: url.clone(),
+                token: token.clone(),
+                app_token: app_token.clone(),
+                channel: channel.clone(),
+            };
+            Some((Medium::Slack(app), people.clone()))
         }
         ChannelKind::Telegram { .. }
+        | ChannelKind::Ntfy { .. }
         | ChannelKind::Desktop
         | ChannelKind::Webhook { .. }
-        | ChannelKind::Ntfy { .. }
         | ChannelKind::Slack { .. } => None,
     }
 }

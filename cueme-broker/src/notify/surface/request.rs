@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use thiserror::Error;
+
+use crate::notify::channel::MissingSecret;
 
 /// The most bytes of a reply that is read. Long lists of updates are paged by the APIs.
 const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -24,8 +26,8 @@ pub(in crate::notify) enum Trouble {
     #[error("{0}")]
     Refused(String),
     /// The configuration names a secret that is not there.
-    #[error("{0}")]
-    NotSet(String),
+    #[error(transparent)]
+    NotSet(#[from] MissingSecret),
 }
 
 impl Trouble {
@@ -80,6 +82,12 @@ pub(super) async fn read(mut response: Response, bytes_max: usize) -> Result<Vec
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// Returns an address with these parameters.
+pub(super) fn with_query(address: &str, query: &[(&str, &str)]) -> Result<Url, Trouble> {
+    Url::parse_with_params(address, query)
+        .map_err(|error| Trouble::Refused(format!("the url is wrong: {error}")))
 }
 
 /// Reads `Retry-After` in seconds.

@@ -108,20 +108,23 @@ impl Surface {
         let mut pause = RECONNECT_MIN;
         loop {
             let started = tokio::time::Instant::now();
-            let (asked, why) = match self.medium.listen(&self.inbox, &self.pace).await {
-                Ok(()) => (Some(Duration::ZERO), None),
+            let (asked, why) = match self.medium.listen(&self.inbox).await {
+                Ok(()) => (None, None),
                 Err(Trouble::Later { why, retry_after }) => (retry_after, Some(why)),
                 Err(trouble) => (Some(RECONNECT_MAX), Some(trouble.to_string())),
             };
             if started.elapsed() > RECONNECT_MAX {
                 pause = RECONNECT_MIN;
             }
-            if let Some(why) = why {
-                tracing::warn!(channel = self.name, why, "answers cannot be heard; trying again");
-                tokio::time::sleep(asked.unwrap_or(pause).max(RECONNECT_MIN)).await;
-                pause = (pause * 2).min(RECONNECT_MAX);
-            } else {
-                pause = RECONNECT_MIN;
+            match why {
+                Some(why) => {
+                    tracing::warn!(channel = self.name, why, "answers cannot be heard; trying again");
+                    tokio::time::sleep(asked.unwrap_or(pause).max(RECONNECT_MIN)).await;
+                    pause = (pause * 2).min(RECONNECT_MAX);
+                }
+                // The server wanted a new connection. One that wants it at once does not get us to run in circles.
+                None if started.elapsed() < RECONNECT_MIN => tokio::time::sleep(RECONNECT_MIN).await,
+                None => pause = RECONNECT_MIN,
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
 use crate::notify::surface::closing::Closing;
 use crate::notify::surface::inbox::{Deed, Heard, Inbox, Shown, random_key};
-use crate::notify::surface::pace::{Limit, Pace};
+use crate::notify::surface::pace::Limit;
 use crate::notify::surface::press::Press;
 use crate::notify::surface::request::{Trouble, read, send, unreachable};
 
@@ -89,7 +89,7 @@ impl Bot {
     }
 
     /// Hears updates by long polling. Each one is handled before it is confirmed to the server.
-    pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox, _: &Pace) -> Result<(), Trouble> {
+    pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
         let kept = inbox.cursor().await.and_then(|cursor| cursor.parse().ok());
         let mut next: i64 = kept.unwrap_or(0);
         loop {
@@ -234,7 +234,7 @@ impl Bot {
         if path.is_empty() || path.contains("..") || path.contains(['?', '#', '\\']) {
             return Err(Trouble::Refused("the reply has no usable file_path".to_owned()));
         }
-        let address = format!("{}/file/bot{}/{path}", self.base()?, self.secret()?);
+        let address = format!("{}/file/bot{}/{path}", self.base()?, self.token.resolve()?);
         let response = self.http.get(address).send().await.map_err(unreachable)?;
         if !response.status().is_success() {
             return Err(Trouble::of_status(response.status(), None, "no file"));
@@ -294,21 +294,11 @@ impl Bot {
     }
 
     fn address(&self, method: &str) -> Result<String, Trouble> {
-        Ok(format!("{}/bot{}/{method}", self.base()?, self.secret()?))
+        Ok(format!("{}/bot{}/{method}", self.base()?, self.token.resolve()?))
     }
 
     fn base(&self) -> Result<String, Trouble> {
-        let url = self
-            .url
-            .resolve()
-            .map_err(|missing| Trouble::NotSet(missing.to_string()))?;
-        Ok(url.trim_end_matches('/').to_owned())
-    }
-
-    fn secret(&self) -> Result<String, Trouble> {
-        self.token
-            .resolve()
-            .map_err(|missing| Trouble::NotSet(missing.to_string()))
+        Ok(self.url.resolve()?.trim_end_matches('/').to_owned())
     }
 }
 

@@ -1,0 +1,303 @@
+//! The client of Slack's Web API and of Socket Mode.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use protocol_spec::answer::Attachment;
+use reqwest::{Client, Url};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tokio_tungstenite::connect_async_with_config;
+use tokio_tungstenite::tungstenite::Message as Frame;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+
+use super::envelope::{Envelope, Event, Origin, SentFile, parse_envelope};
+use super::render::{Message, closed, question};
+use crate::notify::channel::Reference;
+use crate::notify::surface::card::Card;
+use crate::notify::surface::closing::Closing;
+use crate::notify::surface::inbox::{Deed, Heard, Inbox, Shown};
+use crate::notify::surface::pace::Limit;
+use crate::notify::surface::press::Press;
+use crate::notify::surface::request::{Trouble, read, send, unreachable, with_query};
+
+/// The server sends something at least so often.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// How long connecting may take.
+const CONNECT_MAX: Duration = Duration::from_secs(15);
+/// The largest frame.
+const FRAME_BYTES_MAX: usize = 1024 * 1024;
+/// The largest file that is taken in.
+const FILE_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// How many envelopes are known that were handled.
+const ENVELOPES_KEPT: usize = 1000;
+
+/// An app in one channel.
+#[derive(Debug)]
+pub(in crate::notify::surface) struct App {
+    pub(in crate::notify::surface) http: Client,
+    /// The address of the Web API.
+    pub(in crate::notify::surface) url: Reference,
+    /// The bot's token.
+    pub(in crate::notify::surface) token: Reference,
+    /// The app's token, which opens connections.
+    pub(in crate::notify::surface) app_token: Reference,
+    /// The channel to write to.
+    pub(in crate::notify::surface) channel: String,
+}
+
+impl App {
+    /// Slack takes one message a second in a channel, and short bursts.
+    pub(in crate::notify::surface) const LIMIT: Limit = Limit {
+        burst: 20,
+        refill: Duration::from_secs(1),
+    };
+
+    /// Posts a question, and all of its words as a file in the thread when they do not fit.
+    pub(in crate::notify::surface) async fn show(&self, card: &Card) -> Result<Shown, Trouble> {
+        let message = question(card);
+        let body = json!({
+            "channel": self.channel,
+            "text": message.text,
+            "blocks": message.blocks,
+            "unfurl_links": false,
+            "unfurl_media": false,
+        });
+        let sent = self.call("chat.postMessage", &body).await?;
+        let (Some(channel), Some(ts)) = (sent["channel"].as_str(), sent["ts"].as_str()) else {
+            return Err(Trouble::Refused("the reply has no channel and ts".to_owned()));
+        };
+        if let Some(words) = card.words.as_deref().filter(|_| message.hidden > 0)
+            && let Err(trouble) = self
+                .send_file(channel, ts, &format!("{}.txt", card.cue), words)
+                .await
+        {
+            tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
+        }
+        Ok(Shown {
+            message: place(channel, ts),
+            whole: message.hidden == 0 && card.words.is_some(),
+            ..Shown::default()
+        })
+    }
+
+    /// Edits the message to say how the question ended.
+    pub(in crate::notify::surface) async fn close(
+        &self,
+        card: Option<&Card>,
+        shown: &Shown,
+        closing: &Closing,
+    ) -> Result<(), Trouble> {
+        let (channel, ts) = shown.message.split_once(' ').unwrap_or_default();
+        let Message { text, blocks, .. } = closed(card, closing);
+        let body = json!({ "channel": channel, "ts": ts, "text": text, "blocks": blocks });
+        self.call("chat.update", &body).await.map(drop)
+    }
+
+    /// Opens a connection and hears envelopes until the server closes it.
+    pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
+        let opened = self
+            .call_as(&self.app_token, "apps.connections.open", &json!({}))
+            .await?;
+        let address = opened["url"].as_str().unwrap_or_default();
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(FRAME_BYTES_MAX))
+            .max_frame_size(Some(FRAME_BYTES_MAX));
+        let connecting = connect_async_with_config(address, Some(config), true);
+        let connected = timeout(CONNECT_MAX, connecting).await;
+        let connected = connected.map_err(|_| Trouble::later("the connection took too long"))?;
+        // The address holds a ticket, and stays out of what is said about failures.
+        let (mut socket, _) = connected.map_err(|_| Trouble::later("the connection was refused"))?;
+        let mut handled = VecDeque::new();
+        loop {
+            let frame = timeout(SILENCE_MAX, socket.next()).await;
+            let frame = frame.map_err(|_| Trouble::later("the connection went silent"))?;
+            let text = match frame {
+                None | Some(Ok(Frame::Close(_))) => return Ok(()),
+                Some(Err(error)) => return Err(Trouble::later(error.to_string())),
+                Some(Ok(Frame::Text(text))) => text,
+                Some(Ok(_)) => continue,
+            };
+            match parse_envelope(&text) {
+                Envelope::Nothing => {}
+                Envelope::Disconnect => return Ok(()),
+                Envelope::Event { id, event } => {
+                    // Acknowledged at once: Slack gives it three seconds, and the decision is idempotent by its own key.
+                    let acknowledgement = json!({ "envelope_id": id }).to_string();
+                    let acknowledged = socket.send(Frame::text(acknowledgement)).await;
+                    acknowledged.map_err(|error| Trouble::later(error.to_string()))?;
+                    if handled.contains(&id) {
+                        continue;
+                    }
+                    handled.push_back(id);
+                    if handled.len() > ENVELOPES_KEPT {
+                        handled.pop_front();
+                    }
+                    if let Some(event) = event
+                        && let Err(trouble) = self.handle(inbox, event).await
+                    {
+                        tracing::debug!(%trouble, "a person in a channel was not told");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn handle(&self, inbox: &Inbox, event: Event) -> Result<(), Trouble> {
+        match event {
+            Event::Pressed {
+                origin,
+                data,
+                marked,
+                key,
+            } => {
+                let Some((cue, press)) = Press::decode(&data) else {
+                    return Ok(());
+                };
+                let Some(by) = inbox.person(&origin.user, &origin.name) else {
+                    return Ok(());
+                };
+                let deed = Deed { by, cue, key: &key };
+                match inbox.pressed(&deed, press, Some(marked)).await {
+                    Heard::Decided | Heard::Marked(..) => Ok(()),
+                    Heard::Not(why) => self.whisper(&origin, &why).await,
+                }
+            }
+            Event::Replied {
+                origin,
+                thread,
+                text,
+                files,
+                key,
+            } => {
+                let message = place(&origin.channel, &thread);
+                // What people say in other threads is none of our business.
+                let Some(cue) = inbox.find(|shown| shown.message == message).await else {
+                    return Ok(());
+                };
+                let Some(by) = inbox.person(&origin.user, &origin.name) else {
+                    return Ok(());
+                };
+                let attachments = match self.fetch_all(inbox, &files).await {
+                    Ok(attachments) => attachments,
+                    Err(why) => {
+                        let said =
+                            format!("Nothing was answered, because a file could not be fetched: {why}");
+                        return self.whisper(&origin, &said).await;
+                    }
+                };
+                match inbox
+                    .replied(&Deed { by, cue, key: &key }, &text, attachments)
+                    .await
+                {
+                    Heard::Decided | Heard::Marked(..) => Ok(()),
+                    Heard::Not(why) => self.whisper(&origin, &why).await,
+                }
+            }
+        }
+    }
+
+    async fn fetch_all(&self, inbox: &Inbox, files: &[SentFile]) -> Result<Vec<Attachment>, String> {
+        let mut attachments = Vec::with_capacity(files.len());
+        for file in files {
+            let bytes = self
+                .download(&file.url)
+                .await
+                .map_err(|trouble| trouble.to_string())?;
+            attachments.push(inbox.keep_file(&file.name, &bytes).await?);
+        }
+        Ok(attachments)
+    }
+
+    async fn download(&self, address: &str) -> Result<Vec<u8>, Trouble> {
+        let is_slacks = Url::parse(address)
+            .ok()
+            .zip(Url::parse(&self.url.resolve()?).ok());
+        // The token goes to Slack alone.
+        let is_slacks = is_slacks.is_some_and(|(file, api)| {
+            let host = file.host_str().unwrap_or_default();
+            (file.scheme() == "https" && host.ends_with(".slack.com")) || file.origin() == api.origin()
+        });
+        if !is_slacks {
+            return Err(Trouble::Refused("the file is not kept by Slack".to_owned()));
+        }
+        let request = self.http.get(address).bearer_auth(self.token.resolve()?);
+        let response = request.send().await.map_err(unreachable)?;
+        if !response.status().is_success() {
+            return Err(Trouble::of_status(response.status(), None, "no file"));
+        }
+        read(response, FILE_BYTES_MAX).await
+    }
+
+    async fn send_file(&self, channel: &str, ts: &str, name: &str, text: &str) -> Result<(), Trouble> {
+        let length = text.len().to_string();
+        let query = [("filename", name), ("length", length.as_str())];
+        let address = format!("{}/files.getUploadURLExternal", self.base()?);
+        let request = self
+            .http
+            .get(with_query(&address, &query)?)
+            .bearer_auth(self.token.resolve()?);
+        let place = checked(send(request).await?)?;
+        let upload = place["upload_url"].as_str().unwrap_or_default();
+        let sent = self
+            .http
+            .post(upload)
+            .body(text.to_owned())
+            .send()
+            .await
+            .map_err(unreachable)?;
+        if !sent.status().is_success() {
+            return Err(Trouble::of_status(sent.status(), None, "no upload"));
+        }
+        let body = json!({ "files": [{ "id": place["file_id"], "title": name }], "channel_id": channel, "thread_ts": ts });
+        self.call("files.completeUploadExternal", &body).await.map(drop)
+    }
+
+    /// Says something to one person alone.
+    async fn whisper(&self, origin: &Origin, text: &str) -> Result<(), Trouble> {
+        let text = crate::notify::escape::for_slack(text);
+        let body = json!({ "channel": origin.channel, "user": origin.user, "text": text });
+        self.call("chat.postEphemeral", &body).await.map(drop)
+    }
+
+    async fn call(&self, method: &str, body: &Value) -> Result<Value, Trouble> {
+        self.call_as(&self.token, method, body).await
+    }
+
+    async fn call_as(&self, token: &Reference, method: &str, body: &Value) -> Result<Value, Trouble> {
+        let request = self.http.post(format!("{}/{method}", self.base()?));
+        checked(send(request.bearer_auth(token.resolve()?).json(body)).await?)
+    }
+
+    fn base(&self) -> Result<String, Trouble> {
+        Ok(self.url.resolve()?.trim_end_matches('/').to_owned())
+    }
+}
+
+/// Returns what a call gave; Slack says most errors with status 200.
+fn checked(replied: crate::notify::surface::request::Replied) -> Result<Value, Trouble> {
+    if replied.status.is_success() && replied.body["ok"] == true {
+        return Ok(replied.body);
+    }
+    let said = replied.body["error"].as_str().unwrap_or("no reason").to_owned();
+    if !replied.status.is_success() {
+        return Err(Trouble::of_status(replied.status, replied.retry_after, &said));
+    }
+    match said.as_str() {
+        "ratelimited"
+        | "internal_error"
+        | "fatal_error"
+        | "service_unavailable"
+        | "request_timeout"
+        | "no reason" => Err(Trouble::Later {
+            why: format!("Slack said {said}"),
+            retry_after: replied.retry_after,
+        }),
+        _ => Err(Trouble::Refused(format!("Slack said {said}"))),
+    }
+}
+
+fn place(channel: &str, ts: &str) -> String {
+    format!("{channel} {ts}")
+}
