@@ -174,10 +174,15 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Reads the text of a configuration.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
     /// Reads a configuration; a file that does not exist means the defaults.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|source| ConfigError::Parse {
+            Ok(text) => Self::parse(&text).map_err(|source| ConfigError::Parse {
                 path: path.to_owned(),
                 source: Box::new(source),
             }),

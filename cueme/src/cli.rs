@@ -5,6 +5,7 @@ mod chats;
 mod cloud;
 mod hap;
 mod human;
+mod notify;
 mod operation;
 
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub(crate) use human::{
     AgentsArgs, AnswerArgs, CancelArgs, DeclineArgs, HistoryArgs, InboxArgs, LastArgs, SayArgs, Scope,
     ShowArgs, TokenArgs, TokenVerb, UiArgs, UndoArgs,
 };
+pub(crate) use notify::{ChannelWord, NotifyAddArgs, NotifyArgs, NotifyVerb};
 pub(crate) use operation::{
     BackupArgs, BrokerArgs, BrokerVerb, CompletionsArgs, DemoArgs, DoctorArgs, PurgeArgs, RestoreArgs,
 };
@@ -123,6 +125,9 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init claude_code --plugin ~/cueme-plugin\n  cueme init --status\n\n`--status` exits with 0 when all that is connected is whole and current, and with 1 when something of it is outdated,\nmissing or broken, or when the runtime that you name is not connected."
     )]
     Init(InitArgs),
+    /// Tell you in a chat or on a phone, and take your answers there
+    #[command(after_help = notify::EXAMPLES)]
+    Notify(NotifyArgs),
     /// Print the protocol that agents follow
     #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
     Protocol(ProtocolArgs),
@@ -212,6 +217,7 @@ Commands:
   cue                   Ask the human and wait for the answer
   pause                 Stop until the human lets you continue
   init         Connect  Connect a runtime: rules, permissions, hooks and MCP
+  notify                Tell you in a chat or on a phone, and be answered there
   protocol              Print the protocol that agents follow
   mcp                   Serve an agent's four verbs as MCP tools over stdio
   token                 Make, list and revoke keys for programs elsewhere

@@ -29,6 +29,21 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// Returns a notice that says it is a test.
+    pub fn test() -> Self {
+        Self {
+            cue_id: "test".to_owned(),
+            agent_id: "test".to_owned(),
+            agent: "A test of cueme".to_owned(),
+            runtime: "test".to_owned(),
+            project: String::new(),
+            question: Some("This channel works. No question waits.".to_owned()),
+            spelled_out: false,
+            asked_at: String::new(),
+            url: None,
+        }
+    }
+
     /// Returns the line above.
     pub fn title(&self) -> String {
         if self.project.is_empty() {

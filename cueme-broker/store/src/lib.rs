@@ -63,7 +63,6 @@ impl<T> Records for T where
         + RunRecords
         + SettingRecords
         + SurfaceRecords
-    + SurfaceRecords
         + UpkeepRecords
         + UploadRecords
 {
@@ -96,7 +95,6 @@ impl<T> Reader for T where
         + RunReads
         + SettingReads
         + SurfaceReads
-    + SurfaceReads
         + UpkeepReads
         + UploadReads
         + std::fmt::Debug

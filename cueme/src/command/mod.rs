@@ -26,6 +26,7 @@ mod cloud;
 mod hook;
 mod init;
 mod mcp;
+mod notify;
 mod protocol;
 
 mod backup;

@@ -7,7 +7,7 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
-    import, inbox, init, join, last, link, man, mcp, pause, protocol, purge, recall, restore, say, show, token, ui,
+    import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say, show, token, ui,
     undo, update,
 };
 use crate::cli::{HapVerb, Verb};
@@ -37,6 +37,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Cloud(args) => cloud::run(&args),
         Verb::Chats(args) => chats::run(&args),
         Verb::Init(args) => init::run(&args),
+        Verb::Notify(args) => notify::run(&args),
         Verb::Protocol(args) => protocol::run(&args),
         Verb::Hook(args) => hook::run(&args, started),
         Verb::Mcp(args) => mcp::run(&args),

@@ -8,4 +8,5 @@ mod ntfy;
 mod slack;
 mod telegram;
 
+mod command;
 mod one_winner;

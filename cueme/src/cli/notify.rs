@@ -1,0 +1,100 @@
+//! Where questions are told and answered besides the page and the terminal.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Right calls.
+pub(super) const EXAMPLES: &str = "Examples:
+  cueme notify add telegram --chat 4200 --people 42=Ada < token.txt
+  cueme notify add slack --channel C0DESK --people U0ADA=Ada < both-tokens.txt
+  cueme notify add ntfy --url https://ntfy.sh/my-topic --replies my-topic-replies --person Ada
+  cueme notify test telegram
+  cueme notify list
+  cueme notify remove telegram
+
+Tokens are read from stdin, one on each line, and kept in files that only you can read: `telegram` reads the bot's token,
+`slack` the bot's (xoxb-…) and then the app's (xapp-…). They are never printed. Guide: cueme docs rules-and-notifications";
+
+/// Arguments of `notify`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct NotifyArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: NotifyVerb,
+}
+
+/// What can be done with channels.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NotifyVerb {
+    /// Add a channel to the configuration
+    Add(NotifyAddArgs),
+    /// Send a test message
+    Test {
+        /// The channel
+        name: String,
+    },
+    /// List the channels
+    List {
+        /// Print a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a channel, and its tokens if cueme keeps them
+    Remove {
+        /// The channel
+        name: String,
+    },
+}
+
+/// What a channel speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChannelWord {
+    /// A Telegram bot
+    Telegram,
+    /// A Slack app in Socket Mode
+    Slack,
+    /// A topic of ntfy
+    Ntfy,
+    /// JSON to an address of your own
+    Webhook,
+}
+
+/// Arguments of `notify add`.
+#[derive(Debug, Args)]
+pub(crate) struct NotifyAddArgs {
+    /// What it speaks
+    pub(crate) kind: ChannelWord,
+    /// What to call it; its kind unless given
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// ntfy: the address of the topic; webhook: the address
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// telegram: the id of the chat
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) chat: Option<String>,
+    /// slack: the id of the channel
+    #[arg(long)]
+    pub(crate) channel: Option<String>,
+    /// telegram, slack: who may answer, by their id there; may be repeated
+    #[arg(long, value_name = "ID=NAME")]
+    pub(crate) people: Vec<String>,
+    /// ntfy: the topic that buttons publish to
+    #[arg(long, value_name = "TOPIC", requires = "person")]
+    pub(crate) replies: Option<String>,
+    /// ntfy: what the person is called who reads the topic
+    #[arg(long, value_name = "NAME", requires = "replies")]
+    pub(crate) person: Option<String>,
+    /// ntfy, webhook: read a token from stdin too
+    #[arg(long)]
+    pub(crate) with_token: bool,
+    /// How long a question waits first, such as 30s
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) after: Option<String>,
+    /// When nothing is sent, such as 22:00-07:00
+    #[arg(long, value_name = "HOURS")]
+    pub(crate) quiet: Option<String>,
+    /// Keep the words of questions on this machine
+    #[arg(long)]
+    pub(crate) no_preview: bool,
+}

@@ -1,0 +1,127 @@
+//! The `[[notify]]` sections of the configuration, changed in place, and the files that hold tokens.
+
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use cueme_broker::config::Config;
+use cueme_broker::notify::Channel;
+use protocol_spec::endpoint::Places;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
+
+use crate::error::CliError;
+
+/// Reads the channels of the configuration.
+pub(super) fn channels(places: &Places) -> Result<Vec<Channel>, CliError> {
+    let config = Config::load(&places.config).map_err(|error| CliError::usage(error.to_string()))?;
+    Ok(config.notify)
+}
+
+/// Finds a channel by its name.
+pub(super) fn find(places: &Places, name: &str) -> Result<Channel, CliError> {
+    let channels = channels(places)?;
+    let known: Vec<String> = channels.iter().map(|channel| channel.name.clone()).collect();
+    let found = channels.into_iter().find(|channel| channel.name == name);
+    found.ok_or_else(|| {
+        let error = CliError::usage(format!("there is no channel {name:?}"));
+        if known.is_empty() {
+            error.with_hint("`cueme notify add --help` shows how to add one")
+        } else {
+            error.with_hint(format!("channels: {}", known.join(", ")))
+        }
+    })
+}
+
+/// Adds a section; the configuration is left as it is when the result would not be valid.
+pub(super) fn add(places: &Places, section: Table) -> Result<(), CliError> {
+    change(places, |document| {
+        let sections = document
+            .entry("notify")
+            .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        match sections.as_array_of_tables_mut() {
+            Some(sections) => {
+                sections.push(section);
+                Ok(())
+            }
+            None => Err(CliError::usage(
+                "`notify` is not a list of sections in the configuration",
+            )),
+        }
+    })
+}
+
+/// Removes the section at this place.
+pub(super) fn remove(places: &Places, place: usize) -> Result<(), CliError> {
+    change(places, |document| {
+        if let Some(sections) = document.get_mut("notify").and_then(Item::as_array_of_tables_mut) {
+            sections.remove(place);
+        }
+        Ok(())
+    })
+}
+
+fn change(
+    places: &Places,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    // People keep their settings behind links; the link stays and its file changes.
+    let path = places
+        .config
+        .canonicalize()
+        .unwrap_or_else(|_| places.config.clone());
+    let failed = |error: std::io::Error| CliError::io("change", &path, &error);
+    let before = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(error)),
+    };
+    let wrong =
+        |error: &dyn std::fmt::Display| CliError::usage(error.to_string().trim_end().replace('\n', " "));
+    let mut document: DocumentMut = before
+        .parse()
+        .map_err(|error: toml_edit::TomlError| wrong(&error))?;
+    change(&mut document)?;
+    let after = document.to_string();
+    Config::parse(&after).map_err(|error| wrong(&error))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(after.as_bytes()).map_err(failed)?;
+    if let Ok(found) = std::fs::metadata(&path) {
+        file.as_file()
+            .set_permissions(found.permissions())
+            .map_err(failed)?;
+    }
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Returns where a token of a channel is kept.
+pub(super) fn secret_path(places: &Places, channel: &str, key: &str) -> PathBuf {
+    places.data_dir.join("secrets").join(format!("{channel}.{key}"))
+}
+
+/// Keeps a token in a file that only its owner can read.
+pub(super) fn keep_secret(path: &Path, secret: &str) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::io("keep the token in", path, &error);
+    if let Some(folder) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(failed)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path);
+    let mut file = opened.map_err(failed)?;
+    writeln!(file, "{secret}")
+        .and_then(|()| file.sync_all())
+        .map_err(failed)
+}

@@ -1,0 +1,70 @@
+//! `cueme notify list`: names, kinds and who may answer. Tokens and addresses are never printed; an address may be a secret.
+
+use cueme_broker::notify::{Channel, ChannelKind};
+use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
+use serde_json::{Value, json};
+
+use super::file::channels;
+use crate::error::CliError;
+use crate::output;
+
+pub(super) fn run(places: &Places, as_json: bool) -> Result<Exit, CliError> {
+    let channels = channels(places)?;
+    if as_json {
+        let all: Vec<Value> = channels.iter().map(described).collect();
+        output::print_json(&all)?;
+        return Ok(Exit::Done);
+    }
+    if channels.is_empty() {
+        output::print_line("no channels; `cueme notify add --help` shows how to add one")?;
+        return Ok(Exit::NotFound);
+    }
+    for channel in &channels {
+        let people = people(&channel.kind);
+        let answers = if people.is_empty() {
+            "only tells".to_owned()
+        } else {
+            format!("answered by {}", people.join(", "))
+        };
+        let line = format!(
+            "{}  {}  {answers}; after {} s",
+            channel.name,
+            kind(&channel.kind),
+            channel.after.as_secs()
+        );
+        output::print_foreign(&format!("{line}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn described(channel: &Channel) -> Value {
+    json!({
+        "name": channel.name,
+        "kind": kind(&channel.kind),
+        "people": people(&channel.kind),
+        "after_ms": u64::try_from(channel.after.as_millis()).unwrap_or(u64::MAX),
+        "quiet": channel.quiet.map(|hours| hours.to_string()),
+        "preview": channel.preview,
+    })
+}
+
+fn kind(kind: &ChannelKind) -> &'static str {
+    match kind {
+        ChannelKind::Desktop => "desktop",
+        ChannelKind::Webhook { .. } => "webhook",
+        ChannelKind::Ntfy { .. } => "ntfy",
+        ChannelKind::Slack { .. } | ChannelKind::SlackApp { .. } => "slack",
+        ChannelKind::Telegram { .. } => "telegram",
+    }
+}
+
+fn people(kind: &ChannelKind) -> Vec<String> {
+    match kind {
+        ChannelKind::Telegram { people, .. } | ChannelKind::SlackApp { people, .. } => {
+            people.values().cloned().collect()
+        }
+        ChannelKind::Ntfy { answers, .. } => answers.iter().map(|answers| answers.person.clone()).collect(),
+        ChannelKind::Desktop | ChannelKind::Webhook { .. } | ChannelKind::Slack { .. } => Vec::new(),
+    }
+}
