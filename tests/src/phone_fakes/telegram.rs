@@ -328,7 +328,7 @@ async fn updates(shared: &Shared, body: &Value) -> Response {
 fn send_message(shared: &Shared, body: &Value) -> Response {
     let message = match checked(body) {
         Ok(message) => message,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refuse(400, refusal),
     };
     let mut chat = lock(shared);
     let id = chat.next_id();
@@ -359,7 +359,7 @@ fn edit(shared: &Shared, body: &Value) -> Response {
     }
     let edited = match checked(&with_text) {
         Ok(edited) => edited,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refuse(400, refusal),
     };
     if (&edited.text, &edited.buttons) == (&known.text, &known.buttons) {
         return refuse(400, "Bad Request: message is not modified");
@@ -369,21 +369,21 @@ fn edit(shared: &Shared, body: &Value) -> Response {
     reply(json!({ "message_id": known.id }))
 }
 
-fn checked(body: &Value) -> Result<TelegramMessage, Response> {
+fn checked(body: &Value) -> Result<TelegramMessage, &'static str> {
     let chat = body["chat_id"]
         .as_str()
         .map(str::to_owned)
         .or_else(|| Some(body["chat_id"].as_i64()?.to_string()));
     if chat != Some(CHAT.to_string()) {
-        return Err(refuse(400, "Bad Request: chat not found"));
+        return Err("Bad Request: chat not found");
     }
     let text = body["text"].as_str().unwrap_or_default();
     let units = text.encode_utf16().count();
     if text.trim().is_empty() {
-        return Err(refuse(400, "Bad Request: message text is empty"));
+        return Err("Bad Request: message text is empty");
     }
     if units > TEXT_UNITS_MAX {
-        return Err(refuse(400, "Bad Request: message is too long"));
+        return Err("Bad Request: message is too long");
     }
     let within = |entity: &Value| {
         let end = entity["offset"]
@@ -393,7 +393,7 @@ fn checked(body: &Value) -> Result<TelegramMessage, Response> {
         end.is_some_and(|end| end <= units as u64)
     };
     if !body["entities"].as_array().into_iter().flatten().all(within) {
-        return Err(refuse(400, "Bad Request: entity beyond the end of the message"));
+        return Err("Bad Request: entity beyond the end of the message");
     }
     let mut buttons = Vec::new();
     for button in body["reply_markup"]["inline_keyboard"]
@@ -406,7 +406,7 @@ fn checked(body: &Value) -> Result<TelegramMessage, Response> {
         let text = button["text"].as_str().unwrap_or_default();
         let data = button["callback_data"].as_str().unwrap_or_default();
         if text.is_empty() || data.is_empty() || data.len() > CALLBACK_BYTES_MAX {
-            return Err(refuse(400, "Bad Request: BUTTON_DATA_INVALID"));
+            return Err("Bad Request: BUTTON_DATA_INVALID");
         }
         buttons.push((text.to_owned(), data.to_owned()));
     }

@@ -67,6 +67,17 @@ pub(super) enum Heard {
     Not(String),
 }
 
+/// Somebody who did something, as the medium tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Author {
+    /// The chat or channel.
+    pub(super) place: String,
+    /// The person.
+    pub(super) user: String,
+    /// What the person calls themselves, if it is told.
+    pub(super) name: String,
+}
+
 /// What somebody did: an answer under a key that stays the same when the medium repeats it.
 #[derive(Debug)]
 pub(super) struct Deed<'a> {
@@ -91,6 +102,11 @@ impl Inbox {
             people: people.clone(),
             preview,
         }
+    }
+
+    /// Says whether a person may answer.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.people.contains_key(id)
     }
 
     /// Returns what a person is called who may answer. For anybody else nothing happens, and the log says who it was.

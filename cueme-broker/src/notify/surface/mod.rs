@@ -9,16 +9,16 @@ mod closing;
 mod fit;
 mod press;
 
+mod deliver;
 mod inbox;
 mod medium;
 mod pace;
 mod registry;
 mod request;
-mod surface;
 
 mod ntfy;
 mod slack;
 mod telegram;
 
+pub(super) use deliver::Withdrawal;
 pub(super) use registry::Surfaces;
-pub(super) use surface::Withdrawal;

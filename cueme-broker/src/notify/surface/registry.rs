@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use reqwest::Client;
 use tokio::task::AbortHandle;
 
+use super::deliver::Surface;
 use super::inbox::Inbox;
 use super::medium::Medium;
 use super::ntfy::Topic;
 use super::slack::App;
-use super::surface::Surface;
 use super::telegram::Bot;
 use crate::broker::Broker;
 use crate::notify::channel::{Channel, ChannelKind, People};

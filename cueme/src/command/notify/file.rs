@@ -4,11 +4,13 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use adapter_core::runtime::install::FileEdit;
 use cueme_broker::config::Config;
 use cueme_broker::notify::Channel;
 use protocol_spec::endpoint::Places;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
+use crate::command::init::write_config;
 use crate::error::CliError;
 
 /// Reads the channels of the configuration.
@@ -64,37 +66,27 @@ fn change(
     places: &Places,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    // People keep their settings behind links; the link stays and its file changes.
-    let path = places
-        .config
-        .canonicalize()
-        .unwrap_or_else(|_| places.config.clone());
-    let failed = |error: std::io::Error| CliError::io("change", &path, &error);
-    let before = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed(error)),
+    let path = &places.config;
+    let before = match std::fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(CliError::io("read", path, &error)),
     };
     let wrong =
         |error: &dyn std::fmt::Display| CliError::usage(error.to_string().trim_end().replace('\n', " "));
-    let mut document: DocumentMut = before
+    let text = before.as_deref().unwrap_or_default();
+    let mut document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| wrong(&error))?;
     change(&mut document)?;
     let after = document.to_string();
     Config::parse(&after).map_err(|error| wrong(&error))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(after.as_bytes()).map_err(failed)?;
-    if let Ok(found) = std::fs::metadata(&path) {
-        file.as_file()
-            .set_permissions(found.permissions())
-            .map_err(failed)?;
-    }
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(&path).map_err(|error| failed(error.error))?;
-    Ok(())
+    write_config(&FileEdit {
+        path: path.clone(),
+        before: before.map(String::into_bytes),
+        after: Some(after.into_bytes()),
+        why: "who is told, and who may answer".to_owned(),
+    })
 }
 
 /// Returns where a token of a channel is kept.

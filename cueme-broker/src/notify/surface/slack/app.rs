@@ -12,12 +12,12 @@ use tokio_tungstenite::connect_async_with_config;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use super::envelope::{Envelope, Event, Origin, SentFile, parse_envelope};
+use super::envelope::{Envelope, Event, SentFile, parse_envelope};
 use super::render::{Message, closed, question};
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
 use crate::notify::surface::closing::Closing;
-use crate::notify::surface::inbox::{Deed, Heard, Inbox, Shown};
+use crate::notify::surface::inbox::{Author, Deed, Heard, Inbox, Shown};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::press::Press;
 use crate::notify::surface::request::{Trouble, read, send, unreachable, with_query};
@@ -30,6 +30,8 @@ const CONNECT_MAX: Duration = Duration::from_secs(15);
 const FRAME_BYTES_MAX: usize = 1024 * 1024;
 /// The largest file that is taken in.
 const FILE_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Slack gives an acknowledgement three seconds.
+const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(1500);
 /// How many envelopes are known that were handled.
 const ENVELOPES_KEPT: usize = 1000;
 
@@ -123,28 +125,35 @@ impl App {
                 Envelope::Nothing => {}
                 Envelope::Disconnect => return Ok(()),
                 Envelope::Event { id, event } => {
-                    // Acknowledged at once: Slack gives it three seconds, and the decision is idempotent by its own key.
+                    let event = event.filter(|_| !handled.contains(&id));
+                    let handling = self.handle(inbox, event);
+                    tokio::pin!(handling);
+                    // Decided first, so that a crash loses nothing, but acknowledged in time: a file may take longer.
+                    let is_done = timeout(ACKNOWLEDGE_WITHIN, &mut handling).await.is_ok();
                     let acknowledgement = json!({ "envelope_id": id }).to_string();
                     let acknowledged = socket.send(Frame::text(acknowledgement)).await;
                     acknowledged.map_err(|error| Trouble::later(error.to_string()))?;
-                    if handled.contains(&id) {
-                        continue;
+                    if !is_done {
+                        handling.await;
                     }
                     handled.push_back(id);
                     if handled.len() > ENVELOPES_KEPT {
                         handled.pop_front();
-                    }
-                    if let Some(event) = event
-                        && let Err(trouble) = self.handle(inbox, event).await
-                    {
-                        tracing::debug!(%trouble, "a person in a channel was not told");
                     }
                 }
             }
         }
     }
 
-    async fn handle(&self, inbox: &Inbox, event: Event) -> Result<(), Trouble> {
+    async fn handle(&self, inbox: &Inbox, event: Option<Event>) {
+        if let Some(event) = event
+            && let Err(trouble) = self.handle_event(inbox, event).await
+        {
+            tracing::debug!(%trouble, "a person in a channel was not told");
+        }
+    }
+
+    async fn handle_event(&self, inbox: &Inbox, event: Event) -> Result<(), Trouble> {
         match event {
             Event::Pressed {
                 origin,
@@ -171,7 +180,7 @@ impl App {
                 files,
                 key,
             } => {
-                let message = place(&origin.channel, &thread);
+                let message = place(&origin.place, &thread);
                 // What people say in other threads is none of our business.
                 let Some(cue) = inbox.find(|shown| shown.message == message).await else {
                     return Ok(());
@@ -255,9 +264,9 @@ impl App {
     }
 
     /// Says something to one person alone.
-    async fn whisper(&self, origin: &Origin, text: &str) -> Result<(), Trouble> {
+    async fn whisper(&self, origin: &Author, text: &str) -> Result<(), Trouble> {
         let text = crate::notify::escape::for_slack(text);
-        let body = json!({ "channel": origin.channel, "user": origin.user, "text": text });
+        let body = json!({ "channel": origin.place, "user": origin.user, "text": text });
         self.call("chat.postEphemeral", &body).await.map(drop)
     }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::render::MARKS;
+use crate::notify::surface::inbox::Author;
 
 /// What arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,24 +21,13 @@ pub(super) enum Envelope {
     },
 }
 
-/// Who did it, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    /// The channel.
-    pub(super) channel: String,
-    /// The person.
-    pub(super) user: String,
-    /// What the person calls themselves, if it is told.
-    pub(super) name: String,
-}
-
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
     /// A button was pressed.
     Pressed {
         /// By whom.
-        origin: Origin,
+        origin: Author,
         /// What the button carries.
         data: String,
         /// What is marked in the message.
@@ -48,7 +38,7 @@ pub(super) enum Event {
     /// Something was written in a thread.
     Replied {
         /// By whom.
-        origin: Origin,
+        origin: Author,
         /// The message above the thread.
         thread: String,
         /// Its words.
@@ -105,8 +95,8 @@ fn parse_press(payload: &Value) -> Option<Event> {
         .filter_map(|option| option["value"].as_str()?.parse().ok())
         .collect();
     Some(Event::Pressed {
-        origin: Origin {
-            channel: container["channel_id"].as_str()?.to_owned(),
+        origin: Author {
+            place: container["channel_id"].as_str()?.to_owned(),
             user: user["id"].as_str()?.to_owned(),
             name: user["username"].as_str().unwrap_or_default().to_owned(),
         },
@@ -134,8 +124,8 @@ fn parse_reply(event: &Value) -> Option<Event> {
         })
     });
     Some(Event::Replied {
-        origin: Origin {
-            channel: event["channel"].as_str()?.to_owned(),
+        origin: Author {
+            place: event["channel"].as_str()?.to_owned(),
             user: event["user"].as_str()?.to_owned(),
             name: String::new(),
         },

@@ -7,11 +7,11 @@ use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use super::render::{Message, closed, question};
-use super::update::{Event, Origin, SentFile, Update, parse_updates};
+use super::update::{Event, SentFile, Update, Words, parse_updates};
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
 use crate::notify::surface::closing::Closing;
-use crate::notify::surface::inbox::{Deed, Heard, Inbox, Shown, random_key};
+use crate::notify::surface::inbox::{Author, Deed, Heard, Inbox, Shown, random_key};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::press::Press;
 use crate::notify::surface::request::{Trouble, read, send, unreachable};
@@ -59,16 +59,18 @@ impl Bot {
     pub(in crate::notify::surface) async fn show(&self, card: &Card) -> Result<Shown, Trouble> {
         let message = question(card, &[]);
         let sent = self.call("sendMessage", &self.body(&message, None)).await?;
-        let id = sent["message_id"]
-            .as_i64()
-            .ok_or_else(|| Trouble::Refused("the reply has no message_id".to_owned()))?;
+        let (Some(chat), Some(id)) = (sent["chat"]["id"].as_i64(), sent["message_id"].as_i64()) else {
+            return Err(Trouble::Refused(
+                "the reply has no chat and message_id".to_owned(),
+            ));
+        };
         if let Some(words) = card.words.as_deref().filter(|_| message.hidden > 0)
             && let Err(trouble) = self.send_file(id, &format!("{}.txt", card.cue), words).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
         }
         Ok(Shown {
-            message: id.to_string(),
+            message: place(&chat.to_string(), id),
             whole: message.hidden == 0 && card.words.is_some(),
             ..Shown::default()
         })
@@ -81,7 +83,7 @@ impl Bot {
         shown: &Shown,
         closing: &Closing,
     ) -> Result<(), Trouble> {
-        let body = self.body(&closed(card, closing), shown.message.parse().ok());
+        let body = self.body(&closed(card, closing), message_id(shown));
         match self.call("editMessageText", &body).await {
             Err(Trouble::Refused(why)) if why.contains("message is not modified") => Ok(()),
             edited => edited.map(drop),
@@ -124,22 +126,9 @@ impl Bot {
                 callback,
                 data,
             }) => self.handle_press(inbox, &origin, &callback, &data, &key).await,
-            Some(Event::Wrote {
-                origin,
-                message,
-                reply_to,
-                is_for_bot,
-                text,
-                file,
-            }) => {
-                // What people say to each other in a group is none of our business.
-                if !is_for_bot {
-                    return;
-                }
-                let Some(by) = self.person(inbox, &origin) else {
-                    return;
-                };
-                let said = self.handle_reply(inbox, by, reply_to, &text, file, &key).await;
+            Some(Event::Wrote(words)) => {
+                let message = words.message;
+                let said = self.handle_words(inbox, words, &key).await;
                 match said {
                     Some(said) => self.say(message, &said).await,
                     None => Ok(()),
@@ -151,21 +140,16 @@ impl Bot {
         }
     }
 
-    /// Only people who are configured, in the chat that is.
-    fn person<'a>(&self, inbox: &'a Inbox, origin: &Origin) -> Option<&'a str> {
-        let person = inbox.person(&origin.user, &origin.name)?;
-        (origin.chat == self.chat || self.chat.starts_with('@')).then_some(person)
-    }
-
     async fn handle_press(
         &self,
         inbox: &Inbox,
-        origin: &Origin,
+        origin: &Author,
         callback: &str,
         data: &str,
         key: &str,
     ) -> Result<(), Trouble> {
-        let (Some(by), Some((cue, press))) = (self.person(inbox, origin), Press::decode(data)) else {
+        let (Some(by), Some((cue, press))) = (inbox.person(&origin.user, &origin.name), Press::decode(data))
+        else {
             // Acknowledged, or the button of a stranger would turn for a minute.
             return self.toast(callback, "You cannot answer here.").await;
         };
@@ -176,7 +160,7 @@ impl Bot {
             Heard::Marked(card, shown) => {
                 let body = json!({
                     "chat_id": self.chat,
-                    "message_id": shown.message.parse::<i64>().ok(),
+                    "message_id": message_id(&shown),
                     "reply_markup": question(&card, &shown.marked).keyboard,
                 });
                 let marked = self.call("editMessageReplyMarkup", &body).await.map(drop);
@@ -186,25 +170,20 @@ impl Bot {
     }
 
     /// Handles words; returns what is said back, unless they decided the question.
-    async fn handle_reply(
-        &self,
-        inbox: &Inbox,
-        by: &str,
-        reply_to: Option<i64>,
-        text: &str,
-        file: Option<SentFile>,
-        key: &str,
-    ) -> Option<String> {
-        let replied_to = reply_to.map(|message| message.to_string());
-        let cue = match replied_to {
+    async fn handle_words(&self, inbox: &Inbox, words: Words, key: &str) -> Option<String> {
+        let from = &words.origin;
+        let cue = match words.reply_to.map(|message| place(&from.place, message)) {
             Some(message) => inbox.find(|shown| shown.message == message).await,
             None => None,
         };
         let Some(cue) = cue else {
-            return Some("Reply to the message of an open question to answer it.".to_owned());
+            // What people say to each other in a group, and strangers to a bot, is none of our business.
+            let is_meant = words.is_for_bot && inbox.knows(&from.user);
+            return is_meant.then(|| "Reply to the message of an open question to answer it.".to_owned());
         };
+        let by = inbox.person(&from.user, &from.name)?;
         let mut attachments = Vec::new();
-        if let Some(file) = file {
+        if let Some(file) = words.file {
             match self.fetch(inbox, &file).await {
                 Ok(attachment) => attachments.push(attachment),
                 Err(why) => {
@@ -214,7 +193,10 @@ impl Bot {
                 }
             }
         }
-        match inbox.replied(&Deed { by, cue, key }, text, attachments).await {
+        match inbox
+            .replied(&Deed { by, cue, key }, &words.text, attachments)
+            .await
+        {
             Heard::Not(why) => Some(why),
             Heard::Decided | Heard::Marked(..) => None,
         }
@@ -300,6 +282,15 @@ impl Bot {
     fn base(&self) -> Result<String, Trouble> {
         Ok(self.url.resolve()?.trim_end_matches('/').to_owned())
     }
+}
+
+/// Names a message: ids are unique in a chat only.
+fn place(chat: &str, message: i64) -> String {
+    format!("{chat} {message}")
+}
+
+fn message_id(shown: &Shown) -> Option<i64> {
+    shown.message.split_once(' ')?.1.parse().ok()
 }
 
 /// Sends a call and returns its `result`.

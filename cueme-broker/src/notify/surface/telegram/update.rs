@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::notify::surface::inbox::Author;
+
 /// An update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Update {
@@ -11,44 +13,37 @@ pub(super) struct Update {
     pub(super) event: Option<Event>,
 }
 
-/// Who did it, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    /// The chat.
-    pub(super) chat: String,
-    /// The person.
-    pub(super) user: String,
-    /// What the person calls themselves.
-    pub(super) name: String,
-}
-
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
     /// A button was pressed.
     Pressed {
         /// By whom.
-        origin: Origin,
+        origin: Author,
         /// What has to be acknowledged.
         callback: String,
         /// What the button carries.
         data: String,
     },
     /// Something was written.
-    Wrote {
-        /// By whom.
-        origin: Origin,
-        /// The message.
-        message: i64,
-        /// The message that it replies to.
-        reply_to: Option<i64>,
-        /// Whether it is meant for a bot: a reply to one, or written in a private chat.
-        is_for_bot: bool,
-        /// Its words.
-        text: String,
-        /// A file that came with it.
-        file: Option<SentFile>,
-    },
+    Wrote(Words),
+}
+
+/// A message of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    /// Who wrote it.
+    pub(super) origin: Author,
+    /// The message.
+    pub(super) message: i64,
+    /// The message that it replies to.
+    pub(super) reply_to: Option<i64>,
+    /// Whether it is meant for a bot: a reply to one, or written in a private chat.
+    pub(super) is_for_bot: bool,
+    /// Its words.
+    pub(super) text: String,
+    /// A file that came with it.
+    pub(super) file: Option<SentFile>,
 }
 
 /// A file in a message.
@@ -88,14 +83,14 @@ fn parse_press(query: &Value) -> Option<Event> {
 fn parse_message(message: &Value) -> Option<Event> {
     let text = message["text"].as_str().or_else(|| message["caption"].as_str());
     let origin = origin(&message["from"], &message["chat"])?;
-    Some(Event::Wrote {
-        is_for_bot: origin.chat == origin.user || message["reply_to_message"]["from"]["is_bot"] == true,
+    Some(Event::Wrote(Words {
+        is_for_bot: origin.place == origin.user || message["reply_to_message"]["from"]["is_bot"] == true,
         origin,
         message: message["message_id"].as_i64()?,
         reply_to: message["reply_to_message"]["message_id"].as_i64(),
         text: text.unwrap_or_default().to_owned(),
         file: parse_file(message),
-    })
+    }))
 }
 
 fn parse_file(message: &Value) -> Option<SentFile> {
@@ -113,10 +108,10 @@ fn parse_file(message: &Value) -> Option<SentFile> {
     })
 }
 
-fn origin(from: &Value, chat: &Value) -> Option<Origin> {
+fn origin(from: &Value, chat: &Value) -> Option<Author> {
     let name = from["username"].as_str().or_else(|| from["first_name"].as_str());
-    Some(Origin {
-        chat: chat["id"].as_i64()?.to_string(),
+    Some(Author {
+        place: chat["id"].as_i64()?.to_string(),
         user: from["id"].as_i64()?.to_string(),
         name: name.unwrap_or_default().to_owned(),
     })
@@ -150,9 +145,9 @@ mod tests {
             (origin.user.as_str(), origin.name.as_str(), data.as_str()),
             ("42", "ada", "7k3:y")
         );
-        let Some(Event::Wrote {
+        let Some(Event::Wrote(Words {
             reply_to, text, file, ..
-        }) = &updates[1].event
+        })) = &updates[1].event
         else {
             panic!("not a message");
         };
