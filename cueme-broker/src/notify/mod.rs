@@ -2,6 +2,7 @@
 //!
 //! Only when nobody answered within a delay, once for each question, and withdrawn where the channel can.
 
+mod busy;
 mod channel;
 mod desktop;
 mod escape;

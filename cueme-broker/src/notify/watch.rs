@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 
+use super::busy::Busy;
 use super::channel::{Channel, ChannelKind};
 use super::desktop;
 use super::notice::Notice;
@@ -37,6 +38,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         broker,
         sender: Sender::default(),
         told: Mutex::default(),
+        busy: Mutex::default(),
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
     });
@@ -72,6 +74,8 @@ struct Watcher {
     surfaces: Surfaces,
     /// The questions somebody was told of, or is being told of; all others end without a look at the database.
     told: Mutex<HashSet<CueId>>,
+    /// What is being sent or withdrawn at this moment, by channels that only tell.
+    busy: Mutex<HashSet<(CueId, String)>>,
     pending: AtomicUsize,
     sending: Semaphore,
 }
@@ -203,6 +207,9 @@ impl Watcher {
         let Ok(_turn) = self.sending.acquire().await else {
             return;
         };
+        let Some(_busy) = Busy::take(&self.busy, (cue, channel.name.clone())) else {
+            return;
+        };
         let name = channel.name.clone();
         // Claimed first: after a crash in between, it is not sent a second time.
         let claimed = self
@@ -239,14 +246,10 @@ impl Watcher {
         let read = self.read(move |reader| {
             let mut sent = reader.notified()?;
             sent.retain(|sent| sent.cue == cue);
-            let outcome = reader.cue_row(cue)?.map(|row| row.outcome);
-            Ok((sent, outcome))
+            Ok(sent)
         });
-        let Some((sent, outcome)) = read.await else { return };
-        let outcome = serde_json::to_value(outcome)
-            .ok()
-            .and_then(|name| name.as_str().map(str::to_owned));
-        let outcome: Arc<str> = outcome.unwrap_or_else(|| "gone".to_owned()).into();
+        let Some(sent) = read.await else { return };
+        let outcome: Arc<str> = self.outcome(cue).await.into();
         let channels = self.channels();
         let mut withdrawals = JoinSet::new();
         for sent in sent {
@@ -270,8 +273,13 @@ impl Watcher {
         if let Some(surface) = self.surfaces.find(&sent.channel) {
             return surface.withdraw(sent.cue).await;
         }
-        if let (Some(channel), Some(reference)) = (channel, &sent.reference)
-            && let Err(error) = self.sender.take_back(&channel, reference, outcome).await
+        let Some(_busy) = Busy::take(&self.busy, (sent.cue, sent.channel.clone())) else {
+            return Withdrawal::Busy;
+        };
+        let (cue, name) = (sent.cue, sent.channel.clone());
+        let notice = self.read(move |reader| reader.notice(cue, &name)).await.flatten();
+        if let (Some(channel), Some(reference)) = (channel, notice.and_then(|notice| notice.reference))
+            && let Err(error) = self.sender.take_back(&channel, &reference, outcome).await
         {
             tracing::debug!(channel = channel.name, %error, "a notification was not withdrawn");
         }
@@ -282,6 +290,14 @@ impl Watcher {
             .write(move |store, _| store.forget_notice(sent.cue, &sent.channel))
             .await;
         Withdrawal::Done
+    }
+
+    /// Returns how a question ended, in one word.
+    async fn outcome(&self, cue: CueId) -> String {
+        let row = self.read(move |reader| reader.cue_row(cue)).await.flatten();
+        let name = serde_json::to_value(row.map(|row| row.outcome)).ok();
+        let name = name.and_then(|name| name.as_str().map(str::to_owned));
+        name.unwrap_or_else(|| "gone".to_owned())
     }
 
     fn told(&self) -> MutexGuard<'_, HashSet<CueId>> {

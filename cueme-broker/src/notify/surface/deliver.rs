@@ -1,7 +1,7 @@
 //! One surface: shows a question until that worked, and withdraws it until that worked.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use protocol_spec::id::CueId;
@@ -10,6 +10,7 @@ use super::inbox::Inbox;
 use super::medium::Medium;
 use super::pace::Pace;
 use super::request::Trouble;
+use crate::notify::busy::Busy;
 
 /// How long a listener pauses at least before it connects again.
 const RECONNECT_MIN: Duration = Duration::from_millis(500);
@@ -89,8 +90,13 @@ impl Surface {
             let Some(known) = self.inbox.shown(cue).await else {
                 return Withdrawal::Done;
             };
-            let (Some(shown), Some((card, closing))) = (known, self.inbox.ended(cue).await) else {
-                // Nothing is known of the message, or the question is open again and its message still right.
+            let Some((card, closing)) = self.inbox.ended(cue).await else {
+                // It is open again, and its message still right.
+                return Withdrawal::Done;
+            };
+            let Some(shown) = known else {
+                // Claimed by a broker that ended before it knew the message.
+                self.inbox.forget(cue).await;
                 return Withdrawal::Done;
             };
             match self.medium.close(card.as_ref(), &shown, &closing).await {
@@ -143,28 +149,4 @@ impl Surface {
             }
         }
     }
-}
-
-/// Keeps a question for one task at a time.
-struct Busy<'a> {
-    all: &'a Mutex<HashSet<CueId>>,
-    cue: CueId,
-}
-
-impl<'a> Busy<'a> {
-    fn take(all: &'a Mutex<HashSet<CueId>>, cue: CueId) -> Option<Self> {
-        let is_free = lock(all).insert(cue);
-        // Made only then: dropping one ends the mark of whoever set it.
-        is_free.then(|| Self { all, cue })
-    }
-}
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        lock(self.all).remove(&self.cue);
-    }
-}
-
-fn lock(all: &Mutex<HashSet<CueId>>) -> MutexGuard<'_, HashSet<CueId>> {
-    all.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -84,7 +84,11 @@ fn body(card: &Card) -> Message {
     } else {
         without_mentions(words)
     };
-    let fitted = fit(&words, MESSAGE_UNITS_MAX - FRAME_UNITS, char::len_utf16);
+    let mut fitted = fit(&words, MESSAGE_UNITS_MAX - FRAME_UNITS, char::len_utf16);
+    if !card.is_code {
+        // Where it was cut, an `@` may begin a word now.
+        fitted.text = without_mentions(&fitted.text);
+    }
     let offset = units(&title) + 2;
     let entities = if card.is_code {
         json!([{ "type": "pre", "offset": offset, "length": units(&fitted.text) }])
