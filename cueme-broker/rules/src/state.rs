@@ -309,9 +309,10 @@ impl Machine {
         })
     }
 
-    /// Returns the callers that wait, with what they wait for.
+    /// Returns the callers that wait, with what they wait for; for each question in the order they came.
     pub fn waiters(&self) -> impl Iterator<Item = (Ticket, CueId)> + '_ {
-        self.waiters.iter().map(|(ticket, cue)| (*ticket, *cue))
+        let cues = self.cues.iter();
+        cues.flat_map(|(id, cue)| cue.waiters.iter().map(|ticket| (*ticket, *id)))
     }
 
     /// Returns the questions that are live.
