@@ -153,18 +153,18 @@ impl Home {
     /// Runs a command to its end.
     #[track_caller]
     pub fn run(&self, words: &[&str]) -> Run {
-        self.run_with(words, b"")
+        self.run_with(words, "")
     }
 
     /// Runs a command to its end, with these bytes on stdin.
     #[track_caller]
-    pub fn run_with(&self, words: &[&str], stdin: impl AsRef<[u8]>) -> Run {
+    pub fn run_with(&self, words: &[&str], stdin: &(impl AsRef<[u8]> + ?Sized)) -> Run {
         self.start_with(words, stdin).finish()
     }
 
     /// Starts a command, with these bytes on stdin.
     #[track_caller]
-    pub fn start_with(&self, words: &[&str], stdin: impl AsRef<[u8]>) -> Client {
+    pub fn start_with(&self, words: &[&str], stdin: &(impl AsRef<[u8]> + ?Sized)) -> Client {
         Client::start(&mut self.command(words), stdin.as_ref())
     }
 
