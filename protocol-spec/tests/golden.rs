@@ -146,6 +146,11 @@ fn requests() -> Vec<Request> {
             purpose: Purpose::Note,
             by: None,
         }),
+        Request::Amend(Amend {
+            agent: "bako".into(),
+            name: Some("engine".into()),
+            archived: None,
+        }),
         Request::Agents(Nothing {}),
         Request::Last(Last { agent: "bako".into() }),
         Request::History(History {
@@ -262,6 +267,7 @@ fn agent_view() -> AgentView {
         open_cues: 1,
         waiting: 1,
         queued: 2,
+        archived: false,
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) async fn dispatch(
         Request::Cancel(body) => cancel::cancel(broker, body).await,
         Request::Undo(body) => undo::undo(broker, body).await,
         Request::Say(body) => say::say(broker, body).await,
+        Request::Amend(body) => amend::amend(broker, body).await,
         Request::Inbox(_) => return inbox::inbox(connection, id).await,
         Request::Unseen(_) => return inbox::unseen(connection, id).await,
         Request::Agents(_) => return agents::agents(connection, id).await,

@@ -43,7 +43,8 @@ const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir
 const AGENT_COLUMNS: &str =
     "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     (SELECT count(*) FROM cues c INDEXED BY cues_open WHERE c.outcome = 0 AND c.agent_id = a.agent_id),
-    (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL)
+    (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
+    a.archived
     FROM agents a";
 
 impl SqliteReader {
@@ -427,5 +428,6 @@ fn agent_view(row: &Row<'_>) -> Result<AgentView, Fault> {
         open_cues: row.get(7)?,
         waiting: 0,
         queued: row.get(8)?,
+        archived: row.get(9)?,
     })
 }

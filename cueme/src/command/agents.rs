@@ -103,6 +103,7 @@ mod tests {
             open_cues: 2,
             waiting: 1,
             queued: 0,
+            archived: false,
         };
         let text = table(&[agent], Timestamp::from_millis(120_000), 80, Paint::off());
         assert!(text.contains("2 open, waiting, seen 2 min ago"), "{text}");

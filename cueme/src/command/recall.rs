@@ -114,6 +114,7 @@ mod tests {
             open_cues: 0,
             waiting: 0,
             queued: 0,
+            archived: false,
         };
         Match {
             agent,

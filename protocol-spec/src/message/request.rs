@@ -51,6 +51,8 @@ operations! {
         Undo(Undo) = "undo",
         /// Leaves a message for an agent's next question.
         Say(Say) = "say",
+        /// Names an agent, or puts it out of sight.
+        Amend(Amend) = "amend",
         /// Lists the agents.
         Agents(Nothing) = "agents",
         /// Returns the last answer an agent was given.
@@ -292,6 +294,19 @@ pub struct Say {
     /// Who says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+}
+
+/// Changes what a human makes of an agent; what is absent stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amend {
+    /// The agent's id, or a prefix that is unique.
+    pub agent: String,
+    /// Its name; an empty one takes the name away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether it is out of sight until it asks again; refused while it has open questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
 }
 
 /// Asks for the last answer of an agent.

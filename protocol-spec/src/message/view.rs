@@ -32,6 +32,9 @@ pub struct AgentView {
     pub waiting: u32,
     /// Messages that wait for its next question.
     pub queued: u32,
+    /// Whether a human put it out of sight, until it asks again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
 }
 
 /// A question.

@@ -2,6 +2,7 @@
 
 pub(super) mod ack;
 pub(super) mod agents;
+pub(super) mod amend;
 pub(super) mod answer;
 pub(super) mod ask;
 pub(super) mod backup;
