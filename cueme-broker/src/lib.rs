@@ -29,4 +29,4 @@ mod log;
 mod serve;
 
 pub use serve::{ServeError, ServeOptions, serve};
-pub use web::edge;
+pub use web::{edge, patch};

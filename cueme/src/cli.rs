@@ -1,6 +1,7 @@
 //! The command line: every verb, its arguments, and examples of right calls.
 
 mod agent;
+mod candidates;
 mod chats;
 mod cloud;
 mod hap;
@@ -12,6 +13,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
 use protocol_spec::exit::Exit;
 
 pub(crate) use agent::{
@@ -25,8 +27,8 @@ pub(crate) use cloud::{
 };
 pub(crate) use hap::{CueArgs, HapVerb, JoinArgs, PauseArgs, RecallArgs};
 pub(crate) use human::{
-    AgentsArgs, AnswerArgs, CancelArgs, DeclineArgs, HistoryArgs, InboxArgs, LastArgs, SayArgs, Scope,
-    ShowArgs, TokenArgs, TokenVerb, UiArgs, UndoArgs,
+    AgentsArgs, AgentsVerb, AnswerArgs, CancelArgs, DeclineArgs, HistoryArgs, InboxArgs, LastArgs, SayArgs,
+    Scope, ShowArgs, TokenArgs, TokenVerb, TuiArgs, UiArgs, UndoArgs,
 };
 pub(crate) use notify::{ChannelWord, NotifyAddArgs, NotifyArgs, NotifyVerb};
 pub(crate) use operation::{
@@ -63,6 +65,9 @@ pub(crate) enum Verb {
     #[command(flatten)]
     Hap(HapVerb),
 
+    /// Open the inbox on the whole screen of this terminal
+    #[command(after_help = "Examples:\n  cueme tui")]
+    Tui(TuiArgs),
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
     Ui(UiArgs),
@@ -103,7 +108,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  cueme last bako-nefi")]
     Last(LastArgs),
     /// List the agents
-    #[command(after_help = "Examples:\n  cueme agents\n  cueme agents --json")]
+    #[command(
+        after_help = "Examples:\n  cueme agents\n  cueme agents --json\n  cueme agents rename bako-nefi payments\n  cueme agents forget bako-nefi"
+    )]
     Agents(AgentsArgs),
     /// List past questions, newest first
     #[command(
@@ -211,6 +218,7 @@ Commands:
   last                  Print the last answer an agent was given
   agents                List the agents
   history               List past questions, newest first
+  tui                   Open the inbox on the whole screen of this terminal
   ui                    Open the inbox in a browser
   join         Agents   Register and get an agent_id
   recall                Find your agent_id again by what you remember
@@ -247,8 +255,14 @@ const COMMON_WORDS: [(&str, &[&str]); 7] = [
     ("logs", &["broker", "logs"]),
 ];
 
+/// The variable by which a shell asks for completions.
+pub(crate) const COMPLETE_ENV: &str = "CUEME_COMPLETE";
+
 /// Parses the command line. Help and mistakes are printed here.
 pub(crate) fn parse() -> Result<Cli, CliError> {
+    CompleteEnv::with_factory(Cli::command)
+        .var(COMPLETE_ENV)
+        .complete();
     if let Some(verb) = parse_alone(std::env::args_os().skip(1)) {
         return Ok(Cli { verb });
     }

@@ -21,6 +21,7 @@ mod log_file;
 mod output;
 mod process_tree;
 mod runs;
+mod tui;
 mod version;
 mod wording;
 

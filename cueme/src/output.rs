@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
 
 use protocol_spec::exit::Exit;
 use protocol_spec::visible::{Piece, has_hidden, pieces};
@@ -9,6 +10,7 @@ use rustix::fs::{FileType, OFlags};
 use serde::Serialize;
 
 use crate::display::visible;
+use crate::environment::variable;
 use crate::error::CliError;
 
 /// Writes to stdout for a person or a program that may close the pipe when it has seen enough.
@@ -26,6 +28,34 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
 /// Writes one line to stdout, as [`print`] does.
 pub(crate) fn print_line(line: &str) -> Result<(), CliError> {
     print(&format!("{line}\n"))
+}
+
+/// Writes a long text: on a terminal through the person's pager if it does not fit, otherwise as [`print`] does.
+pub(crate) fn page(text: &str) -> Result<(), CliError> {
+    /// Shows colours, ends where the text fits the screen, and leaves the text there.
+    const LESS: &str = "FRX";
+    let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+    let pager = variable("PAGER").unwrap_or_else(|| "less".to_owned());
+    if !is_terminal() || rows == 0 || text.lines().count() < rows || matches!(pager.trim(), "" | "cat") {
+        return print(text);
+    }
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &pager]).stdin(Stdio::piped());
+    if variable("LESS").is_none() {
+        command.env("LESS", LESS);
+    }
+    let Ok(mut child) = command.spawn() else {
+        return print(text);
+    };
+    if let Some(mut stdin) = child.stdin.take() {
+        // A person who has seen enough closes the pager.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    match child.wait() {
+        // The shell says with 126 and 127 that there is no such pager.
+        Ok(status) if !matches!(status.code(), Some(126 | 127)) => Ok(()),
+        _ => print(text),
+    }
 }
 
 /// Writes text that an agent wrote: as it is to a program, without characters that act there to a terminal.

@@ -42,6 +42,7 @@ mod markdown;
 mod patience;
 
 pub mod edge;
+pub use markdown::patch;
 
 pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use state::Web;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
+
+use super::candidates::{completing_agents, completing_cues, completing_options, completing_runtimes};
 
 /// Arguments of `inbox`.
 #[derive(Debug, Args)]
@@ -19,7 +21,7 @@ pub(crate) struct InboxArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The question's id, or the beginning of it
-    #[arg(value_name = "CUE_ID")]
+    #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
     /// Print a JSON object
     #[arg(long)]
@@ -30,7 +32,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct AnswerArgs {
     /// The question's id, or the beginning of it; without it you are asked which
-    #[arg(value_name = "CUE_ID")]
+    #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: Option<String>,
     /// What to say, or `-` to read it from stdin
     #[arg(value_name = "TEXT")]
@@ -39,7 +41,7 @@ pub(crate) struct AnswerArgs {
     #[arg(value_name = "TEXT", last = true, hide = true)]
     pub(crate) rest: Vec<String>,
     /// Pick this option; repeat it where several may be picked
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true, add = completing_options())]
     pub(crate) select: Vec<String>,
     /// Want this instead of the options offered
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -65,7 +67,7 @@ pub(crate) struct AnswerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
     /// The question's id, or the beginning of it; without it, the answer given last
-    #[arg(value_name = "CUE_ID")]
+    #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: Option<String>,
 }
 
@@ -73,7 +75,7 @@ pub(crate) struct UndoArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DeclineArgs {
     /// The question's id, or the beginning of it
-    #[arg(value_name = "CUE_ID")]
+    #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
     /// Why, for the agent
     #[arg(value_name = "REASON")]
@@ -82,6 +84,10 @@ pub(crate) struct DeclineArgs {
     #[arg(value_name = "REASON", last = true, hide = true)]
     pub(crate) rest: Vec<String>,
 }
+
+/// Arguments of `tui`.
+#[derive(Debug, Args)]
+pub(crate) struct TuiArgs {}
 
 /// Arguments of `ui`.
 #[derive(Debug, Args)]
@@ -105,7 +111,7 @@ pub(crate) struct TokenArgs {
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
     /// The agent it is for, or the beginning of its id
-    #[arg(long, value_name = "AGENT_ID")]
+    #[arg(long, value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent: Option<String>,
     /// What it is called in lists
     #[arg(long, value_name = "NAME")]
@@ -143,7 +149,7 @@ pub(crate) enum Scope {
 #[derive(Debug, Args)]
 pub(crate) struct CancelArgs {
     /// The question's id, or the beginning of it
-    #[arg(value_name = "CUE_ID")]
+    #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
     /// Why, for the agent
     #[arg(value_name = "REASON")]
@@ -157,7 +163,7 @@ pub(crate) struct CancelArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SayArgs {
     /// The agent's id, or the beginning of it
-    #[arg(value_name = "AGENT_ID")]
+    #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// The message, or `-` to read it from stdin
     #[arg(value_name = "TEXT", required_unless_present = "rest")]
@@ -174,7 +180,7 @@ pub(crate) struct SayArgs {
 #[derive(Debug, Args)]
 pub(crate) struct LastArgs {
     /// The agent's id, or the beginning of it
-    #[arg(value_name = "AGENT_ID")]
+    #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// Print the question with its answer as a JSON object
     #[arg(long)]
@@ -183,12 +189,16 @@ pub(crate) struct LastArgs {
 
 /// Arguments of `agents`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct AgentsArgs {
+    /// What to change.
+    #[command(subcommand)]
+    pub(crate) verb: Option<AgentsVerb>,
     /// Only agents whose project directory contains this, in either case
     #[arg(long, value_name = "TEXT")]
     pub(crate) project: Option<String>,
     /// Only agents of this runtime
-    #[arg(long, value_name = "AGENT_RUNTIME")]
+    #[arg(long, value_name = "AGENT_RUNTIME", add = completing_runtimes())]
     pub(crate) runtime: Option<String>,
     /// Only agents whose name or id contains this, in either case
     #[arg(long, value_name = "TEXT")]
@@ -198,11 +208,33 @@ pub(crate) struct AgentsArgs {
     pub(crate) json: bool,
 }
 
+/// What a human makes of an agent.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsVerb {
+    /// Give an agent a name; without one, take it away
+    #[command(after_help = "Examples:\n  cueme agents rename bako-nefi payments")]
+    Rename {
+        /// The agent's id, or the beginning of it
+        #[arg(value_name = "AGENT_ID", add = completing_agents())]
+        agent_id: String,
+        /// The name
+        #[arg(value_name = "NAME")]
+        name: Vec<String>,
+    },
+    /// Take an agent off the list until it asks again; its history stays
+    #[command(after_help = "Examples:\n  cueme agents forget bako-nefi")]
+    Forget {
+        /// The agent's id, or the beginning of it
+        #[arg(value_name = "AGENT_ID", add = completing_agents())]
+        agent_id: String,
+    },
+}
+
 /// Arguments of `history`.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// Only questions of this agent
-    #[arg(long, value_name = "AGENT_ID")]
+    #[arg(long, value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent: Option<String>,
     /// Only questions and answers with these words
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -1,19 +1,61 @@
 //! `cueme agents`: who has joined, and who waits.
 
 use protocol_spec::exit::Exit;
-use protocol_spec::message::{AgentView, Nothing, Request};
+use protocol_spec::id::AgentId;
+use protocol_spec::message::{AgentView, Amend, Nothing, Request};
 use protocol_spec::time::Timestamp;
 
-use crate::cli::AgentsArgs;
-use crate::client::{expect_reply, list};
+use crate::cli::{AgentsArgs, AgentsVerb};
+use crate::client::{call, expect_reply, list};
 use crate::display::{Paint, ago, now, pad, shorten, visible_line};
 use crate::error::CliError;
 use crate::{environment, output};
 
 pub(super) fn run(args: &AgentsArgs) -> Result<Exit, CliError> {
+    match &args.verb {
+        None => show(args),
+        Some(AgentsVerb::Rename { agent_id, name }) => rename(agent_id, &name.join(" ")),
+        Some(AgentsVerb::Forget { agent_id }) => forget(agent_id),
+    }
+}
+
+fn rename(agent: &str, name: &str) -> Result<Exit, CliError> {
+    let agent = amend(Amend {
+        agent: agent.to_owned(),
+        name: Some(name.to_owned()),
+        archived: None,
+    })?;
+    output::print_line(&if name.trim().is_empty() {
+        format!("{agent} has no name")
+    } else {
+        format!("{agent} is called {}", visible_line(name.trim()))
+    })?;
+    Ok(Exit::Done)
+}
+
+fn forget(agent: &str) -> Result<Exit, CliError> {
+    let agent = amend(Amend {
+        agent: agent.to_owned(),
+        name: None,
+        archived: Some(true),
+    })?;
+    output::print_line(&format!(
+        "{agent} is off the list until it asks again; `cueme history --agent {agent}` shows its questions"
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn amend(amend: Amend) -> Result<AgentId, CliError> {
+    let reply = call(&environment::places()?, &Request::Amend(amend))?;
+    Ok(expect_reply!(reply, Amended)?.agent_id)
+}
+
+fn show(args: &AgentsArgs) -> Result<Exit, CliError> {
     let mut agents: Vec<AgentView> = Vec::new();
     list(&environment::places()?, &Request::Agents(Nothing {}), |reply| {
-        agents.push(*expect_reply!(reply, Agent)?);
+        let agent = *expect_reply!(reply, Agent)?;
+        // A question brings an agent back.
+        agents.extend((!agent.archived || agent.open_cues > 0).then_some(agent));
         Ok(())
     })?;
     let has_agents = !agents.is_empty();

@@ -3,33 +3,34 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use protocol_spec::answer::{Answer, Attachment, FieldAnswer, Reply, consent};
+use protocol_spec::answer::{Answer, Attachment, FieldAnswer, Question, Reply, consent};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{CueView, GiveAnswer, Request};
-use protocol_spec::outcome::Origin;
+use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::payload::{Payload, Shape};
 
 use super::{decided, inbox, show};
 use crate::cli::AnswerArgs;
-use crate::dialogue::Dialogue;
+use crate::dialogue::{Dialogue, option_named};
 use crate::display::{Paint, full, now};
 use crate::error::CliError;
 use crate::input::{read_text, text_of, words_of};
 use crate::{environment, output};
 
-/// How long an answer given in the dialogue can be taken back; the page's default.
-const UNDO_WINDOW_MS: u64 = 5000;
+/// How long an answer given in a dialogue can be taken back; the page's default.
+pub(crate) const UNDO_WINDOW_MS: u64 = 5000;
 
 pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
     let places = environment::places()?;
     let (cue, answer, hold_ms) = match (&args.cue_id, has_answer(args)) {
         (Some(cue), true) => {
             let answer = answer_of(args)?;
+            let found = show::find(&places, cue)?;
             if answer.reply.is_none() {
-                warn_of_refusal(&show::find(&places, cue)?, &answer);
+                warn_of_refusal(&found, &answer);
             }
-            (cue.clone(), answer, 0)
+            (cue.clone(), fitted(&found, answer)?, 0)
         }
         (_, false) => match ask_person(&places, args.cue_id.as_deref())? {
             Some((cue, answer)) => (cue, answer, UNDO_WINDOW_MS),
@@ -46,6 +47,68 @@ pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
         hold_ms,
     };
     decided::send(&places, &Request::Answer(request))
+}
+
+/// Spells options as they are offered, and names the flags that fit where the answer does not.
+fn fitted(cue: &CueView, mut answer: Answer) -> Result<Answer, CliError> {
+    let payload = cue
+        .payload
+        .as_ref()
+        .and_then(|raw| Payload::parse(raw.get()).ok());
+    let shape = payload.as_ref().map(Payload::shape);
+    match (&mut answer.reply, shape) {
+        (Some(Reply::Choice { selected, .. }), Some(Shape::Choice(choice))) => {
+            spell(selected, &choice.options)
+        }
+        (Some(Reply::Form { fields }), Some(Shape::Form(form))) => {
+            for answer in fields {
+                let field = form.fields.iter().find(|field| field.label == answer.label);
+                spell(
+                    &mut answer.values,
+                    field.map_or(&[], |field| field.options.as_slice()),
+                );
+            }
+        }
+        _ => {}
+    }
+    // A question that is decided already is refused by the broker, which knows by whom.
+    if cue.is_answerable() {
+        let question = Question::new(cue.kind, payload.as_ref());
+        answer.clone().check(question).map_err(|error| {
+            CliError::usage(error.to_string()).with_hint(format!(
+                "{}; {}",
+                error.hint(),
+                flags_for(cue, shape)
+            ))
+        })?;
+    }
+    Ok(answer)
+}
+
+fn spell(values: &mut [String], options: &[String]) {
+    for value in values {
+        if let Some(option) = option_named(value, options) {
+            option.clone_into(value);
+        }
+    }
+}
+
+/// Returns a call whose flags fit the question.
+fn flags_for(cue: &CueView, shape: Option<&Shape>) -> String {
+    let flags = match (cue.kind, shape) {
+        (Kind::Pause, _) => "--confirm".to_owned(),
+        (Kind::Cue, None) => "\"your answer\"".to_owned(),
+        (Kind::Cue, Some(Shape::Choice(choice))) => {
+            let option = choice.options.first().map_or("", String::as_str);
+            format!("--select {option:?}` or `--other \"your words\"")
+        }
+        (Kind::Cue, Some(Shape::Confirm(_))) => "--confirm` or `--cancel".to_owned(),
+        (Kind::Cue, Some(Shape::Form(form))) => {
+            let label = form.fields.first().map_or("", |field| field.label.as_str());
+            format!("--field {:?}", format!("{label}=value"))
+        }
+    };
+    format!("use `cueme answer {} {flags}`", cue.cue_id)
 }
 
 fn has_answer(args: &AnswerArgs) -> bool {
@@ -247,6 +310,7 @@ fn warn_of_refusal(cue: &CueView, answer: &Answer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::display::question;
 
     #[test]
     fn a_label_given_twice_has_two_values_and_a_value_may_hold_an_equals_sign() {
@@ -293,6 +357,43 @@ mod tests {
             reply_of(&args).unwrap(),
             Some(Reply::Confirm { confirmed: false })
         );
+    }
+
+    #[test]
+    fn an_option_is_picked_in_any_case_where_only_one_fits_and_errors_name_the_flags() {
+        let choice = |select: &str| {
+            let cue = question(
+                "A?",
+                Some(r#"{"type":"choice","options":["SQLite","Postgres","postgres"]}"#),
+            );
+            let reply = Reply::Choice {
+                selected: vec![select.to_owned()],
+                other: None,
+            };
+            let answer = Answer {
+                reply: Some(reply),
+                ..Answer::default()
+            };
+            match fitted(&cue, answer) {
+                Ok(answer) => Ok(format!("{:?}", answer.reply)),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        assert!(choice("sqlite").is_ok_and(|reply| reply.contains("\"SQLite\"")));
+        assert!(choice("postgres").is_ok_and(|reply| reply.contains("\"postgres\"")));
+        let error = choice("POSTGRES").unwrap_err();
+        assert!(
+            error.contains("--select \"SQLite\"") && error.contains("--other"),
+            "{error}"
+        );
+        let confirm = question("A?", Some(r#"{"type":"confirm","text":"Go?"}"#));
+        let reply = Reply::Form { fields: vec![] };
+        let wrong = Answer {
+            reply: Some(reply),
+            ..Answer::default()
+        };
+        let error = fitted(&confirm, wrong).unwrap_err().to_string();
+        assert!(error.contains("--confirm` or `--cancel`"), "{error}");
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub(super) fn send(places: &Places, request: &Request) -> Result<Exit, CliError>
     Ok(Exit::Done)
 }
 
-fn words(decided: &Decided, now: Timestamp) -> String {
+/// Says who has a decision, or when they get it.
+pub(crate) fn words(decided: &Decided, now: Timestamp) -> String {
     let Decided { cue_id, agent_id, .. } = decided;
     let verb = match decided.outcome {
         Outcome::Answered => "answered",

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::{environment, output};
 
 /// How long to leave a broker alone that went away while it was watched.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
+pub(crate) const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
 /// How often the times on a screen are brought up to date.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -75,7 +75,8 @@ pub(super) fn open_cues(places: &Places) -> Result<Vec<CueView>, CliError> {
     listed(places, &Request::Inbox(Nothing {}))
 }
 
-fn listed(places: &Places, request: &Request) -> Result<Vec<CueView>, CliError> {
+/// Returns the questions that a request lists.
+pub(crate) fn listed(places: &Places, request: &Request) -> Result<Vec<CueView>, CliError> {
     let mut cues = Vec::new();
     list(places, request, |reply| {
         cues.push(*expect_reply!(reply, Cue)?);

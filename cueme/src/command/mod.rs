@@ -16,6 +16,7 @@ mod link;
 mod say;
 mod show;
 mod token;
+mod tui;
 mod ui;
 mod undo;
 
@@ -47,12 +48,16 @@ mod terminal;
 
 mod run;
 
+pub(crate) use answer::UNDO_WINDOW_MS;
+pub(crate) use decided::words as decided_words;
 pub(crate) use docs::DocsArgs;
 pub(crate) use hook::HookArgs;
 pub(crate) use import::ImportArgs;
+pub(crate) use inbox::{RECONNECT_PAUSE, listed};
 pub(crate) use init::InitArgs;
 pub(crate) use link::LinkArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use mcp::McpArgs;
 pub(crate) use protocol::ProtocolArgs;
 pub(crate) use run::run;
+pub(crate) use say::words as said_words;

@@ -7,7 +7,7 @@ use protocol_spec::exit::Exit;
 use super::{agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
-    import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say, show, token, ui,
+    import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say, show, token, tui, ui,
     undo, update,
 };
 use crate::cli::{HapVerb, Verb};
@@ -20,6 +20,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Hap(HapVerb::Recall(args)) => recall::run(&args),
         Verb::Hap(HapVerb::Cue(args)) => cue::run(&args, started),
         Verb::Hap(HapVerb::Pause(args)) => pause::run(&args, started),
+        Verb::Tui(args) => tui::run(&args),
         Verb::Ui(args) => ui::run(&args),
         Verb::Token(args) => token::run(&args),
         Verb::Link(args) => link::run(&args),

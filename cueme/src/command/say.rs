@@ -32,7 +32,8 @@ pub(super) fn run(args: &SayArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn words(said: &Said, purpose: Purpose) -> String {
+/// Says what a message is for and how many wait; a second line names the question that is open now.
+pub(crate) fn words(said: &Said, purpose: Purpose) -> String {
     let Said { agent_id, queued, .. } = said;
     let count = if *queued == 1 {
         "1 message waits".to_owned()

@@ -20,7 +20,11 @@ pub(super) fn run(args: &ShowArgs) -> Result<Exit, CliError> {
     } else {
         full(&cue, now(), output::columns(), Paint::for_stdout())
     };
-    output::print_line(&text)?;
+    if args.json {
+        output::print_line(&text)?;
+    } else {
+        output::page(&format!("{text}\n"))?;
+    }
     Ok(Exit::Done)
 }
 

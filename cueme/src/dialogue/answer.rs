@@ -166,7 +166,7 @@ impl<L: Lines, W: Write> Dialogue<L, W> {
 }
 
 /// Says what an answer means where its text alone does not show it.
-fn remark(cue: &CueView, answer: &Answer) -> Option<&'static str> {
+pub(crate) fn remark(cue: &CueView, answer: &Answer) -> Option<&'static str> {
     (cue.origin == Origin::Approval && answer.reply.is_none())
         .then_some("This presses no button: it denies the request, and your text is the reason.")
 }

@@ -12,7 +12,7 @@ use crate::environment::variable;
 const EDITOR_DEFAULT: &str = "vi";
 
 /// Lets a person edit a text in a private file, and returns what they saved.
-pub(super) fn edit(text: &str) -> Result<String, String> {
+pub(crate) fn edit(text: &str) -> Result<String, String> {
     let said = |error: std::io::Error| error.to_string();
     let mut file = tempfile::Builder::new()
         .prefix("cueme-")

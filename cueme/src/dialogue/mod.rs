@@ -13,4 +13,7 @@ mod answer;
 mod pick;
 mod review;
 
+pub(crate) use answer::remark;
+pub(crate) use external_editor::edit;
 pub(crate) use person::Dialogue;
+pub(crate) use pick::{Pressed, option_named, parse_button};

@@ -53,7 +53,7 @@ pub(super) fn parse_pick(line: &str, options: &[String], allow_multiple: bool) -
 
 /// A person's decision at a confirm.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pressed {
+pub(crate) enum Pressed {
     Confirm,
     Cancel,
     /// Neither button.
@@ -61,7 +61,7 @@ pub(super) enum Pressed {
 }
 
 /// Reads the number or the label of a button, yes or no, or anything else as the person's own words.
-pub(super) fn parse_button(line: &str, confirm: &Confirm) -> Result<Pressed, String> {
+pub(crate) fn parse_button(line: &str, confirm: &Confirm) -> Result<Pressed, String> {
     let labels = [confirm.confirm_label.clone(), confirm.cancel_label.clone()];
     let picked = parse_pick(line, &labels, false)?;
     if let Some(label) = picked.selected.first() {
@@ -81,7 +81,8 @@ pub(super) fn parse_button(line: &str, confirm: &Confirm) -> Result<Pressed, Str
     })
 }
 
-fn option_named<'a>(line: &str, options: &'a [String]) -> Option<&'a String> {
+/// Returns the option with this name; in another case if only one option fits.
+pub(crate) fn option_named<'a>(line: &str, options: &'a [String]) -> Option<&'a String> {
     let exact = options.iter().find(|option| option.as_str() == line);
     exact.or_else(|| {
         let mut alike = options

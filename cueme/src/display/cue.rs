@@ -5,7 +5,9 @@ use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::{Field, Payload, Shape};
 use protocol_spec::time::Timestamp;
 
+use super::markdown::{markdown_lines, plain_lines};
 use super::paint::Paint;
+use super::tone::{Piece, StyledLine, Tone, piece};
 use super::visible::{visible, visible_line};
 use super::when::{ago, at};
 use super::width::{shorten, wrap};
@@ -20,7 +22,7 @@ pub(crate) fn card(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
         paint.bold(cue.cue_id.as_str()),
         paint.cyan(cue.agent_id.as_str()),
         cue.agent_runtime,
-        state_words(cue, now, paint)
+        paint.piece(&state_words(cue, now))
     );
     let mut lines = vec![
         head,
@@ -50,54 +52,73 @@ pub(crate) fn card(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) 
 
 /// Returns everything about a question.
 pub(crate) fn full(cue: &CueView, now: Timestamp, columns: usize, paint: Paint) -> String {
-    let verb = match cue.kind {
-        Kind::Cue => "cue",
-        Kind::Pause => "pause",
-    };
-    let mut lines = vec![
-        format!(
-            "{}  {}",
-            paint.bold(cue.cue_id.as_str()),
-            state_words(cue, now, paint)
-        ),
-        paint.dim(&format!(
-            "{verb} of {} ({}) in {}, asked {}",
-            cue.agent_id,
-            cue.agent_runtime,
-            visible_line(&cue.project_dir),
-            at(cue.asked_at)
-        )),
-        String::new(),
-    ];
-    lines.extend(wrap(&visible(&cue.prompt), columns));
+    let mut lines = full_head(cue, now);
+    lines.extend(question_lines(cue, columns));
     let payload = payload_lines(cue, columns);
     if !payload.is_empty() {
-        lines.push(String::new());
-        lines.extend(payload);
+        lines.push(StyledLine::new());
+        lines.extend(payload.into_iter().map(|line| vec![piece(Tone::Plain, line)]));
     }
     if cue.in_run && cue.outcome.is_answerable() {
         let words = format!(
             "your answer lets its run go on; `cueme answer {} --done` ends the run",
             cue.cue_id
         );
-        lines.extend([String::new(), paint.dim(&words)]);
+        lines.extend([StyledLine::new(), vec![piece(Tone::Quiet, words)]]);
     }
-    if let Some(text) = &cue.text {
-        let by = cue
-            .by
-            .as_deref()
-            .map(|by| format!(" by {}", visible_line(by)))
-            .unwrap_or_default();
-        let when = cue
-            .decided_at
-            .map(|time| format!(", {}", at(time)))
-            .unwrap_or_default();
-        lines.push(String::new());
-        lines.push(paint.bold(&format!("{}{by}{when}:", decision_words(cue))));
-        lines.extend(wrap(&visible(text), columns));
-        lines.push(paint.dim(&delivery_words(cue)));
-    }
+    lines.extend(decision_lines(cue, columns));
+    let lines: Vec<String> = lines.iter().map(|line| paint.line(line)).collect();
     lines.join("\n")
+}
+
+/// Returns whose question it is, how it stands, and a blank line.
+pub(crate) fn full_head(cue: &CueView, now: Timestamp) -> Vec<StyledLine> {
+    let verb = match cue.kind {
+        Kind::Cue => "cue",
+        Kind::Pause => "pause",
+    };
+    let origin = format!(
+        "{verb} of {} ({}) in {}, asked {}",
+        cue.agent_id,
+        cue.agent_runtime,
+        visible_line(&cue.project_dir),
+        at(cue.asked_at)
+    );
+    vec![
+        vec![
+            piece(Tone::Strong, cue.cue_id.as_str()),
+            piece(Tone::Plain, "  "),
+            state_words(cue, now),
+        ],
+        vec![piece(Tone::Quiet, origin)],
+        StyledLine::new(),
+    ]
+}
+
+/// Returns the question itself.
+pub(crate) fn question_lines(cue: &CueView, columns: usize) -> Vec<StyledLine> {
+    markdown_lines(&cue.prompt, columns)
+}
+
+/// Returns what was decided and how far it has come; nothing while the question is open.
+pub(crate) fn decision_lines(cue: &CueView, columns: usize) -> Vec<StyledLine> {
+    let Some(text) = &cue.text else {
+        return Vec::new();
+    };
+    let by = cue
+        .by
+        .as_deref()
+        .map(|by| format!(" by {}", visible_line(by)))
+        .unwrap_or_default();
+    let when = cue
+        .decided_at
+        .map(|time| format!(", {}", at(time)))
+        .unwrap_or_default();
+    let head = format!("{}{by}{when}:", decision_words(cue));
+    let mut lines = vec![StyledLine::new(), vec![piece(Tone::Strong, head)]];
+    lines.extend(plain_lines(text, columns, Tone::Plain));
+    lines.push(vec![piece(Tone::Quiet, delivery_words(cue))]);
+    lines
 }
 
 /// Says how far the outcome has come, and only what is known.
@@ -119,7 +140,7 @@ fn delivery_words(cue: &CueView) -> String {
 }
 
 /// Returns what is offered, one line each.
-fn payload_lines(cue: &CueView, columns: usize) -> Vec<String> {
+pub(crate) fn payload_lines(cue: &CueView, columns: usize) -> Vec<String> {
     let Some(raw) = &cue.payload else {
         return Vec::new();
     };
@@ -197,12 +218,12 @@ pub(crate) fn decision_words(cue: &CueView) -> String {
 }
 
 /// Says what is true about a question right now.
-fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
+fn state_words(cue: &CueView, now: Timestamp) -> Piece {
     if cue.damaged {
-        return paint.yellow(&decision_words(cue));
+        return piece(Tone::Attention, decision_words(cue));
     }
     if !cue.outcome.is_answerable() {
-        return decision_words(cue);
+        return piece(Tone::Plain, decision_words(cue));
     }
     let since = ago(now, cue.asked_at);
     if cue.outcome == Outcome::Superseded && cue.waiting == 0 {
@@ -210,21 +231,27 @@ fn state_words(cue: &CueView, now: Timestamp, paint: Paint) -> String {
             .detached_at
             .map(|detached| format!(", stopped listening {} ago", ago(now, detached)))
             .unwrap_or_default();
-        return paint.dim(&format!(
+        let words = format!(
             "superseded: asked {since} ago, the agent has asked something else since{stopped}; it can still be answered"
-        ));
+        );
+        return piece(Tone::Quiet, words);
     }
-    match (cue.waiting, cue.detached_at) {
-        (0, Some(detached)) => paint.yellow(&format!(
-            "asked {since} ago; the agent stopped listening {} ago and gets this when it asks again",
-            ago(now, detached)
-        )),
-        (0, None) => paint.yellow(&format!(
-            "asked {since} ago; the agent gets this when it asks again"
-        )),
-        (1, _) => paint.green(&format!("waiting {since}")),
-        (clients, _) => paint.green(&format!("waiting {since} ({clients} clients)")),
-    }
+    let (tone, words) = match (cue.waiting, cue.detached_at) {
+        (0, Some(detached)) => (
+            Tone::Attention,
+            format!(
+                "asked {since} ago; the agent stopped listening {} ago and gets this when it asks again",
+                ago(now, detached)
+            ),
+        ),
+        (0, None) => (
+            Tone::Attention,
+            format!("asked {since} ago; the agent gets this when it asks again"),
+        ),
+        (1, _) => (Tone::Good, format!("waiting {since}")),
+        (clients, _) => (Tone::Good, format!("waiting {since} ({clients} clients)")),
+    };
+    piece(tone, words)
 }
 
 #[cfg(test)]

@@ -7,14 +7,21 @@ mod visible;
 mod when;
 mod width;
 
+mod tone;
+
+mod markdown;
 mod paint;
 
 mod cue;
+mod finding;
 
 #[cfg(test)]
 pub(crate) use cue::tests::question;
-pub(crate) use cue::{card, decision_words, full};
+pub(crate) use cue::{card, decision_lines, decision_words, full, full_head, payload_lines, question_lines};
+pub(crate) use finding::{Grade, finding};
+pub(crate) use markdown::plain_lines;
 pub(crate) use paint::Paint;
+pub(crate) use tone::{Piece, StyledLine, Tone, TonedText, piece};
 pub(crate) use visible::{visible, visible_line};
 pub(crate) use when::{ago, at, now};
 pub(crate) use width::{pad, shorten, wrap};

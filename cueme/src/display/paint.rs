@@ -1,5 +1,6 @@
 //! Colours, for terminals whose owner wants them.
 
+use super::tone::{Piece, StyledLine, Tone};
 use crate::environment::variable;
 use crate::output;
 
@@ -10,11 +11,16 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
+    /// Says whether a terminal's owner wants no colours.
+    pub(crate) fn is_unwanted() -> bool {
+        variable("NO_COLOR").is_some()
+    }
+
     /// Paints only what a person sees on a terminal, and not when NO_COLOR says otherwise.
     pub(crate) fn for_stdout() -> Self {
         let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
         Self {
-            is_on: output::is_terminal() && variable("NO_COLOR").is_none() && !is_dumb,
+            is_on: output::is_terminal() && !Self::is_unwanted() && !is_dumb,
         }
     }
 
@@ -22,6 +28,27 @@ impl Paint {
     #[cfg(test)]
     pub(crate) fn off() -> Self {
         Self { is_on: false }
+    }
+
+    /// Paints a line.
+    pub(crate) fn line(self, line: &StyledLine) -> String {
+        line.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    /// Paints a piece in its tone.
+    pub(crate) fn piece(self, piece: &Piece) -> String {
+        let code = match piece.tone {
+            Tone::Plain => return piece.text.clone(),
+            Tone::Strong => "1",
+            Tone::Quiet => "2",
+            Tone::Emphasis => "3",
+            Tone::Link => "4",
+            Tone::Good => "32",
+            Tone::Attention => "33",
+            Tone::Bad => "31",
+            Tone::Accent => "36",
+        };
+        self.with(code, &piece.text)
     }
 
     /// Emphasis.

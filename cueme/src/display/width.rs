@@ -1,5 +1,7 @@
 //! Text in columns: a Chinese character takes two of them.
 
+use std::ops::Range;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns `text` cut to `columns`, with an ellipsis where something was left out.
@@ -20,15 +22,25 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
 
 /// Breaks `text` into lines of at most `columns`, at spaces where there are any.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let columns = columns.max(2);
-    text.lines().flat_map(|line| wrap_line(line, columns)).collect()
+    let lines = text.lines().flat_map(|line| {
+        let broken = break_line(line, columns);
+        broken.into_iter().map(|range| line[range].to_owned())
+    });
+    lines.collect()
 }
 
-fn wrap_line(line: &str, columns: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut rest = line;
-    while rest.width() > columns {
+/// Returns the parts into which a line is broken; blanks at a break belong to no part.
+pub(crate) fn break_line(line: &str, columns: usize) -> Vec<Range<usize>> {
+    let columns = columns.max(2);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    loop {
+        let rest = &line[start..];
         let fitting = take_columns(rest, columns);
+        if fitting.len() == rest.len() {
+            parts.push(start..line.len());
+            return parts;
+        }
         // A break at a space keeps words whole; a line without one is broken where it must be.
         let end = fitting
             .rfind(' ')
@@ -40,13 +52,12 @@ fn wrap_line(line: &str, columns: usize) -> Vec<String> {
         } else {
             end
         };
-        lines.push(rest[..end].trim_end().to_owned());
-        rest = rest[end..].trim_start();
+        parts.push(start..start + rest[..end].trim_end().len());
+        start += end + (rest[end..].len() - rest[end..].trim_start().len());
     }
-    lines.push(rest.to_owned());
-    lines
 }
 
+/// Returns the beginning of `text` that takes at most `columns`.
 fn take_columns(text: &str, columns: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -1,7 +1,7 @@
 //! Agents' words as HTML that can do no harm: rendered, sanitised, bounded, with everything hidden made visible.
 
 mod links;
-mod patch;
+pub mod patch;
 mod render;
 mod sanitise;
 mod shown;

@@ -2,8 +2,10 @@
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Segment<'a> {
+pub enum Segment<'a> {
+    /// Anything else.
     Markdown(&'a str),
+    /// A patch as `git diff` writes it.
     Patch(&'a str),
 }
 
@@ -27,7 +29,7 @@ const HEADERS: [&str; 15] = [
 ];
 
 /// Cuts a text at its patches.
-pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
+pub fn segments(text: &str) -> Vec<Segment<'_>> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut segments = Vec::new();
     let (mut at, mut start, mut number) = (0, 0, 0);

@@ -1,0 +1,20 @@
+//! What the inbox knows and what a key means: events in, commands out, no clock and no input or output.
+
+mod model;
+
+mod entry;
+mod fold;
+mod inbox;
+mod keys;
+mod layout;
+mod panel;
+mod reply;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use entry::Entry;
+pub(super) use fold::shown;
+pub(super) use layout::Layout;
+pub(super) use model::{About, Command, Connection, Event, Inbox, Mode, State};
+pub(super) use panel::Panel;
