@@ -16,9 +16,9 @@ use super::init::{Connection, Machine, all_connections};
 use super::sandbox::Sandbox;
 use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
-use crate::display::Paint;
+use crate::display::{Grade, Paint};
 use crate::error::CliError;
-use crate::{environment, output};
+use crate::{display, environment, output};
 
 /// Less free space than this is worth a warning, in bytes.
 const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
@@ -64,12 +64,6 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
     Ok(report.exit())
 }
 
-enum Grade {
-    Ok,
-    Warn,
-    Fail,
-}
-
 struct Finding {
     grade: Grade,
     what: &'static str,
@@ -113,19 +107,20 @@ struct Report {
 
 impl Report {
     fn add(&mut self, finding: Finding) -> Result<(), CliError> {
-        let mark = match finding.grade {
-            Grade::Ok => self.paint.green("ok  "),
-            Grade::Warn => self.paint.yellow("warn"),
-            Grade::Fail => {
-                self.problems += 1;
-                self.paint.red("fail")
-            }
-        };
-        output::print_line(&format!("{mark}  {}: {}", finding.what, finding.found))?;
-        match finding.remedy {
-            Some(remedy) => output::print_line(&format!("      → {remedy}")),
-            None => Ok(()),
-        }
+        self.problems += u32::from(finding.grade == Grade::Fail);
+        let Finding {
+            grade,
+            what,
+            found,
+            remedy,
+        } = finding;
+        output::print(&display::finding(
+            grade,
+            what,
+            &found,
+            remedy.as_deref(),
+            self.paint,
+        ))
     }
 
     fn exit(&self) -> Exit {

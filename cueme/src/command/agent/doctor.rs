@@ -13,13 +13,12 @@ use protocol_spec::exit::Exit;
 
 use super::setup::{choose, directory, load_config, runtime};
 use crate::cli::AgentDoctorArgs;
-use crate::display::{Paint, pad, visible_line};
+use crate::display::{Grade, Paint, finding};
 use crate::error::CliError;
 use crate::{environment, output};
 
 /// The prompt of the trial turn.
 const TRIAL_PROMPT: &str = "Reply with the single word: ready";
-const WHAT_COLUMNS: usize = 12;
 
 pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
     let config = load_config(&environment::places()?)?;
@@ -110,22 +109,13 @@ async fn trial(config: Config) -> Result<Finding, CliError> {
 }
 
 fn report(findings: &[Finding], paint: Paint) -> String {
-    let mut text = String::new();
-    for finding in findings {
-        let mark = match finding.state {
-            State::Good => paint.green("ok  "),
-            State::Warning => paint.yellow("note"),
-            State::Bad => paint.red("bad "),
+    let lines = findings.iter().map(|found| {
+        let grade = match found.state {
+            State::Good => Grade::Ok,
+            State::Warning => Grade::Warn,
+            State::Bad => Grade::Fail,
         };
-        let what = pad(finding.what, WHAT_COLUMNS);
-        text.push_str(&format!("{mark}  {what}  {}\n", visible_line(&finding.found)));
-        if let Some(remedy) = &finding.remedy {
-            text.push_str(&format!(
-                "      {}  {}\n",
-                pad("", WHAT_COLUMNS),
-                visible_line(remedy)
-            ));
-        }
-    }
-    text
+        finding(grade, found.what, &found.found, found.remedy.as_deref(), paint)
+    });
+    lines.collect()
 }

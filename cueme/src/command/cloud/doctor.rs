@@ -7,7 +7,7 @@ use super::reach::check_way_back;
 use super::settings::{configured, reach};
 use crate::cli::CloudDoctorArgs;
 use crate::command::agent::runtime;
-use crate::display::{Paint, visible_line};
+use crate::display::{Grade, Paint, finding};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -48,17 +48,18 @@ pub(super) fn run(args: &CloudDoctorArgs) -> Result<Exit, CliError> {
 }
 
 fn report(checks: &[Check], paint: Paint) -> String {
-    let mut text = String::new();
-    for check in checks {
-        let mark = match check.level {
-            Level::Ok => paint.green("ok  "),
-            Level::Warn => paint.yellow("note"),
-            Level::Error => paint.red("bad "),
+    let lines = checks.iter().map(|check| {
+        let grade = match check.level {
+            Level::Ok => Grade::Ok,
+            Level::Warn => Grade::Warn,
+            Level::Error => Grade::Fail,
         };
-        text.push_str(&format!("{mark}  {}\n", visible_line(&check.message)));
-        if let Some(hint) = check.hint {
-            text.push_str(&format!("      {hint}\n"));
-        }
-    }
-    text
+        finding(grade, &subject(check.code), &check.message, check.hint, paint)
+    });
+    lines.collect()
+}
+
+/// Returns what a check is about, in words.
+fn subject(code: &str) -> String {
+    code.trim_start_matches("cursor_cloud_").replace('_', " ")
 }

@@ -4,7 +4,7 @@ use adapter_core::runtime::install::{PartStatus, Role, Scope, Status};
 use protocol_spec::exit::Exit;
 
 use super::{Connection, InitArgs, Machine, all_connections, parse_runtime};
-use crate::display::{Paint, pad};
+use crate::display::{Grade, Paint, finding, pad};
 use crate::error::CliError;
 use crate::output;
 
@@ -44,8 +44,8 @@ pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> 
             output::print_line(&row(&cells))?;
         }
     }
-    for line in &told.broken {
-        output::print_line(&paint.red(line))?;
+    for (what, why) in &told.broken {
+        output::print(&finding(Grade::Fail, what, why, None, paint))?;
     }
     for line in &told.remarks {
         output::print_line(&paint.dim(line))?;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> 
 
 /// The notes below the table.
 struct Told {
-    broken: Vec<String>,
+    broken: Vec<(String, String)>,
     remarks: Vec<String>,
     connected: usize,
     are_whole: bool,
@@ -135,7 +135,7 @@ fn standing(connection: &Connection<'_>, told: &mut Told) -> &'static str {
     let scope = connection.scope.word();
     let mut explain = |why: String| {
         told.broken
-            .push(format!("{} ({scope}): {why}", connection.runtime));
+            .push((format!("{} ({scope})", connection.runtime), why));
     };
     match connection.status() {
         Ok(Status::NotInstalled) => NOTHING,
