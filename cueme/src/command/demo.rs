@@ -1,8 +1,14 @@
 //! `cueme demo`: the whole loop in a minute, with real processes and nothing pretended.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
+use std::process::ChildStdout;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use protocol_spec::exit::Exit;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::sandbox::Sandbox;
 use crate::cli::DemoArgs;
@@ -11,38 +17,56 @@ use crate::error::CliError;
 use crate::output;
 
 pub(super) fn run(args: &DemoArgs) -> Result<Exit, CliError> {
+    let has_person = io::stdin().is_terminal() && output::is_terminal();
     if args.interactive && !io::stdin().is_terminal() {
         return Err(
             CliError::usage("there is no terminal to ask you in").with_hint("run `cueme demo` without it")
         );
     }
-    let sandbox = if args.here {
-        Sandbox::here()?
+    let sandbox = Arc::new(if args.here {
+        Sandbox::here()?.guarded()
     } else {
-        Sandbox::inside(&std::env::temp_dir())?
-    };
+        Sandbox::inside(&std::env::temp_dir())?.guarded()
+    });
     let stage = Stage {
-        sandbox: &sandbox,
+        sandbox: Arc::clone(&sandbox),
         paint: Paint::for_stdout(),
         is_interactive: args.interactive,
+        is_guided: has_person && !args.interactive,
+        is_here: args.here,
     };
-    stage.title("An agent joins")?;
-    let joined = stage.shown(&["join", "demo"])?;
-    let agent = agent_id(&joined)?;
-    output::print(&first_lines(&joined, 4))?;
-    for scene in SCENES {
-        stage.play(scene, agent)?;
+    let (ended, end) = mpsc::channel();
+    watch_signals(&ended)?;
+    thread::spawn(move || ended.send(End::Played(stage.play_all())));
+    let end = end.recv();
+    sandbox.close();
+    match end {
+        Ok(End::Played(played)) => played.map(|()| Exit::Done),
+        Ok(End::Signal(exit)) => Err(CliError::silent(exit)),
+        Err(_) => Err(CliError::new(Exit::Io, "the demo ended early")),
     }
-    let note = if args.here {
-        ""
-    } else {
-        " Nothing of yours was touched, and all of it is gone again."
-    };
-    output::print_line(&format!(
-        "\nThat was all: a question blocks the agent until a human answers.{note}\n\
-         Next: `cueme inbox` for you, `cueme join <agent_runtime>` for an agent."
-    ))?;
-    Ok(Exit::Done)
+}
+
+/// How the demo ends.
+enum End {
+    Played(Result<(), CliError>),
+    Signal(Exit),
+}
+
+/// A person who leaves early leaves nothing behind.
+fn watch_signals(ended: &mpsc::Sender<End>) -> Result<(), CliError> {
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let mut signals =
+        signals.map_err(|error| CliError::new(Exit::Io, format!("could not watch for Ctrl-C: {error}")))?;
+    let ended = ended.clone();
+    thread::spawn(move || {
+        let exit = match signals.forever().next() {
+            Some(SIGINT) => Exit::Interrupted,
+            _ => Exit::Terminated,
+        };
+        ended.send(End::Signal(exit))
+    });
+    Ok(())
 }
 
 /// One question and how it is answered.
@@ -108,13 +132,100 @@ const SCENES: &[Scene] = &[
     },
 ];
 
-struct Stage<'a> {
-    sandbox: &'a Sandbox,
-    paint: Paint,
-    is_interactive: bool,
+/// The question that the person answers.
+const LAST_PROMPT: &str = "You have seen all kinds of questions. **What do you think of it?**";
+const LAST_PAYLOAD: &str = r#"{"type":"choice","options":["I like it","Not for me"]}"#;
+/// How long an answer may take from the inbox to the agent: the time to undo, and some.
+const ANSWER_SETTLES: Duration = Duration::from_secs(8);
+
+/// What came first while the person was asked.
+enum Heard {
+    Enter,
+    Answer(String),
 }
 
-impl Stage<'_> {
+struct Stage {
+    sandbox: Arc<Sandbox>,
+    paint: Paint,
+    is_interactive: bool,
+    /// Whether a person watches, at their own pace.
+    is_guided: bool,
+    is_here: bool,
+}
+
+impl Stage {
+    fn play_all(&self) -> Result<(), CliError> {
+        self.title("An agent joins")?;
+        let joined = self.shown(&["join", "demo"])?;
+        let agent = agent_id(&joined)?;
+        output::print(&first_lines(&joined, 4))?;
+        for scene in SCENES {
+            self.pause()?;
+            self.play(scene, agent)?;
+        }
+        if self.is_guided {
+            self.pause()?;
+            self.now_you(agent)?;
+        }
+        let note = if self.is_here {
+            ""
+        } else {
+            " Nothing of yours was touched, and all of it is gone again."
+        };
+        output::print_line(&format!(
+            "\nThat was all: a question blocks the agent until a human answers.{note}\n\
+             Next: `cueme inbox` for you, `cueme join <agent_runtime>` for an agent."
+        ))
+    }
+
+    /// Lets a person read before it goes on.
+    fn pause(&self) -> Result<(), CliError> {
+        if !self.is_guided {
+            return Ok(());
+        }
+        output::print(&self.paint.dim("\n(Enter goes on, Ctrl-C leaves) "))?;
+        read_enter();
+        Ok(())
+    }
+
+    /// Lets the person answer a real question, here or on the page.
+    fn now_you(&self, agent: &str) -> Result<(), CliError> {
+        self.title("Now you")?;
+        let envelope = envelope(LAST_PROMPT, Some(LAST_PAYLOAD));
+        let (mut waiting, _) = self.sandbox.ask(&["cue", agent, "-"], Some(&envelope))?;
+        output::print_line("The agent has asked once more, and waits for your answer.")?;
+        output::print_line("  here:         press Enter; `cueme tui` opens, and q leaves it")?;
+        if let Ok(link) = self.sandbox.run(&["ui", "--print-url"]) {
+            output::print_line(&format!("  in a browser: {}", visible(link.trim())))?;
+        }
+        let stdout = waiting.take_stdout();
+        let (told, heard) = mpsc::channel();
+        let answered = told.clone();
+        thread::spawn(move || answered.send(Heard::Answer(read_all(stdout))));
+        loop {
+            let enter = told.clone();
+            thread::spawn(move || {
+                read_enter();
+                enter.send(Heard::Enter)
+            });
+            match heard.recv() {
+                Ok(Heard::Enter) => self.sandbox.run_visibly(&["tui"])?,
+                Ok(Heard::Answer(text)) => {
+                    self.speaker("agent reads")?;
+                    output::print_line(&self.paint.green(visible(&text).trim_end()))?;
+                    return Ok(());
+                }
+                Err(_) => return Ok(()),
+            }
+            // Leaving without an answer is fine: the question is still there.
+            if let Ok(Heard::Answer(text)) = heard.recv_timeout(ANSWER_SETTLES) {
+                self.speaker("agent reads")?;
+                return output::print_line(&self.paint.green(visible(&text).trim_end()));
+            }
+            output::print_line("It still waits: Enter opens `cueme tui` again, Ctrl-C leaves.")?;
+        }
+    }
+
     fn play(&self, scene: &Scene, agent: &str) -> Result<(), CliError> {
         self.title(scene.title)?;
         let (waiting, cue) = match scene.kind {
@@ -181,6 +292,20 @@ impl Stage<'_> {
     fn print_call(&self, call: &str) -> Result<(), CliError> {
         output::print_line(&self.paint.cyan(&format!("$ {call}")))
     }
+}
+
+fn read_enter() {
+    // The end of the input goes on as well.
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
+fn read_all(stdout: Option<ChildStdout>) -> String {
+    let mut text = String::new();
+    if let Some(mut stdout) = stdout {
+        // What can be read is shown; the rest is the agent's business.
+        let _ = stdout.read_to_string(&mut text);
+    }
+    text
 }
 
 fn envelope(prompt: &str, payload: Option<&str>) -> String {

@@ -1,8 +1,10 @@
 //! A place of its own, with a broker of its own, that is gone when dropped. Nothing of the user's is touched.
 
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol_spec::exit::Exit;
@@ -22,12 +24,24 @@ pub(super) struct Sandbox {
     executable: PathBuf,
     /// `None` means the user's own place.
     home: Option<TempDir>,
+    running: Arc<Mutex<Running>>,
+    /// Whether Ctrl-C is the caller's alone, which closes the sandbox then.
+    is_guarded: bool,
+}
+
+/// The processes of a sandbox.
+#[derive(Debug, Default)]
+struct Running {
+    children: Vec<u32>,
+    /// No process is started any more.
+    is_closed: bool,
 }
 
 /// An agent's question that is being waited for.
 #[derive(Debug)]
 pub(super) struct Waiting {
     child: Child,
+    running: Arc<Mutex<Running>>,
 }
 
 impl Sandbox {
@@ -39,6 +53,8 @@ impl Sandbox {
         Ok(Self {
             executable: executable()?,
             home: Some(home),
+            running: Arc::default(),
+            is_guarded: false,
         })
     }
 
@@ -47,19 +63,37 @@ impl Sandbox {
         Ok(Self {
             executable: executable()?,
             home: None,
+            running: Arc::default(),
+            is_guarded: false,
         })
+    }
+
+    /// Keeps Ctrl-C from its processes: the caller catches it, and closes the sandbox.
+    pub(super) fn guarded(mut self) -> Self {
+        self.is_guarded = true;
+        self
     }
 
     /// Runs a command to its end and returns what it printed.
     pub(super) fn run(&self, words: &[&str]) -> Result<String, CliError> {
-        let output = self.command(words).stdin(Stdio::null()).output();
+        let mut command = self.command(words);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child = self.spawn_apart(&mut command)?;
+        let pid = child.id();
+        let output = child.wait_with_output();
+        forget(&self.running, pid);
         let output = output.map_err(|error| CliError::io("run", &self.executable, &error))?;
         text_of(&output, words)
     }
 
     /// Runs a command that talks to the person itself.
     pub(super) fn run_visibly(&self, words: &[&str]) -> Result<(), CliError> {
-        let status = self.command(words).status();
+        let mut child = self.spawn(&mut self.command(words))?;
+        let status = child.wait();
+        forget(&self.running, child.id());
         match status
             .map_err(|error| CliError::io("run", &self.executable, &error))?
             .success()
@@ -75,28 +109,28 @@ impl Sandbox {
     /// Asks as an agent would, and returns once the question is in the inbox, with its cue id.
     pub(super) fn ask(&self, words: &[&str], stdin: Option<&str>) -> Result<(Waiting, String), CliError> {
         let before = self.open_cues()?;
-        let mut child = self
-            .command(words)
-            .stdin(if stdin.is_some() {
-                Stdio::piped()
-            } else {
-                Stdio::null()
-            })
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| CliError::io("run", &self.executable, &error))?;
-        if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
+        let mut command = self.command(words);
+        let input = if stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        let child = self.spawn_apart(command.stdin(input).stdout(Stdio::piped()))?;
+        let mut waiting = Waiting {
+            child,
+            running: Arc::clone(&self.running),
+        };
+        if let (Some(text), Some(mut pipe)) = (stdin, waiting.child.stdin.take()) {
             // A child that ended early says why itself.
             let _ = pipe.write_all(text.as_bytes());
         }
         let deadline = Instant::now() + ASKED_WAIT_MAX;
         loop {
             if let Some(cue) = self.open_cues()?.into_iter().find(|cue| !before.contains(cue)) {
-                return Ok((Waiting { child }, cue));
+                return Ok((waiting, cue));
             }
-            if Instant::now() >= deadline || child.try_wait().is_ok_and(|status| status.is_some()) {
-                let _ = child.kill();
-                let _ = child.wait();
+            let has_ended = waiting.child.try_wait().is_ok_and(|status| status.is_some());
+            if Instant::now() >= deadline || has_ended {
                 return Err(CliError::new(
                     Exit::Io,
                     format!("`cueme {}` did not ask", words.join(" ")),
@@ -104,6 +138,50 @@ impl Sandbox {
             }
             std::thread::sleep(ASKED_LOOK);
         }
+    }
+
+    /// Ends every process and removes the place. Nothing is started from here on.
+    pub(super) fn close(&self) {
+        let children = {
+            let mut running = lock(&self.running);
+            running.is_closed = true;
+            std::mem::take(&mut running.children)
+        };
+        // Clients first: one that waits would start another broker.
+        for pid in children {
+            let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+            let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+        }
+        if let Some(home) = &self.home {
+            let mut stop = self.command(&["broker", "stop"]);
+            let _ = stop
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            // What is left here is removed when the sandbox is dropped.
+            let _ = std::fs::remove_dir_all(home.path());
+        }
+    }
+
+    /// Starts a process that does not talk to the person.
+    fn spawn_apart(&self, command: &mut Command) -> Result<Child, CliError> {
+        if self.is_guarded {
+            command.process_group(0);
+        }
+        self.spawn(command)
+    }
+
+    fn spawn(&self, command: &mut Command) -> Result<Child, CliError> {
+        let mut running = lock(&self.running);
+        if running.is_closed {
+            return Err(CliError::silent(Exit::Interrupted));
+        }
+        let child = command
+            .spawn()
+            .map_err(|error| CliError::io("run", &self.executable, &error))?;
+        running.children.push(child.id());
+        Ok(child)
     }
 
     fn open_cues(&self) -> Result<Vec<String>, CliError> {
@@ -131,14 +209,24 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        if self.home.is_some() {
-            // The directory goes away in any case; a broker that does not end now ends with it.
-            let _ = self.run(&["broker", "stop"]);
-        }
+        self.close();
     }
 }
 
+fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn forget(running: &Mutex<Running>, pid: u32) {
+    lock(running).children.retain(|child| *child != pid);
+}
+
 impl Waiting {
+    /// Takes the pipe in which the agent's call prints what it gets.
+    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
     /// Waits for the end of the agent's call; returns what it read and how it ended.
     pub(super) fn finish(mut self) -> io::Result<(String, Option<i32>)> {
         let mut text = String::new();
@@ -155,6 +243,7 @@ impl Drop for Waiting {
         // Both fail for a call that has ended, as it should have.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        forget(&self.running, self.child.id());
     }
 }
 
