@@ -42,6 +42,12 @@ impl Terminal {
     /// Opens the same terminal and runs a prepared command, with its arguments, environment and directory.
     #[track_caller]
     pub fn running(command: &Command) -> Self {
+        Self::sized(command, 100, 40)
+    }
+
+    /// Opens a terminal of this many columns and rows, as [`running`](Self::running) does.
+    #[track_caller]
+    pub fn sized(command: &Command, columns: u16, rows: u16) -> Self {
         let terminal = Self {
             directory: tempfile::Builder::new()
                 .prefix("cueme-tmux-")
@@ -53,7 +59,8 @@ impl Terminal {
             "trap : INT; {}; echo \"exit=$?\"; exec sleep 600",
             shell_line(command)
         );
-        let size = ["-x", "100", "-y", "40"];
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let size = ["-x", &columns, "-y", &rows];
         let output = terminal
             .tmux()
             .args(["-f", "/dev/null", "new-session", "-d"])
@@ -81,9 +88,27 @@ impl Terminal {
         self.run(&["paste-buffer", "-p"]);
     }
 
+    /// Gives the terminal another size.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        self.run(&["resize-window", "-x", &columns, "-y", &rows]);
+    }
+
+    /// Returns a property of the terminal as `tmux` knows it, such as `alternate_on`.
+    pub fn property(&self, name: &str) -> String {
+        let output = self.run(&["display-message", "-p", &format!("#{{{name}}}")]);
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
     /// Returns what a person sees.
     pub fn screen(&self) -> String {
         let output = self.run(&["capture-pane", "-p"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Returns what a person sees, with the escape sequences that paint it.
+    pub fn painted(&self) -> String {
+        let output = self.run(&["capture-pane", "-p", "-e"]);
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 

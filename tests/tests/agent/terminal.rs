@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cueme_tests::{Terminal, not_run_without};
+use cueme_tests::{Client, Terminal, not_run_without};
 
 use crate::stage::Stage;
 
@@ -45,6 +45,26 @@ fn text_tools_the_wait_and_the_usage_are_on_the_screen() {
         screen.contains("tokens: 20 in, 14 from the cache, 4 out"),
         "{screen}"
     );
+    stage.nothing_is_left();
+}
+
+#[test]
+fn done_in_the_full_screen_inbox_ends_the_run() {
+    let stage = Stage::new("hap_ask");
+    let mut run = Client::start(&mut stage.command(&["agent", "run", "do it"]), b"");
+    let Some(terminal) = open(&stage, &["tui"]) else {
+        return;
+    };
+    terminal.sees("1 open");
+    terminal.press("Enter");
+    terminal.sees("Esc list");
+    terminal.types("that is all");
+    terminal.press("Enter");
+    terminal.sees("d Done: ends the run with it");
+    terminal.press("d");
+    run.finish().expect(0);
+    terminal.press("q");
+    terminal.sees("exit=0");
     stage.nothing_is_left();
 }
 

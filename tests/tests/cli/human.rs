@@ -71,7 +71,7 @@ fn an_option_that_was_not_offered_is_refused_with_the_nearest_one() {
     let home = Home::created();
     let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", Some(CHOICE));
-    let refused = home.run(&["answer", &cue, "--select", "sqlite"]).expect(2);
+    let refused = home.run(&["answer", &cue, "--select", "sqlit"]).expect(2);
     assert!(refused.stderr.contains("SQLite"), "{}", refused.stderr);
     assert!(asking.is_running());
     home.run(&["answer", &cue, "--other", "a plain file"]).expect(0);

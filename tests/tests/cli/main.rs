@@ -9,4 +9,6 @@ mod chats;
 mod human;
 mod import;
 mod operation;
+mod terminal;
+mod tui;
 mod wait;

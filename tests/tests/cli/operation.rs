@@ -163,21 +163,6 @@ fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn completions_know_the_verbs() {
-    let home = Home::created();
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(
-            home.run(&["completions", shell])
-                .expect(0)
-                .stdout
-                .contains("inbox"),
-            "{shell}"
-        );
-    }
-    home.run(&["completions", "tcsh"]).expect(2);
-}
-
-#[test]
 fn the_long_version_tells_what_the_program_was_built_from() {
     let home = Home::new();
     let told = home.run(&["--version", "--verbose"]).expect(0).stdout.clone();

@@ -33,7 +33,10 @@ impl Help {
             .of(&[verb])
             .ok_or_else(|| format!("there is no verb {verb}"))?;
         let mut path = vec![verb.as_str()];
-        if help.contains("\nCommands:\n") {
+        // `cueme agents` lists by itself and has verbs as well.
+        let is_whole = help.contains(&format!("\nUsage: cueme {verb} [OPTIONS]\n"))
+            && words.get(1).is_none_or(|word| word.starts_with('-'));
+        if help.contains("\nCommands:\n") && !is_whole {
             path.push(
                 words
                     .get(1)

@@ -335,8 +335,21 @@ fn completions_are_printed_for_each_shell() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = home.ok(&["completions", shell]);
-        assert!(script.contains("cueme") && script.contains("answer"), "{shell}");
+        assert!(
+            script.contains("cueme") && script.contains("CUEME_COMPLETE"),
+            "{shell}"
+        );
+        // The script asks for a word like this.
+        let mut command = home.command(&["--", "cueme", "an"]);
+        command
+            .env("CUEME_COMPLETE", shell)
+            .env("_CLAP_COMPLETE_INDEX", "1");
+        let offered = command
+            .output()
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(offered.is_ok_and(|offered| offered.contains("answer")), "{shell}");
     }
+    assert!(!home.path().exists(), "completing starts nothing");
     home.run(&["completions", "tcsh"]).refused(2, &["tcsh"]);
 }
 
