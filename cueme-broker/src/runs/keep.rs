@@ -9,7 +9,7 @@ use protocol_spec::message::{
 };
 
 use crate::broker::{Broker, blocking};
-use crate::engine::{Work, storage_failure};
+use crate::engine::{Closing, Work, storage_failure};
 use crate::store::{Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::time::Timestamp;
 
@@ -54,10 +54,11 @@ impl Broker {
             false => reading.reader().answerable(Some(&agent)),
         });
         for row in open.await.unwrap_or_default() {
-            let closing = Work::Cancel {
+            let closing = Work::Close {
                 cue: row.cue_id,
-                reason: Some("the run is over".to_owned()),
+                verdict: Closing::Cancel(Some("the run is over".to_owned())),
                 by: None,
+                hold_ms: 0,
             };
             // A question that was answered at this very moment is closed already.
             let _ = self.submit(closing).await;

@@ -20,8 +20,9 @@ use super::closing::Closing;
 use super::press::{Meaning, Press, written};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work};
-use crate::store::{Reader, Store, StoreError};
-use crate::web::{Settings, keep_file};
+use crate::settings::Settings;
+use crate::store::{Reader, Records, StoreError};
+use crate::web::keep_file;
 
 /// How the place is named up to which a surface was read.
 const CURSOR_PREFIX: &str = "surface:";
@@ -326,7 +327,7 @@ impl Inbox {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Option<T> {
         let broker = Arc::clone(&self.broker);
         blocking(move || read(broker.reader()))
@@ -340,7 +341,7 @@ impl Inbox {
     /// Writes through the engine. Sending a question is worth the reserve: nobody could answer it here otherwise.
     async fn write<T: Send + 'static>(
         &self,
-        write: impl Fn(&Store, Timestamp) -> Result<T, StoreError> + Send + 'static,
+        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Option<T> {
         let written = self.broker.engine().write_even_if_full(write).await.ok()?;
         written
