@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod guard;
 pub mod hap;
 pub mod http;
+pub mod process;
 pub mod runtime;
 pub mod shell;
 pub mod tools;

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use adapter_core::contract::OutputFormat;
-use adapter_core::cursor::cli::{Ending, NormaliserOptions, ReplayOptions, replay};
+use adapter_core::contract::{Ending, OutputFormat};
+use adapter_core::cursor::cli::{NormaliserOptions, ReplayOptions, replay};
 use serde_json::Value;
 
 struct Replayed {

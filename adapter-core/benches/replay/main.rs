@@ -10,8 +10,9 @@ use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use adapter_core::cursor::cli::{Ending, NormaliserOptions, ReplayOptions, replay};
+use adapter_core::cursor::cli::{NormaliserOptions, ReplayOptions, replay};
 
+use adapter_core::contract::Ending;
 use floor::{bare, parse_flat, parse_value};
 use stream::{Mix, Source};
 use table::{Goal, Row, median};

@@ -17,8 +17,10 @@ use super::human::{
 };
 use super::preamble::{answered, follow_up, told_again, with_preamble};
 use super::question::forms_of;
-use crate::contract::{Done, ErrorCode, ErrorData, Event};
-use crate::cursor::cli::{AskQuestion, Ending, Evidence, Item, Note, Resumption, Sink, TurnReport};
+use crate::contract::{
+    AskQuestion, Done, Ending, ErrorCode, ErrorData, Event, Evidence, Item, Note, Resumption, Sink,
+    TurnReport,
+};
 
 /// The most follow-up turns in a row before the adapter asks the human itself.
 const FOLLOW_UPS_MAX: u32 = 3;

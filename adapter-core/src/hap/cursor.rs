@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::converse::Agent;
 use super::preamble::TURN_ENV;
-use crate::cursor::cli::{CliAgent, Sink, TurnReport};
+use crate::contract::{Sink, TurnReport};
+use crate::cursor::cli::CliAgent;
 
 impl Agent for CliAgent {
     async fn turn(

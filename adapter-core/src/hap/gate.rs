@@ -10,7 +10,7 @@ use std::fmt;
 use protocol_spec::exit::Exit;
 
 use super::human::{Receipt, ReceiptOutcome};
-use crate::cursor::cli::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
+use crate::contract::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
 use crate::runtime::hook::mcp_tool;
 use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words, may_wrap_cue};
 

@@ -1,10 +1,9 @@
 //! Turns an agent's own question into one for the human.
 
+use crate::contract::{AskQuestion, Question};
 use protocol_spec::payload::{FIELDS_MAX, LABEL_BYTES_MAX, OPTION_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use protocol_spec::truncate::with_ellipsis;
 use serde_json::{Value, json};
-
-use crate::cursor::cli::{AskQuestion, Question};
 
 /// The most bytes of texts in one form; escapes and keys may double them.
 const FORM_BYTES_MAX: usize = PAYLOAD_BYTES_MAX / 4;
@@ -141,7 +140,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::cli::QuestionOption;
+    use crate::contract::QuestionOption;
 
     fn question(prompt: &str, labels: &[&str], allow_multiple: bool) -> Question {
         let options = labels

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
-use crate::cursor::cli::Exit;
-use crate::cursor::cli::process::{Group, exit_of, lead_group};
+use crate::contract::Exit;
 use crate::guard::{Text, Tool, ToolError, ToolFuture, ToolOutput, arguments, redact};
+use crate::process::{Group, exit_of, lead_group};
 
 /// The longest command.
 const COMMAND_CHARS_MAX: usize = 65536;

@@ -6,12 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use adapter_core::config::Config;
-use adapter_core::cursor::cli::{CliAgent, Ending, Item, Note};
+use adapter_core::cursor::cli::CliAgent;
 use adapter_core::guard::Registry;
 use adapter_core::tools::{Approval, Approver, Exec};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, GRACES};
+use adapter_core::contract::{Ending, Item, Note};
 
 struct Policy(Approval);
 

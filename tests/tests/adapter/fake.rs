@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use adapter_core::contract::{Message, ToolSpec, Turn};
-use adapter_core::cursor::cli::{Cancelled, CliSpec, Graces, Item, TurnReport, TurnRequest, run_turn};
+use adapter_core::contract::{Item, Message, ToolSpec, Turn, TurnReport};
+use adapter_core::cursor::cli::{CliSpec, TurnRequest, run_turn};
+use adapter_core::process::{Cancelled, Graces};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use adapter_core::config::Config;
-use adapter_core::cursor::cli::{CliAgent, Item};
+use adapter_core::cursor::cli::CliAgent;
 use adapter_core::hap::{
     Answer, Confirmation, ConversationEnd, HapEvent, HapOptions, Heard, Human, HumanError, HumanQuestion,
     Receipt, ReceiptOutcome, converse,
@@ -14,6 +14,7 @@ use adapter_core::hap::{
 use serde_json::Value;
 
 use crate::fake::{Fake, GRACES};
+use adapter_core::contract::Item;
 
 /// A human with prepared answers, and a broker that is a file of nonces.
 struct Scripted {

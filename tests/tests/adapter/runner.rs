@@ -3,9 +3,9 @@
 use cueme_tests::eventually_async;
 use std::time::Duration;
 
-use adapter_core::cursor::cli::{Exit, cancellation};
-
 use crate::fake::Fake;
+use adapter_core::contract::Exit;
+use adapter_core::process::cancellation;
 
 #[tokio::test]
 async fn healthy_turns_end_once_and_say_everything_once_in_both_modes() {
@@ -280,10 +280,10 @@ async fn a_missing_program_and_a_missing_directory_are_told_apart() {
     let mut request = fake.request();
     request.cwd = Some("/nowhere".into());
     let options = fake.spec.normaliser();
-    let cancelled = adapter_core::cursor::cli::Cancelled::never();
+    let cancelled = adapter_core::process::Cancelled::never();
     let mut codes = Vec::new();
-    let mut sink = |item: adapter_core::cursor::cli::Item<'_>| {
-        if let adapter_core::cursor::cli::Item::Event(adapter_core::contract::Event::Error(error)) = item {
+    let mut sink = |item: adapter_core::contract::Item<'_>| {
+        if let adapter_core::contract::Item::Event(adapter_core::contract::Event::Error(error)) = item {
             codes.push(error.code.to_string());
         }
     };

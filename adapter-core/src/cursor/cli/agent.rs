@@ -9,19 +9,19 @@ use std::time::Duration;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::cancel::Cancelled;
-use super::deadline::HumanTime;
-use super::evidence::{CallKind, CallRecord, Evidence, ShellCommand};
 use super::invocation::{CliSpec, TurnRequest};
-use super::normalise::{Ending, Item, Note, Sink};
 use super::recover::Decision;
-use super::resume::{ResumeProof, Resumption};
-use super::run::{Graces, TurnReport, run_turn};
+use super::resume::ResumeProof;
+use super::run::run_turn;
 use crate::config::Config;
-use crate::contract::{ErrorCode, ErrorData, Event, Message, Turn};
+use crate::contract::{
+    CallKind, CallRecord, Ending, ErrorCode, ErrorData, Event, Evidence, Item, Message, Note, Resumption,
+    ShellCommand, Sink, Turn, TurnReport,
+};
 use crate::cursor::chats::ChatsRoot;
 use crate::guard::{Registry, ToolError};
 use crate::hap::{Confirmation, is_work};
+use crate::process::{Cancelled, Graces, HumanTime};
 
 /// The tool that runs commands.
 const EXEC: &str = "exec";
@@ -138,7 +138,7 @@ impl CliAgent {
             if let Ending::Error(error) = &report.ending {
                 let decision = attempts.next(&error.code, report.forwarded);
                 tracing::warn!(%decision, "turn failed");
-                sink.item(Item::Note(Note::Recovery(&decision)));
+                sink.item(Item::Note(Note::Recovery(&decision.to_string())));
                 let goes_on = match decision {
                     Decision::GiveUp { .. } => false,
                     Decision::Retry { after, .. } => self.pause(after).await,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::invocation::CliSpec;
-use super::locate::{CLI_NAMES, locate};
 use super::probe::{login_status, version};
 use crate::contract::{ErrorCode, ErrorData, OutputFormat};
 use crate::cursor::chats::ChatsRoot;
+use crate::process::{CLI_NAMES, locate};
 
 /// Rules that let the CLI ask the human through cueme without asking first: ours, and wider ones of the user's own.
 const CUEME_RULES: [&str; 3] = ["Shell(cueme:cue*)", "Shell(cueme)", "Shell(*)"];

@@ -2,7 +2,7 @@
 //!
 //! The CLI has no error event: a failed turn is an exit code and a sentence on stderr, or on stdout.
 
-use crate::contract::{ErrorCode, ErrorData};
+use crate::contract::{ErrorCode, ErrorData, Exit};
 use crate::guard::redact;
 
 /// The most characters of the CLI's own words in an error message.
@@ -10,30 +10,6 @@ const WORDS_CHARS_MAX: usize = 2_000;
 /// What a shell says when a command is missing, or may not be run.
 const EXIT_NOT_FOUND: i32 = 127;
 const EXIT_NOT_EXECUTABLE: i32 = 126;
-
-/// How the process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// It returned this code.
-    Code(i32),
-    /// It was ended by this signal.
-    Signal(i32),
-}
-
-impl Exit {
-    /// Reports whether the process says that all went well.
-    pub fn is_success(self) -> bool {
-        self == Self::Code(0)
-    }
-
-    /// Says how the process ended.
-    pub fn words(self) -> String {
-        match self {
-            Self::Code(code) => format!("the CLI exited with code {code}"),
-            Self::Signal(signal) => format!("the CLI was ended by signal {signal}"),
-        }
-    }
-}
 
 /// Finds the known failure in what the CLI wrote.
 ///

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::deadline::HumanTime;
 use super::normalise::NormaliserOptions;
 use crate::contract::{OutputFormat, Turn};
+use crate::process::{CLI_NAMES, HumanTime};
 
 /// Prompts above this many characters go to stdin, because command lines are limited.
 pub const PROMPT_ARG_CHARS_MAX: usize = 4_000;
@@ -62,7 +62,7 @@ impl Default for CliSpec {
     /// Returns Cursor's CLI with streamed partial output.
     fn default() -> Self {
         Self {
-            command: super::locate::CLI_NAMES[0].to_owned(),
+            command: CLI_NAMES[0].to_owned(),
             args: ["-p", "--output-format", "stream-json", PARTIAL_FLAG]
                 .map(str::to_owned)
                 .to_vec(),

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use super::fault::{Exit, exit_error};
-use super::process::{Group, exit_of, lead_group};
-use crate::contract::{ErrorCode, ErrorData};
+use super::fault::exit_error;
+use crate::contract::{ErrorCode, ErrorData, Exit};
 use crate::guard::redact;
+use crate::process::{Group, exit_of, lead_group};
 
 /// How long a question about itself may take.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(20);

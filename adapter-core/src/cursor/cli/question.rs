@@ -5,53 +5,17 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::line::read_object;
 use super::scalar::Scalar;
+use crate::contract::AskQuestion;
 
 /// The most questions one call may carry.
 const QUESTIONS_MAX: usize = 32;
 /// The most options one question may carry.
 const OPTIONS_MAX: usize = 64;
-
-/// One AskQuestion call.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AskQuestion {
-    /// The call this belongs to.
-    #[serde(skip_deserializing)]
-    pub call_id: String,
-    /// The heading over all questions.
-    pub title: String,
-    /// The questions.
-    pub questions: Vec<Question>,
-}
-
-/// One question with its options.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Question {
-    /// The agent's name for it.
-    pub id: String,
-    /// What is asked.
-    pub prompt: String,
-    /// What can be chosen.
-    pub options: Vec<QuestionOption>,
-    /// Whether several may be chosen.
-    pub allow_multiple: bool,
-}
-
-/// One option.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct QuestionOption {
-    /// The agent's name for it.
-    pub id: String,
-    /// What the human reads.
-    pub label: String,
-}
 
 impl AskQuestion {
     /// Reads the arguments of the call; `None` when they are no questions.
@@ -71,12 +35,6 @@ impl AskQuestion {
         let call = query.ask_question_interaction_query?;
         let ask = Self::from_args(&call.tool_call_id, call.args?)?;
         Some((query.id.as_i64(), ask))
-    }
-
-    /// Reports whether both are one call, or ask the very same.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let one_call = !self.call_id.is_empty() && self.call_id == other.call_id;
-        one_call || (&self.title, &self.questions) == (&other.title, &other.questions)
     }
 }
 

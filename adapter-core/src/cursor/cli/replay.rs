@@ -4,9 +4,8 @@ use std::io::{self, Read, Write};
 
 use serde::Serialize;
 
-use super::fault::Exit;
-use super::normalise::{Ending, Item, Normaliser, NormaliserOptions, Sink};
-use crate::contract::Event;
+use super::normalise::{Normaliser, NormaliserOptions};
+use crate::contract::{Ending, Event, Exit, Item, Sink};
 
 /// What [`Event::AssistantDelta`] is written as, before and after its text.
 const DELTA_HEAD: &[u8] = br#"{"type":"assistant_delta","data":{"content":"#;

@@ -5,22 +5,8 @@
 
 use std::path::Path;
 
-use crate::contract::{ErrorCode, ErrorData};
+use crate::contract::{ErrorCode, ErrorData, Resumption};
 use crate::cursor::chats::{ChatMark, ChatsError, ChatsRoot, mark_chat, project_id};
-
-/// Whether a turn that was told to continue a chat did so.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Resumption {
-    /// It was not told to.
-    #[default]
-    NotAsked,
-    /// The store has everything that was said before, and more.
-    Continued,
-    /// The store does not: the agent has forgotten what was said.
-    Forgotten,
-    /// The store does not say, and why.
-    Unproved(&'static str),
-}
 
 /// What the store says of a chat before a turn continues it.
 #[derive(Debug)]

@@ -4,79 +4,24 @@
 //! pipe open. There is a deadline for the agent's part of the whole turn and none between two lines, because healthy
 //! turns are silent for minutes.
 
-use std::io;
-use std::path::Path;
 use std::pin::pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use super::cancel::Cancelled;
-use super::deadline::deadline;
-use super::evidence::Evidence;
-use super::fault::Exit;
-use super::invocation::{CliSpec, Invocation, Stdin, TurnRequest};
-use super::locate::locate;
-use super::normalise::{Ending, Normaliser, NormaliserOptions, Sink};
-use super::process::{Group, exit_of, is_being_replaced, lead_group};
-use super::resume::Resumption;
-use crate::contract::{CancelMessage, ErrorCode, ErrorData};
+use super::invocation::{CliSpec, Stdin, TurnRequest};
+use super::normalise::{Normaliser, NormaliserOptions};
+use crate::contract::{CancelMessage, Ending, ErrorCode, ErrorData, Exit, Resumption, Sink, TurnReport};
 use crate::guard::redact;
+use crate::process::{Cancelled, Graces, Group, Start, StderrTask, deadline, exit_of};
 
 /// How many bytes of stdout are read at once.
 const READ_BYTES: usize = 64 * 1024;
-/// How many bytes of stderr are kept; the end says what went wrong.
-const STDERR_BYTES_MAX: usize = 64 * 1024;
-/// How often a program that is being replaced is tried again.
-const SPAWN_TRIES: u32 = 60;
-const SPAWN_PAUSE: Duration = Duration::from_millis(50);
-
-/// How long each step of ending a process may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Graces {
-    /// For leaving by itself after its result, or after closing its stdout.
-    pub leave: Duration,
-    /// For reading what is left in the pipes of a process that is gone.
-    pub drain: Duration,
-    /// For answering the `cancel` message.
-    pub cancel: Duration,
-    /// For answering SIGTERM.
-    pub terminate: Duration,
-}
-
-impl Default for Graces {
-    fn default() -> Self {
-        Self {
-            leave: Duration::from_secs(5),
-            drain: Duration::from_millis(500),
-            cancel: Duration::from_secs(2),
-            terminate: Duration::from_secs(3),
-        }
-    }
-}
-
-/// What came of one turn.
-#[derive(Debug, Clone)]
-pub struct TurnReport {
-    /// How it ended.
-    pub ending: Ending,
-    /// What its stream proves.
-    pub evidence: Evidence,
-    /// How many events were forwarded.
-    pub forwarded: u64,
-    /// How the process ended; `None` when it never started.
-    pub exit: Option<Exit>,
-    /// The end of its stderr, without secrets.
-    pub stderr: String,
-    /// Whether the chat it was told to continue was continued.
-    pub resumption: Resumption,
-}
 
 /// Runs one turn and gives everything it says to `sink`.
 ///
@@ -150,24 +95,18 @@ async fn start(spec: &CliSpec, request: &TurnRequest) -> Result<Running, ErrorDa
             format!("could not write the turn as JSON: {error}"),
         )
     })?;
-    if let Some(cwd) = request.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
-        let message = format!("the working directory {} does not exist", cwd.display());
-        return Err(ErrorData::new(ErrorCode::Config, message));
-    }
-    let path = request
-        .env
-        .get("PATH")
-        .map(std::ffi::OsString::from)
-        .or_else(|| std::env::var_os("PATH"));
-    let program = locate(&spec.command, path.as_deref()).ok_or_else(|| {
-        ErrorData::new(
-            ErrorCode::CommandNotFound,
-            format!("{}: command not found", spec.command),
-        )
-    })?;
-    let mut child = spawn(&program, &invocation, request)
-        .await
-        .map_err(|error| spawn_error(&program, &error))?;
+    let stdin = if invocation.stdin == Stdin::Closed {
+        Stdio::null()
+    } else {
+        Stdio::piped()
+    };
+    let start = Start {
+        command: &spec.command,
+        args: &invocation.args,
+        env: &request.env,
+        cwd: request.cwd.as_deref(),
+    };
+    let mut child = start.spawn(stdin).await?;
     Ok(Running {
         group: Group::of(child.id()),
         stdout: child.stdout.take(),
@@ -176,42 +115,6 @@ async fn start(spec: &CliSpec, request: &TurnRequest) -> Result<Running, ErrorDa
         child,
         exit: None,
     })
-}
-
-async fn spawn(program: &Path, invocation: &Invocation, request: &TurnRequest) -> io::Result<Child> {
-    let mut command = Command::new(program);
-    command
-        .args(&invocation.args)
-        .envs(&request.env)
-        .kill_on_drop(true);
-    command.stdin(if invocation.stdin == Stdin::Closed {
-        Stdio::null()
-    } else {
-        Stdio::piped()
-    });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    if let Some(cwd) = &request.cwd {
-        command.current_dir(cwd);
-    }
-    lead_group(&mut command);
-    let mut tries = 0;
-    loop {
-        match command.spawn() {
-            // The CLI updates itself; for a moment its file cannot be run.
-            Err(error) if is_being_replaced(&error) && tries < SPAWN_TRIES => tries += 1,
-            result => return result,
-        }
-        sleep(SPAWN_PAUSE).await;
-    }
-}
-
-fn spawn_error(program: &Path, error: &io::Error) -> ErrorData {
-    let code = match error.kind() {
-        io::ErrorKind::NotFound => ErrorCode::CommandNotFound,
-        io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
-        _ => ErrorCode::Spawn,
-    };
-    ErrorData::new(code, format!("could not start {}: {error}", program.display()))
 }
 
 impl Running {
@@ -369,52 +272,5 @@ async fn write_stdin(mut stdin: ChildStdin, input: Stdin, last: oneshot::Receive
     }
     if let Ok(Some(line)) = last.await {
         let _ = stdin.write_all(format!("{line}\n").as_bytes()).await;
-    }
-}
-
-/// Reads stderr to its end and keeps the last part of it.
-#[derive(Debug)]
-struct StderrTask {
-    tail: Arc<Mutex<Vec<u8>>>,
-    task: Option<JoinHandle<()>>,
-}
-
-impl StderrTask {
-    fn start(stderr: Option<ChildStderr>) -> Self {
-        let tail = Arc::new(Mutex::new(Vec::new()));
-        let task = stderr.map(|stderr| tokio::spawn(keep_tail(stderr, Arc::clone(&tail))));
-        Self { tail, task }
-    }
-
-    /// Returns what was kept; waits no longer than this for more.
-    async fn end(&mut self, grace: Duration) -> String {
-        if let Some(mut task) = self.task.take()
-            && timeout(grace, &mut task).await.is_err()
-        {
-            task.abort();
-        }
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&tail).into_owned()
-    }
-}
-
-impl Drop for StderrTask {
-    fn drop(&mut self) {
-        if let Some(task) = self.task.take() {
-            task.abort();
-        }
-    }
-}
-
-async fn keep_tail(mut stderr: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
-    let mut buffer = vec![0; READ_BYTES];
-    while let Ok(count) = stderr.read(&mut buffer).await {
-        if count == 0 {
-            return;
-        }
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend_from_slice(&buffer[..count]);
-        let excess = tail.len().saturating_sub(STDERR_BYTES_MAX);
-        tail.drain(..excess);
     }
 }

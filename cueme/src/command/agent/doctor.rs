@@ -7,7 +7,7 @@ use std::sync::Arc;
 use adapter_core::config::Config;
 use adapter_core::cursor::chats::ChatsRoot;
 use adapter_core::cursor::cli::{
-    CliAgent, Ending, Finding, Item, State, examine, examine_args, examine_chats, examine_custom, examine_key,
+    CliAgent, Finding, State, examine, examine_args, examine_chats, examine_custom, examine_key,
 };
 use protocol_spec::exit::Exit;
 
@@ -16,6 +16,7 @@ use crate::cli::AgentDoctorArgs;
 use crate::display::{Grade, Paint, finding};
 use crate::error::CliError;
 use crate::{environment, output};
+use adapter_core::contract::{Ending, Item};
 
 /// The prompt of the trial turn.
 const TRIAL_PROMPT: &str = "Reply with the single word: ready";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
-use adapter_core::cursor::cli::{CliAgent, Item, Note, Sink, TurnReport};
+use adapter_core::cursor::cli::CliAgent;
 use adapter_core::hap::Agent;
 
 use super::failed::log_failure;
@@ -13,6 +13,7 @@ use super::reload::Reloads;
 use super::setup::choose;
 use super::tools::registry;
 use super::view::View;
+use adapter_core::contract::{Item, Note, Sink, TurnReport};
 
 /// An agent that is driven through the turns of a conversation.
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 
-use adapter_core::contract::{ErrorCode, ErrorData};
-use adapter_core::cursor::cli::{CliAgent, Ending, Exit as Exited, TurnReport, locate, version};
+use adapter_core::contract::{Ending, ErrorCode, ErrorData, Exit as Exited, TurnReport};
+use adapter_core::cursor::cli::{CliAgent, version};
 use protocol_spec::exit::Exit;
 use protocol_spec::truncate::tail;
 
 use super::view::View;
 use crate::error::CliError;
+use adapter_core::process::locate;
 
 /// How a call ends whose turn failed.
 pub(super) const TURN_FAILED: Exit = Exit::NotFound;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use adapter_core::cursor::cli::HumanTime;
 use adapter_core::hap::{
     Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
 };
@@ -21,6 +20,7 @@ use crate::client::{self, Missed, Question, Taken, ask_and_take, attach_and_take
 use crate::client::{call, expect_reply, list, mint};
 use crate::display::now;
 use crate::error::CliError;
+use adapter_core::process::HumanTime;
 
 /// How many of the agent's last questions are looked at.
 const QUESTIONS_LOOKED_AT: u32 = 50;

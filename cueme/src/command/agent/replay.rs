@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use adapter_core::contract::OutputFormat;
-use adapter_core::cursor::cli::{Ending, NormaliserOptions, ReplayOptions, replay};
+use adapter_core::contract::{Ending, OutputFormat};
+use adapter_core::cursor::cli::{NormaliserOptions, ReplayOptions, replay};
 use protocol_spec::exit::Exit;
 
 use super::failed::TURN_FAILED;

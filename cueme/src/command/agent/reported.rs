@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adapter_core::contract::Event;
-use adapter_core::cursor::cli::{ActivityData, Canceller, Item, Note, Phase};
+use adapter_core::contract::{ActivityData, Event, Item, Note, Phase};
 use protocol_spec::message::{Run, RunEnd, RunFollow, RunKind};
 
 use super::human::BrokerHuman;
 use crate::runs::{Reporter, follow, run_id, shorten_text, title};
+use adapter_core::process::Canceller;
 
 /// A conversation that is reported; its clones report the same one.
 #[derive(Debug, Clone)]

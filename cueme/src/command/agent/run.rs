@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use adapter_core::contract::Event;
+use adapter_core::contract::{Ending, Event, Item, Resumption, Sink};
 use adapter_core::cursor::chats::ChatsRoot;
-use adapter_core::cursor::cli::{
-    Canceller, CliAgent, Ending, Item, Resumption, Sink, cancellation, check_chat,
-};
+use adapter_core::cursor::cli::{CliAgent, check_chat};
 use adapter_core::hap::{ConversationEnd, HapEvent, HapOptions, converse};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -34,6 +32,7 @@ use crate::command::{chats, terminal};
 use crate::error::CliError;
 use crate::input::text_of;
 use crate::{environment, output};
+use adapter_core::process::{Canceller, cancellation};
 
 /// The runtime an agent of this command joins as.
 const RUNTIME: &str = "cursor";

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use adapter_core::config::{Config, ModelConfig};
 use adapter_core::contract::{ErrorCode, ErrorData};
-use adapter_core::cursor::cli::{CliSpec, locate};
+use adapter_core::cursor::cli::CliSpec;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
 use super::failed::failed;
 use crate::error::CliError;
 use crate::output;
+use adapter_core::process::locate;
 
 /// The file with models, profiles and fallbacks; it stands beside our own configuration.
 ///

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use adapter_core::contract::{ErrorData, Event, Usage};
-use adapter_core::cursor::cli::{ActivityData, Canceller, EventWriter, Item, Note, Phase, Sink};
+use adapter_core::contract::{ActivityData, ErrorData, Event, Item, Note, Phase, Sink, Usage};
+use adapter_core::cursor::cli::EventWriter;
 use adapter_core::guard::redact;
 use adapter_core::hap::{Answer, HapEvent};
 use protocol_spec::endpoint::Places;
@@ -13,6 +13,7 @@ use super::reported::ReportedRun;
 use crate::display::{Paint, shorten, visible, visible_line};
 use crate::output::JsonLines;
 use crate::{log_file, output};
+use adapter_core::process::Canceller;
 
 /// The log's name in the log directory.
 const LOG_NAME: &str = "agent.log";

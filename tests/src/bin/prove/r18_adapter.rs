@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use adapter_core::contract::LINE_BYTES_MAX;
-use adapter_core::cursor::cli::{Ending, ReplayOptions, replay};
+use adapter_core::contract::{Ending, LINE_BYTES_MAX};
+use adapter_core::cursor::cli::{ReplayOptions, replay};
 use cueme_tests::Random;
 
 use crate::load::by_build;

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::item::{Item, Note, Sink};
 use super::state::State;
-use crate::contract::{ErrorCode, ErrorData, Event};
-use crate::cursor::cli::activity::{Activity, ActivityData, Phase, hint};
-use crate::cursor::cli::evidence::{CallKind, CallRecord, read_kind};
+use crate::contract::{
+    Activity, ActivityData, AskQuestion, CallKind, CallRecord, ErrorCode, ErrorData, Event, Item, Note,
+    Phase, Sink,
+};
+use crate::cursor::cli::call_kind::read_kind;
+use crate::cursor::cli::hint::hint;
 use crate::cursor::cli::line::Line;
-use crate::cursor::cli::question::AskQuestion;
 use crate::cursor::cli::text::Interval;
 use crate::cursor::cli::tool::{
     FUNCTION_KEY, OUTCOME_SUCCESS, OUTCOME_UNKNOWN, ToolBody, ToolObject, ToolResult,

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::item::{Item, Sink};
 use super::result_line::read_usage;
 use super::state::State;
-use crate::contract::{Done, ErrorCode, ErrorData, Event, supported_version};
+use crate::contract::{Done, ErrorCode, ErrorData, Event, Item, Sink, supported_version};
 use crate::cursor::cli::fault::reported_error;
 use crate::cursor::cli::line::{Line, read_object};
 use crate::cursor::cli::scalar::Scalar;

@@ -7,10 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call::OPEN_CALLS_MAX;
-use super::item::{Item, Note, Sink};
 use super::state::State;
+use crate::contract::{AskQuestion, Item, Note, Sink};
 use crate::cursor::cli::line::{Line, read_object};
-use crate::cursor::cli::question::AskQuestion;
 use crate::cursor::cli::scalar::Scalar;
 use crate::cursor::cli::text::Interval;
 use crate::cursor::cli::tool::OUTCOME_SUCCESS;

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::item::{Ending, Sink};
 use super::state::State;
-use crate::contract::{ErrorCode, ErrorData, Frame, FrameError, Framer, LINE_BYTES_MAX, OutputFormat};
-use crate::cursor::cli::evidence::Evidence;
-use crate::cursor::cli::fault::Exit;
+use crate::contract::{
+    Ending, ErrorCode, ErrorData, Evidence, Exit, Frame, FrameError, Framer, LINE_BYTES_MAX, OutputFormat,
+    Sink,
+};
 
 /// What the normaliser has to know about the command line and the tools.
 #[derive(Debug, Clone, Default)]

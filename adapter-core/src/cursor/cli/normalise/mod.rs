@@ -3,10 +3,9 @@
 //! Bytes go in, items come out, and time plays no part. Malformed frames fail closed: a line that begins like JSON
 //! and is not ends the turn with an error. Plain words on stdout are notices, never the assistant's text.
 //!
-//! Read in this order: what comes out ([`item`]), the [`machine`] that takes bytes in each output format, the
+//! Read in this order: the [`machine`] that takes bytes in each output format, the
 //! [`state`] that every line changes, and then one file for each kind of line.
 
-mod item;
 mod machine;
 mod state;
 
@@ -17,5 +16,4 @@ mod result_line;
 
 mod surrogate;
 
-pub use item::{Ending, Item, Note, Sink};
 pub use machine::{Normaliser, NormaliserOptions};

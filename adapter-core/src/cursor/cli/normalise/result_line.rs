@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::item::{Item, Note, Sink};
 use super::state::State;
-use crate::contract::{Done, Event, Usage};
+use crate::contract::{Done, Event, Item, Note, Sink, Usage};
 use crate::cursor::cli::line::{Line, read_object};
 use crate::cursor::cli::scalar::Scalar;
 use crate::cursor::cli::text::Interval;

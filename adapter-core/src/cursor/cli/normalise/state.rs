@@ -8,12 +8,13 @@ use serde::Deserialize;
 
 use super::call::OpenCall;
 use super::interaction::PendingAsk;
-use super::item::{Ending, Item, Note, Sink};
 use super::machine::NormaliserOptions;
 use super::surrogate::without_lone_surrogates;
-use crate::contract::{Done, ErrorCode, ErrorData, Event, Frame, FrameError};
-use crate::cursor::cli::evidence::{EndedCalls, Evidence};
-use crate::cursor::cli::fault::{Exit, excerpt, exit_error};
+use crate::contract::{
+    Done, Ending, ErrorCode, ErrorData, Event, Evidence, Exit, Frame, FrameError, Item, Note, Sink,
+};
+use crate::cursor::cli::call_kind::EndedCalls;
+use crate::cursor::cli::fault::{excerpt, exit_error};
 use crate::cursor::cli::line::Line;
 use crate::cursor::cli::scalar::Scalar;
 use crate::cursor::cli::text::{Interval, Shape, TextRule};

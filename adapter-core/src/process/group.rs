@@ -3,14 +3,13 @@
 //! Each CLI leads a group of its own, so that whatever it started can be ended with it. Windows has no such
 //! groups and is not supported yet.
 
-use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::Command;
 
-use super::fault::Exit;
+use crate::contract::Exit;
 
 /// Makes the command the leader of a new process group.
 pub(crate) fn lead_group(command: &mut Command) {
@@ -69,9 +68,4 @@ impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Reports whether starting failed only because the file is being replaced by an update.
-pub(crate) fn is_being_replaced(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::ExecutableFileBusy
 }

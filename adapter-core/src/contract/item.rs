@@ -1,11 +1,10 @@
-//! What the normaliser finds, and who takes it.
+//! What a turn gives while it runs, and who takes it.
 
-use crate::contract::{Done, ErrorData, Event};
-use crate::cursor::cli::activity::Activity;
-use crate::cursor::cli::fault::Exit;
-use crate::cursor::cli::recover::Decision;
+use super::activity::Activity;
+use super::event::Event;
+use super::report::Exit;
 
-/// Receives what the normaliser finds.
+/// Receives what a turn gives.
 pub trait Sink {
     /// Takes one item; it lives only for the call.
     fn item(&mut self, item: Item<'_>);
@@ -17,7 +16,7 @@ impl<F: FnMut(Item<'_>)> Sink for F {
     }
 }
 
-/// One thing found in the stream.
+/// One thing that a turn gives.
 #[derive(Debug, Clone)]
 pub enum Item<'a> {
     /// An event of the contract.
@@ -52,15 +51,6 @@ pub enum Note<'a> {
     TextMismatch,
     /// The process failed after its turn had ended well.
     LateExit(Exit),
-    /// A turn failed, and this was decided.
-    Recovery(&'a Decision),
-}
-
-/// How a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
-    /// Well.
-    Done(Done),
-    /// Not well.
-    Error(ErrorData),
+    /// A turn failed, and this was decided, in words.
+    Recovery(&'a str),
 }

@@ -18,7 +18,7 @@ pub trait HumanTime: Send + Sync + fmt::Debug {
 }
 
 /// Waits until the agent itself has taken as long as `limit`.
-pub(super) async fn deadline(limit: Duration, human: Option<Arc<dyn HumanTime>>) {
+pub(crate) async fn deadline(limit: Duration, human: Option<Arc<dyn HumanTime>>) {
     let (started, since) = (Instant::now(), SystemTime::now());
     sleep(limit).await;
     let Some(human) = human else { return };

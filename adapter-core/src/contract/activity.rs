@@ -1,0 +1,52 @@
+//! The steps of tools that an agent runs by itself, for people who watch.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// One step of a tool that the CLI ran by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "activity")]
+pub struct Activity<'a> {
+    /// The step.
+    pub data: ActivityData<'a>,
+}
+
+/// The step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityData<'a> {
+    /// Whether the call starts or ends; a call whose start was not seen only ends.
+    pub phase: Phase,
+    /// Names the call; both its steps carry the same.
+    pub call_id: Cow<'a, str>,
+    /// The normalised name: Read, Edit, Write, Bash, Ls, Grep, ….
+    pub name: Cow<'a, str>,
+    /// The CLI's own key, for example `shellToolCall`.
+    pub key: Cow<'a, str>,
+    /// The argument that says most: the command, the path, the pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Cow<'a, str>>,
+    /// How it ended: `success`, `failure`, `rejected`, `error`, `timeout`, ….
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Cow<'a, str>>,
+    /// The exit code of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// Whether a command was moved to the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_background: Option<bool>,
+    /// Why it was rejected or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'a, str>>,
+}
+
+/// Which step of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// The call begins.
+    Started,
+    /// The call ended.
+    Completed,
+}
