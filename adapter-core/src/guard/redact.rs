@@ -15,6 +15,8 @@ const ENV_VALUE_BYTES_MIN: usize = 8;
 
 static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let shapes = [
+        // Private keys as PEM blocks, also with escaped line ends, and cut off before their end.
+        r"(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z)",
         // Keys that say what they are.
         r"\b(?:sk|pk|rk|key|crsr|cursor)[-_][A-Za-z0-9_-]{16,}",
         r"\b(?:gh[opsur]_|github_pat_|glpat-|xox[abprs]-|npm_|hf_)[A-Za-z0-9_-]{10,}",
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_shape_compiles() {
-        assert_eq!(SHAPES.len(), 10);
+        assert_eq!(SHAPES.len(), 11);
     }
 
     #[test]
@@ -114,6 +116,32 @@ mod tests {
                 assert_eq!(got, expected);
             }
         }
+    }
+
+    #[test]
+    fn a_private_key_is_replaced_from_its_first_line_to_its_last() {
+        let block =
+            |label: &str, end: &str| format!("before\n-----BEGIN {label}-----\nMIIEvQIBADAN\nq9\n{end}");
+        for label in [
+            "PRIVATE KEY",
+            "RSA PRIVATE KEY",
+            "OPENSSH PRIVATE KEY",
+            "PGP PRIVATE KEY BLOCK",
+        ] {
+            let whole = block(label, &format!("-----END {label}-----\nafter"));
+            assert_eq!(redact_with(&whole, &[] as &[&str]), "before\n[redacted]\nafter");
+            assert_eq!(
+                redact_with(&block(label, ""), &[] as &[&str]),
+                "before\n[redacted]"
+            );
+            let escaped = whole.replace('\n', "\\n");
+            assert_eq!(
+                redact_with(&escaped, &[] as &[&str]),
+                "before\\n[redacted]\\nafter"
+            );
+        }
+        let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
+        assert_eq!(redact_with(certificate, &[] as &[&str]), certificate);
     }
 
     #[test]
