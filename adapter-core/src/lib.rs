@@ -4,6 +4,7 @@
 //!
 //! `SEEDS.md` in this crate's folder lists every sentence of the contract with the tests that show it.
 
+pub mod acp;
 pub mod config;
 pub mod contract;
 pub mod cursor;

@@ -59,6 +59,7 @@ fn run(how: &How, input: impl AsRef<[u8]>) -> Replayed {
         normaliser: NormaliserOptions {
             partial: how.partial,
             activity: true,
+            details: false,
             format: how.format,
             registered: ["web_fetch", "exec"].map(str::to_owned).into(),
         },

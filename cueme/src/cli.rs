@@ -18,7 +18,7 @@ use protocol_spec::exit::Exit;
 
 pub(crate) use agent::{
     AgentArgs, AgentDoctorArgs, AgentModelsArgs, AgentNewChatArgs, AgentReplayArgs, AgentRunArgs, AgentVerb,
-    Permission, Recorded, Sandbox,
+    Permission, Recorded, Sandbox, Via,
 };
 pub(crate) use chats::{ChatsArgs, ChatsLsArgs, ChatsShowArgs, ChatsVerb, ChatsWatchArgs};
 pub(crate) use cloud::{
@@ -37,7 +37,9 @@ pub(crate) use operation::{
 
 use human::ANSWER_EXAMPLES;
 
-use crate::command::{DocsArgs, HookArgs, ImportArgs, InitArgs, LinkArgs, ManArgs, McpArgs, ProtocolArgs};
+use crate::command::{
+    AcpArgs, DocsArgs, HookArgs, ImportArgs, InitArgs, LinkArgs, ManArgs, McpArgs, ProtocolArgs,
+};
 use crate::error::CliError;
 use crate::{output, version};
 
@@ -146,6 +148,11 @@ pub(crate) enum Verb {
     /// Runtime: serve join, recall, cue and pause as MCP tools over stdio
     #[command(after_help = "Examples:\n  cueme mcp")]
     Mcp(McpArgs),
+    /// Editor: start an ACP agent, and take its questions to your inbox as well
+    #[command(
+        after_help = "Examples:\n  cueme acp -- agent acp\n  cueme acp -- npx @agentclientprotocol/claude-agent-acp"
+    )]
+    Acp(AcpArgs),
 
     /// Run, look at or stop the broker
     #[command(
@@ -237,7 +244,7 @@ Commands:
   agent        Cursor   Run Cursor's agent, and see to it that you are asked
   cloud                 The same in Cursor's cloud
   chats                 Read the chats Cursor keeps on disk
-More: backup, restore, purge, import, completions, man, update, hook
+More: backup, restore, purge, import, completions, man, update, hook, acp
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
 Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,

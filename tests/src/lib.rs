@@ -15,6 +15,7 @@ pub mod phone_fakes;
 
 mod client;
 mod disk;
+mod editor;
 mod home;
 mod random;
 mod scenarios;
@@ -24,6 +25,7 @@ pub use binary::cueme;
 pub use client::{Client, Run};
 pub use cueme_test_kit::*;
 pub use disk::Disk;
+pub use editor::{Editor, Manners};
 pub use home::{Home, envelope};
 pub use process::{is_alive, processes_with, resident_kib, send_signal};
 pub use python::python_with;

@@ -2,7 +2,14 @@
 
 use std::borrow::Cow;
 
+use protocol_spec::truncate::with_ellipsis;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::guard::redact;
+
+/// The most bytes of an input or an output that are told.
+const DETAIL_BYTES_MAX: usize = 64 * 1024;
 
 /// One step of a tool that the CLI ran by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +46,15 @@ pub struct ActivityData<'a> {
     /// Why it was rejected or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
+    /// What it was called with; only where details are asked for, without secrets, shortened where it is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What it returned, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// What it changed in a file, as a diff, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
 }
 
 /// Which step of a call.
@@ -49,4 +65,19 @@ pub enum Phase {
     Started,
     /// The call ended.
     Completed,
+}
+
+/// Returns an input or an output as it may be told: without secrets, and as shortened text where it is long.
+pub(crate) fn detail(json: &str) -> Value {
+    let shown = redact(json);
+    if shown.len() > DETAIL_BYTES_MAX {
+        return Value::String(with_ellipsis(&shown, DETAIL_BYTES_MAX));
+    }
+    serde_json::from_str(&shown).unwrap_or_else(|_| Value::String(shown.into_owned()))
+}
+
+/// Returns the diff in an output, where it is one of an edited file.
+pub(crate) fn diff_of(output: &Value) -> Option<String> {
+    let success = output.get("success")?;
+    success.get("diffString")?.as_str().map(str::to_owned)
 }

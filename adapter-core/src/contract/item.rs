@@ -22,7 +22,7 @@ pub enum Item<'a> {
     /// An event of the contract.
     Event(Event<'a>),
     /// A step of one of the CLI's own tools; only when asked for.
-    Activity(Activity<'a>),
+    Activity(Box<Activity<'a>>),
     /// Something to log or show that is no event.
     Note(Note<'a>),
 }

@@ -16,6 +16,7 @@ mod question;
 mod report;
 
 pub use activity::{Activity, ActivityData, Phase};
+pub(crate) use activity::{detail, diff_of};
 pub use code::{ErrorCode, Recovery};
 pub use event::{Done, ErrorData, Event, FINISH_STOP, Usage};
 pub use evidence::{CallKind, CallRecord, Evidence, FINAL_TEXT_BYTES_MAX, ShellCommand};

@@ -3,6 +3,7 @@
 //! The [`gate`] decides from evidence whether the human was asked; [`converse`] repeats, follows up and, as the last
 //! resort, asks the human itself. It knows the human only through the [`Human`] trait.
 
+mod approval;
 mod converse;
 mod cursor;
 mod gate;
@@ -10,6 +11,7 @@ mod human;
 mod preamble;
 mod question;
 
+pub use approval::approval_prompt;
 pub(crate) use converse::is_work;
 pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};
@@ -17,4 +19,5 @@ pub use human::{
     Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, without_tags,
 };
 pub use preamble::{TURN_ENV, follow_up, preamble, with_preamble};
-pub use question::forms_of;
+pub(crate) use question::distinct;
+pub use question::{Selection, forms_of, selections};

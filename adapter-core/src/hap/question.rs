@@ -1,6 +1,7 @@
 //! Turns an agent's own question into one for the human.
 
 use crate::contract::{AskQuestion, Question};
+use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::payload::{FIELDS_MAX, LABEL_BYTES_MAX, OPTION_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use protocol_spec::truncate::with_ellipsis;
 use serde_json::{Value, json};
@@ -15,20 +16,102 @@ const NUMBER_BYTES_MAX: usize = 16;
 /// One question is a choice; several, of one call or of many, are one form, or more forms where one would be too
 /// large. What was asked twice is asked once. The options are the labels, in the agent's order.
 pub fn forms_of(asked: &[AskQuestion]) -> Vec<(String, Option<String>)> {
-    let mut questions: Vec<&Question> = Vec::new();
-    for question in asked.iter().flat_map(|ask| &ask.questions) {
-        let is_known =
-            |known: &&Question| (&known.prompt, &known.options) == (&question.prompt, &question.options);
-        if !questions.iter().any(is_known) {
-            questions.push(question);
-        }
-    }
+    let questions = asked_once(asked);
     let titles = asked.iter().map(|ask| ask.title.as_str());
     let heading = distinct_lines(titles).join("\n\n");
     parts(&questions)
         .into_iter()
         .map(|part| (prompt_of(&heading, part), payload_of(part)))
         .collect()
+}
+
+/// What the human chose for one question of the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The agent's name for the question.
+    pub question: String,
+    /// The agent's names for the options that were chosen.
+    pub options: Vec<String>,
+    /// What the human said in words of their own.
+    pub words: Option<String>,
+}
+
+/// Returns what was chosen for every question, from the answers to its forms.
+pub fn selections(asked: &[AskQuestion], answers: &[&Answer]) -> Vec<Selection> {
+    let questions = asked_once(asked);
+    let chosen: Vec<(&Question, Selection)> = parts(&questions)
+        .into_iter()
+        .zip(answers)
+        .flat_map(|(part, answer)| {
+            let labels = labels_of(part);
+            let found = part.iter().zip(labels).map(|(question, label)| {
+                let (labels, other) = chosen_labels(answer, &label, part.len());
+                (
+                    *question,
+                    selection(question, labels, other.or(answer.text.as_deref())),
+                )
+            });
+            found.collect::<Vec<_>>()
+        })
+        .collect();
+    // The same question may be asked under several names, and is answered under each.
+    let every = asked.iter().flat_map(|ask| &ask.questions);
+    every
+        .filter_map(|question| {
+            let (_, selection) = chosen.iter().find(|(known, _)| is_same(known, question))?;
+            Some(Selection {
+                question: question.id.clone(),
+                ..selection.clone()
+            })
+        })
+        .collect()
+}
+
+fn selection(question: &Question, labels: &[String], words: Option<&str>) -> Selection {
+    let ids = question.options.iter().map(|option| &option.id);
+    let offered: Vec<(String, &String)> = options(question).into_iter().zip(ids).collect();
+    let is_chosen = |(label, _): &&(String, &String)| labels.contains(label);
+    let chosen = offered.iter().filter(is_chosen).map(|(_, id)| (*id).clone());
+    // A question without options is answered in words.
+    let typed = labels.first().filter(|_| question.options.is_empty());
+    Selection {
+        question: question.id.clone(),
+        options: chosen.collect(),
+        words: typed.map(String::as_str).or(words).map(str::to_owned),
+    }
+}
+
+fn chosen_labels<'a>(answer: &'a Answer, label: &str, of: usize) -> (&'a [String], Option<&'a str>) {
+    match &answer.reply {
+        Some(Reply::Choice { selected, other }) if of == 1 => (selected, other.as_deref()),
+        Some(Reply::Form { fields }) => {
+            let field = fields.iter().find(|field| field.label == label);
+            field.map_or((&[], None), |field| (&field.values, field.other.as_deref()))
+        }
+        _ => (&[], None),
+    }
+}
+
+fn asked_once(asked: &[AskQuestion]) -> Vec<&Question> {
+    let mut questions: Vec<&Question> = Vec::new();
+    for question in asked.iter().flat_map(|ask| &ask.questions) {
+        if !questions.iter().any(|known| is_same(known, question)) {
+            questions.push(question);
+        }
+    }
+    questions
+}
+
+fn is_same(one: &Question, other: &Question) -> bool {
+    (&one.prompt, &one.options) == (&other.prompt, &other.options)
+}
+
+/// Returns the labels of the fields that a part becomes.
+fn labels_of(questions: &[&Question]) -> Vec<String> {
+    distinct(
+        questions.iter().map(|question| question.prompt.as_str()),
+        LABEL_BYTES_MAX,
+    )
 }
 
 /// Cuts the questions into parts that fit one payload each.
@@ -62,13 +145,9 @@ fn payload_of(questions: &[&Question]) -> Option<String> {
         [one] if one.options.is_empty() => None,
         [one] => Some(choice(one).to_string()),
         several => {
-            let labels = distinct(
-                several.iter().map(|question| question.prompt.as_str()),
-                LABEL_BYTES_MAX,
-            );
             let fields: Vec<Value> = several
                 .iter()
-                .zip(labels)
+                .zip(labels_of(several))
                 .map(|(question, label)| field(question, &label))
                 .collect();
             Some(json!({"type": "form", "fields": fields}).to_string())
@@ -119,7 +198,7 @@ fn options(question: &Question) -> Vec<String> {
 }
 
 /// Makes texts non-empty, short enough and different from each other, because a payload with others is refused.
-fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<String> {
+pub(crate) fn distinct<'a>(texts: impl Iterator<Item = &'a str>, bytes_max: usize) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     for (index, text) in texts.enumerate() {
         let number = index + 1;
@@ -216,6 +295,62 @@ mod tests {
         for (_, payload) in forms {
             protocol_spec::payload::Payload::parse(&payload.unwrap()).unwrap();
         }
+    }
+
+    fn chose(labels: &[&str]) -> Answer {
+        let selected = labels.iter().map(|label| (*label).into()).collect();
+        Answer {
+            reply: Some(Reply::Choice {
+                selected,
+                other: None,
+            }),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn what_was_chosen_comes_back_under_the_agents_own_names() {
+        let mut two = ask(vec![question("Which?", &["A", "A"], true)]);
+        two.questions[0].options[1].id = "second".into();
+        let mut again = two.clone();
+        again.questions[0].id = "again".into();
+        let found = selections(&[two, again], &[&chose(&["A (2)"])]);
+        let names: Vec<(&str, &[String])> = found
+            .iter()
+            .map(|one| (one.question.as_str(), one.options.as_slice()))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("q", &["second".to_owned()][..]),
+                ("again", &["second".to_owned()][..])
+            ]
+        );
+    }
+
+    #[test]
+    fn words_that_are_no_option_are_kept_apart_from_the_options() {
+        let asked = [ask(vec![
+            question("Which?", &["A"], false),
+            question("Why?", &[], false),
+        ])];
+        let field = |label: &str, value: &str| protocol_spec::answer::FieldAnswer {
+            label: label.into(),
+            values: vec![value.into()],
+            other: None,
+        };
+        let answer = Answer {
+            reply: Some(Reply::Form {
+                fields: vec![field("Which?", "A"), field("Why?", "fast")],
+            }),
+            ..Answer::default()
+        };
+        let found = selections(&asked, &[&answer]);
+        assert_eq!((found[0].options.len(), found[0].words.as_deref()), (1, None));
+        assert_eq!(
+            (found[1].options.len(), found[1].words.as_deref()),
+            (0, Some("fast"))
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   cueme agent run \"fix the failing test\"
+  cueme agent run --via acp --mode plan \"design the cache\"
   cueme agent run --resume latest \"now update the docs\"
   cueme agent run --json --activity - < task.md
   cueme agent replay turn.ndjson --partial --activity
@@ -55,9 +56,24 @@ pub(crate) struct AgentRunArgs {
     /// Continue a chat: its id, or `latest` for the newest of the directory
     #[arg(long, value_name = "CHAT")]
     pub(crate) resume: Option<String>,
-    /// Whether its tools run without asking; without force, the CLI's own lists decide
-    #[arg(long, value_name = "MODE", value_enum, default_value_t = Permission::Force)]
-    pub(crate) permission: Permission,
+    /// How it is driven; without it, over ACP where the CLI offers that
+    #[arg(long, value_name = "WAY", value_enum)]
+    pub(crate) via: Option<Via>,
+    /// Whether its tools run without asking: you are asked over ACP, and the stream forces them, unless you say otherwise
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub(crate) permission: Option<Permission>,
+    /// The CLI's mode, such as plan or ask
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+    /// Let the CLI work in a git worktree of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) worktree: Option<String>,
+    /// Continue the CLI's last chat
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub(crate) continue_last: bool,
+    /// Trust the directory without the CLI's question
+    #[arg(long)]
+    pub(crate) trust: bool,
     /// Whether its commands run in the CLI's sandbox
     #[arg(long, value_name = "MODE", value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
@@ -82,6 +98,15 @@ pub(crate) enum Permission {
     Default,
     /// Everything that is not denied.
     Force,
+}
+
+/// How an agent is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Via {
+    /// The Agent Client Protocol: its questions reach you inside of its turn.
+    Acp,
+    /// The stream of its CLI: it asks with `cueme cue`.
+    Stream,
 }
 
 /// The CLI's sandbox.

@@ -15,6 +15,7 @@ mod session;
 mod call;
 mod take;
 mod wait;
+mod withdraw;
 
 mod ack;
 mod budget;
@@ -30,3 +31,4 @@ pub(crate) use signals::{Signals, Switch};
 pub(crate) use start::lock_start;
 pub(crate) use take::{Missed, Taken, ask_and_take, ask_and_take_until, attach_and_take};
 pub(crate) use wait::{Asker, Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};
+pub(crate) use withdraw::{ask_or_withdraw, close, withdraw};

@@ -42,7 +42,7 @@ const STEADY_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_SPREAD_MS: u32 = 97;
 
 /// A question of an agent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The asking agent.
     pub(crate) agent_id: AgentId,

@@ -24,6 +24,7 @@ mod agent;
 mod chats;
 mod cloud;
 
+mod acp;
 mod hook;
 mod init;
 mod mcp;
@@ -48,6 +49,7 @@ mod terminal;
 
 mod run;
 
+pub(crate) use acp::AcpArgs;
 pub(crate) use answer::UNDO_WINDOW_MS;
 pub(crate) use decided::words as decided_words;
 pub(crate) use docs::DocsArgs;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use protocol_spec::exit::Exit;
 
-use super::{agent, chats, cloud};
+use super::{acp, agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
     import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say, show, token, tui, ui,
@@ -42,6 +42,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Protocol(args) => protocol::run(&args),
         Verb::Hook(args) => hook::run(&args, started),
         Verb::Mcp(args) => mcp::run(&args),
+        Verb::Acp(args) => acp::run(&args),
         Verb::Broker(args) => broker::run(&args),
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),

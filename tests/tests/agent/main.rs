@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod acp_proxy;
+mod acp_run;
 mod config;
 mod hap;
 mod process;

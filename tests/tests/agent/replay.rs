@@ -89,6 +89,37 @@ fn the_cli_s_own_tools_are_reported_only_when_asked_for() {
 }
 
 #[test]
+fn activity_has_the_input_the_output_and_the_diff_of_a_tool_without_secrets() {
+    let home = Home::new();
+    let call = |subtype: &str, body: Value| {
+        json!({"type": "tool_call", "subtype": subtype, "call_id": "c", "tool_call": {"editToolCall": body}})
+            .to_string()
+    };
+    let args = json!({"path": "/w/key.pem", "streamContent": "-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n"});
+    let success = json!({"path": "/w/key.pem", "linesAdded": 1, "diffString": "-old\n+new"});
+    let started = call("started", json!({"args": args}));
+    let ended = call("completed", json!({"args": args, "result": {"success": success}}));
+    let stream = recording(&[INIT, &started, &ended, &assistant("Done."), &result("Done.")]);
+    let ended = home
+        .run_with(&["agent", "replay", "-", "--activity"], &stream)
+        .expect(0);
+    let steps: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(steps[0]["data"]["input"]["path"], "/w/key.pem");
+    assert_eq!(steps[0]["data"].get("output"), None, "it has none yet");
+    assert_eq!(steps[1]["data"]["output"]["success"]["linesAdded"], 1);
+    assert_eq!(steps[1]["data"]["diff"], "-old\n+new");
+    assert!(
+        !ended.stdout.contains("MIIEvQ") && ended.stdout.contains("[redacted]"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
 fn a_recording_of_another_output_format_is_read_as_what_it_is() {
     let home = Home::created();
     let document = format!(

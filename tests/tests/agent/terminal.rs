@@ -4,7 +4,7 @@ use std::fs;
 
 use cueme_tests::{Client, Terminal, not_run_without};
 
-use crate::stage::Stage;
+use crate::stage::{QUESTION, Stage};
 
 fn open(stage: &Stage, words: &[&str]) -> Option<Terminal> {
     if !Terminal::is_available() {
@@ -66,6 +66,43 @@ fn done_in_the_full_screen_inbox_ends_the_run() {
     terminal.press("q");
     terminal.sees("exit=0");
     stage.nothing_is_left();
+}
+
+#[test]
+fn a_question_is_shown_and_answered_in_the_terminal_of_the_run() {
+    let stage = Stage::new("hap_ok");
+    let Some(terminal) = open(&stage, &["agent", "run", "--once", "do it"]) else {
+        return;
+    };
+    let screen = terminal.sees(QUESTION);
+    assert!(!screen.contains("exit="), "{screen}");
+    terminal.sees("your answer:");
+    terminal.types("ship it");
+    terminal.press("Enter");
+    terminal.sees("send it?");
+    terminal.types("y");
+    terminal.press("Enter");
+    let screen = terminal.sees("exit=0");
+    let cue = &stage.questions()[0];
+    assert_eq!(cue["answer"]["text"], "ship it", "{cue}\n{screen}");
+}
+
+#[test]
+fn the_page_may_answer_first_and_the_prompt_of_the_terminal_is_withdrawn() {
+    let stage = Stage::new("hap_ok");
+    let Some(terminal) = open(&stage, &["agent", "run", "--once", "do it"]) else {
+        return;
+    };
+    terminal.sees("your answer:");
+    terminal.types("half a sente");
+    stage.answer(&["answer", "from the page"]);
+    terminal.sees("answered elsewhere");
+    let screen = terminal.sees("exit=0");
+    assert_eq!(
+        stage.questions()[0]["answer"]["text"],
+        "from the page",
+        "{screen}"
+    );
 }
 
 #[test]

@@ -77,7 +77,19 @@ impl Host {
         }
         command
             .env("CLAUDE_CODE_EXECUTABLE", program.get_program())
+            // Otherwise it asks the model what the human might type next, in the middle of the script.
+            .env("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "false")
             .env("ANTHROPIC_MODEL", "claude-sonnet-4-5");
+        command
+    }
+
+    /// Prepares the host as an ACP agent: by its adapter, or by an option of its own.
+    pub(crate) fn acp_agent(&self, programs: &Programs, model: &str) -> Command {
+        if self.tag == "claude_code" {
+            return self.acp_adapter(programs, model);
+        }
+        let mut command = self.pointed(programs, model);
+        command.arg("--experimental-acp");
         command
     }
 

@@ -4,7 +4,6 @@
 //! `adapter-core/src/runtime/CHECKED.md`. With `CUEME_WRITE_CHECKED=1` a whole run writes the table, otherwise it fails
 //! where the table says something else. The programs come from `tests/programs/install`.
 
-mod acp;
 mod cases;
 mod hosts;
 mod limits;

@@ -3,17 +3,16 @@
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cueme_tests::model_server::{ModelServer, Play, Step};
-use cueme_tests::{Client, Home, PATIENCE, Run, Terminal, within};
+use cueme_tests::{Client, Editor, Home, Manners, PATIENCE, Run, Terminal, within};
 use protocol_spec::id::CueId;
 use protocol_spec::message::CueView;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::acp::Acp;
 use crate::hosts::Host;
 use crate::programs::Programs;
 
@@ -313,10 +312,25 @@ impl Scene {
     }
 
     /// Starts the adapter by which editors speak to the host.
-    pub(crate) fn acp(&self) -> Acp {
+    pub(crate) fn acp(&self) -> Editor {
         let mut command = self.host.acp_adapter(self.programs, &self.model.url());
         self.furnish(&mut command);
-        Acp::start(&mut command)
+        Editor::start(command.stderr(Stdio::null()), Manners::Refuses)
+    }
+
+    /// Starts the host's ACP agent behind our proxy, in an editor in front of which nobody sits.
+    pub(crate) fn proxied(&self) -> Editor {
+        let agent = self.host.acp_agent(self.programs, &self.model.url());
+        let mut command = Command::new(self.home.binary());
+        command
+            .args(["acp", "--"])
+            .arg(agent.get_program())
+            .args(agent.get_args());
+        for (name, value) in agent.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        self.furnish(&mut command);
+        Editor::start(command.stderr(Stdio::null()), Manners::Waits)
     }
 
     fn start_as(&self, mut command: Command) -> Running {

@@ -49,8 +49,12 @@ pub struct CliAgent {
     pub force: bool,
     /// More arguments for Cursor's CLI, such as `--sandbox enabled`.
     pub extra_args: Vec<String>,
+    /// Arguments of the turn that continues no chat by its id, such as `--continue`.
+    pub opening_args: Vec<String>,
     /// Whether the CLI's own tools are reported.
     pub activity: bool,
+    /// Whether arguments and results of those tools are reported too.
+    pub details: bool,
     /// Where the CLI keeps its chats, to prove that one was continued.
     pub chats: Option<ChatsRoot>,
     /// How long each step of ending a process may take.
@@ -75,7 +79,9 @@ impl CliAgent {
             model_flag: None,
             force: true,
             extra_args: Vec::new(),
+            opening_args: Vec::new(),
             activity: false,
+            details: false,
             chats: None,
             graces: Graces::default(),
             cancelled: Cancelled::never(),
@@ -124,9 +130,12 @@ impl CliAgent {
         let known = self.messages.len();
         loop {
             let attempt = attempts.current().clone();
-            let Some(spec) = self.spec(&attempt.model) else {
+            let Some(mut spec) = self.spec(&attempt.model) else {
                 return no_model(&attempt.model, sink);
             };
+            if spec.prompt_as_arg && resume.is_none() {
+                spec.args.extend(self.opening_args.iter().cloned());
+            }
             let mut full_env = self.env.clone();
             full_env.extend(
                 self.config
@@ -192,6 +201,7 @@ impl CliAgent {
         for _ in 0..TOOL_ROUNDS_MAX {
             let mut options = spec.normaliser();
             options.activity = self.activity;
+            options.details = self.details;
             options.registered = self.tools.names();
             let turn = Turn {
                 turn_id: Uuid::new_v4().to_string(),

@@ -30,9 +30,10 @@ pub use doctor::{
     Finding, Permissions, State, examine, examine_args, examine_chats, examine_custom, examine_key,
 };
 pub use fault::classify;
+pub(crate) use fault::exit_error;
 pub use invocation::{CliSpec, DEADLINE_DEFAULT, PROMPT_ARG_CHARS_MAX, TurnRequest};
 pub use normalise::{Normaliser, NormaliserOptions};
-pub use probe::{Probe, create_chat, login_status, models, probe, version};
+pub use probe::{Probe, create_chat, login_status, missing_options, models, offers_acp, probe, version};
 pub use recover::{Attempt, Attempts, Decision, PROFILE_DEFAULT};
 pub use replay::{EventWriter, ReplayOptions, replay};
 pub use resume::check_chat;

@@ -116,6 +116,33 @@ pub async fn models(program: &Path) -> Result<Vec<String>, ErrorData> {
     Ok(lines.map(str::to_owned).collect())
 }
 
+/// Tells whether the CLI speaks ACP, by what it says of that command; nothing is started for it.
+///
+/// A CLI without the command shows the help of the whole program instead.
+pub async fn offers_acp(program: &Path) -> bool {
+    let help = probe(program, &["acp", "--help"], None).await;
+    help.is_ok_and(|help| help.exit.is_success() && is_help_of_acp(&help.stdout))
+}
+
+fn is_help_of_acp(help: &str) -> bool {
+    let usage = help
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("Usage:"));
+    usage.is_some_and(|usage| usage.split_whitespace().any(|word| word == "acp"))
+}
+
+/// Returns which of these options the CLI does not have, by its own help.
+pub async fn missing_options(program: &Path, options: &[&str]) -> Result<Vec<String>, ErrorData> {
+    let help = answered(probe(program, &["--help"], None).await?)?;
+    let has = |option: &str| {
+        let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-';
+        help.split(is_end).any(|word| word == option)
+    };
+    let missing = options.iter().filter(|option| !has(option));
+    Ok(missing.map(|option| (*option).to_owned()).collect())
+}
+
 /// Makes an empty chat in a directory and returns its id.
 pub async fn create_chat(program: &Path, cwd: Option<&PathBuf>) -> Result<String, ErrorData> {
     let text = answered(probe(program, &["create-chat"], cwd).await?)?;
@@ -135,4 +162,20 @@ fn answered(answer: Probe) -> Result<String, ErrorData> {
         return Ok(answer.stdout);
     }
     Err(exit_error(answer.exit, &answer.stderr, &answer.stdout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_help_of_the_command_itself_says_that_it_is_there() {
+        assert!(is_help_of_acp(
+            "Usage: agent acp [options]\n\nStart the ACP server"
+        ));
+        assert!(!is_help_of_acp(
+            "Usage: agent [options] [command] [prompt...]\n\n  acp  somewhere"
+        ));
+        assert!(!is_help_of_acp(""));
+    }
 }

@@ -80,6 +80,11 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
+    /// Writes which chat and which model this is, for callers that asked for it.
+    pub fn session(&mut self, id: &str, model: &str) {
+        self.line(&serde_json::json!({"type": "session", "data": {"sessionId": id, "model": model}}));
+    }
+
     fn write_out(&mut self) {
         if self.failure.is_none() && !self.buffer.is_empty() {
             self.failure = self.output.write_all(&self.buffer).err();

@@ -41,6 +41,8 @@ pub(crate) struct ToolBody<'a> {
     /// `args`, or `arguments` in the legacy shape; absent when a call was rejected.
     pub(crate) args: Option<&'a RawValue>,
     pub(crate) result: Option<ToolResult<'a>>,
+    /// `result` as it was written.
+    pub(crate) raw_result: Option<&'a RawValue>,
 }
 
 /// How a call ended.
@@ -110,7 +112,11 @@ impl<'de: 'a, 'a> Entries<'de> for ToolBody<'a> {
     fn entry<A: MapAccess<'de>>(&mut self, key: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
         match &*key {
             "args" | "arguments" => self.args = Some(map.next_value()?),
-            "result" => self.result = map.next_value::<Object<ToolResult<'de>>>()?.0,
+            "result" => {
+                let raw: &'de RawValue = map.next_value()?;
+                let Object(result) = serde_json::from_str(raw.get()).map_err(serde::de::Error::custom)?;
+                (self.result, self.raw_result) = (result, Some(raw));
+            }
             "name" => self.name = map.next_value()?,
             _ => skip(map)?,
         }

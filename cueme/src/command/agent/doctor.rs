@@ -12,7 +12,8 @@ use adapter_core::cursor::cli::{
 use protocol_spec::exit::Exit;
 
 use super::setup::{choose, directory, load_config, runtime};
-use crate::cli::AgentDoctorArgs;
+use super::way::{Wanted, Way, choose_way};
+use crate::cli::{AgentDoctorArgs, Via};
 use crate::display::{Grade, Paint, finding};
 use crate::error::CliError;
 use crate::{environment, output};
@@ -31,6 +32,7 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
         vec![examine_custom(&spec.command)]
     };
     findings.push(examine_args(&spec));
+    findings.push(runtime.block_on(way(&config))?);
     if spec.prompt_as_arg {
         findings.push(examine_key(std::env::var("CURSOR_API_KEY").ok().as_deref()));
         if let Ok(root) = ChatsRoot::from_env() {
@@ -50,6 +52,29 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
     }
     let is_well = findings.iter().all(|finding| finding.state != State::Bad);
     Ok(if is_well { Exit::Done } else { Exit::NotFound })
+}
+
+/// Says how a run would be driven, and why.
+async fn way(config: &Config) -> Result<Finding, CliError> {
+    let model = choose(config, None)?.model;
+    let wanted = Wanted {
+        via: None,
+        config,
+        model: &model,
+        is_stream_only: false,
+        path: None,
+    };
+    let Way { via, why } = choose_way(wanted).await;
+    let found = match via {
+        Via::Acp => format!("over ACP: {why}; its questions reach you inside of its turn"),
+        Via::Stream => format!("by the stream of the CLI: {why}"),
+    };
+    Ok(Finding {
+        what: "via",
+        state: State::Good,
+        found,
+        remedy: None,
+    })
 }
 
 /// Returns the folder of the CLI's configuration.

@@ -3,23 +3,21 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
-use adapter_core::cursor::cli::CliAgent;
+use adapter_core::contract::{Ending, ErrorCode, Sink, TurnReport};
 use adapter_core::hap::Agent;
 
 use super::failed::log_failure;
 use super::human::BrokerHuman;
-use super::identity::Identity;
 use super::reload::Reloads;
 use super::setup::choose;
 use super::tools::registry;
 use super::view::View;
-use adapter_core::contract::{Item, Note, Sink, TurnReport};
+use super::way::Driver;
 
 /// An agent that is driven through the turns of a conversation.
 #[derive(Debug)]
 pub(super) struct Driven {
-    pub(super) agent: CliAgent,
-    pub(super) identity: Identity,
+    pub(super) driver: Driver,
     pub(super) reloads: Reloads,
     pub(super) human: BrokerHuman,
     pub(super) cwd: PathBuf,
@@ -30,18 +28,47 @@ pub(super) struct Driven {
 
 impl Driven {
     fn take_over(&mut self) {
-        let Some(config) = self.reloads.take() else { return };
+        let (Some(config), Some(agent)) = (self.reloads.take(), self.driver.stream()) else {
+            return;
+        };
         match choose(&config, self.model.as_deref()) {
             Ok(choice) => {
-                self.agent.model = choice.model;
-                self.agent.model_flag = choice.flag;
-                self.agent.tools = registry(&config, Some(&self.human), self.cwd.clone());
-                self.agent.config = Arc::new(config);
+                agent.model = choice.model;
+                agent.model_flag = choice.flag;
+                agent.tools = registry(&config, Some(&self.human), self.cwd.clone());
+                agent.config = Arc::new(config);
             }
             Err(error) => self.view.remark(&format!(
                 "warning: the new configuration is not used, the last good one stays: {error}"
             )),
         }
+    }
+
+    /// Goes on with the stream where ACP did not even begin, and was not asked for.
+    fn fall_back(&mut self, report: &TurnReport) -> bool {
+        let Ending::Error(error) = &report.ending else {
+            return false;
+        };
+        let is_begun = report.evidence.session_id.is_some();
+        let is_final = matches!(
+            error.code,
+            ErrorCode::Cancelled | ErrorCode::ModelAuth | ErrorCode::Timeout
+        );
+        let Driver::Acp { fallback, .. } = &mut self.driver else {
+            return false;
+        };
+        if is_begun || is_final {
+            return false;
+        }
+        let Some(agent) = fallback.take() else {
+            return false;
+        };
+        self.view.remark(&format!(
+            "the agent did not begin over ACP ({}: {}); using the stream of the CLI",
+            error.code, error.message
+        ));
+        self.driver = Driver::Stream(agent);
+        true
     }
 }
 
@@ -55,32 +82,16 @@ impl Agent for Driven {
     ) -> TurnReport {
         self.take_over();
         *self.human.turn.lock().unwrap_or_else(PoisonError::into_inner) = Some(nonce.to_owned());
-        let mut listening = EventSink {
-            sink,
-            identity: &mut self.identity,
-        };
-        let report = Agent::turn(&mut self.agent, prompt, resume, nonce, &mut listening).await;
-        log_failure(&self.view, &self.agent, &report).await;
-        if let Some(why) = self.identity.settle().await {
+        let mut report = self.driver.turn(prompt, resume, nonce, sink).await;
+        if self.fall_back(&report) {
+            report = self.driver.turn(prompt, resume, nonce, sink).await;
+        }
+        log_failure(&self.view, &mut self.driver, &report).await;
+        if let Some(why) = self.view.settle_identity().await {
             self.view.remark(&format!(
                 "warning: whoever continues this chat will be another agent: {why}"
             ));
         }
         report
-    }
-}
-
-/// Passes everything on, and hears which chat this is.
-struct EventSink<'a> {
-    sink: &'a mut (dyn Sink + Send),
-    identity: &'a mut Identity,
-}
-
-impl Sink for EventSink<'_> {
-    fn item(&mut self, item: Item<'_>) {
-        if let Item::Note(Note::Session { id, .. }) = &item {
-            self.identity.learn(id);
-        }
-        self.sink.item(item);
     }
 }

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 
 use adapter_core::contract::{Ending, ErrorCode, ErrorData, Exit as Exited, TurnReport};
-use adapter_core::cursor::cli::{CliAgent, version};
+use adapter_core::cursor::cli::version;
 use protocol_spec::exit::Exit;
 use protocol_spec::truncate::tail;
 
 use super::view::View;
+use super::way::Driver;
 use crate::error::CliError;
 use adapter_core::process::locate;
 
@@ -26,7 +27,7 @@ pub(super) fn failed(error: &ErrorData) -> CliError {
 }
 
 /// Logs all that is known of a turn that failed: what was said, how the process ended, which version it was.
-pub(super) async fn log_failure(view: &View, agent: &CliAgent, report: &TurnReport) {
+pub(super) async fn log_failure(view: &View, driver: &mut Driver, report: &TurnReport) {
     let Ending::Error(error) = &report.ending else {
         return;
     };
@@ -44,13 +45,16 @@ pub(super) async fn log_failure(view: &View, agent: &CliAgent, report: &TurnRepo
         "turn failed: {}: {}; {exit}; version {}; the end of its stderr: {}",
         error.code,
         error.message,
-        version_of(agent).await,
+        version_of(driver).await,
         tail(stderr, STDERR_LOGGED_BYTES_MAX)
     ));
 }
 
 /// Returns the version in the words of the CLI.
-async fn version_of(agent: &CliAgent) -> String {
+async fn version_of(driver: &mut Driver) -> String {
+    let Some(agent) = driver.stream() else {
+        return "unknown".to_owned();
+    };
     // Nobody knows what a custom CLI does with that question.
     let spec = agent.config.spec(&agent.model).filter(|spec| spec.prompt_as_arg);
     let command = spec.map(|spec| spec.command);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use adapter_core::acp::{AcpForm, AcpHuman, AcpQuestion, Answering};
 use adapter_core::hap::{
     Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
 };
@@ -16,12 +17,16 @@ use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::client::{self, Missed, Question, Taken, ask_and_take, attach_and_take};
+use crate::client::{
+    self, Missed, Question, Signals, Switch, Taken, ask_and_take, ask_or_withdraw, attach_and_take,
+};
 use crate::client::{call, expect_reply, list, mint};
 use crate::display::now;
 use crate::error::CliError;
 use adapter_core::process::HumanTime;
 
+/// Why a question inside of a turn is closed with the turn.
+const TURN_OVER: &str = "the agent's turn is over";
 /// How many of the agent's last questions are looked at.
 const QUESTIONS_LOOKED_AT: u32 = 50;
 
@@ -56,6 +61,28 @@ impl Human for BrokerHuman {
 
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
+    }
+}
+
+impl AcpHuman for BrokerHuman {
+    fn ask<'a>(&'a self, question: &'a AcpQuestion) -> Answering<'a> {
+        let (human, forms, origin) = (self.clone(), question.forms(), question.origin());
+        Box::pin(async move {
+            let (signals, switch) = Signals::catch_with_switch().map_err(|error| self.unreachable(&error))?;
+            // A turn that is over hears no answer: its question is closed with it.
+            let _stop = StopOnDrop(switch);
+            self.on_thread(move || human.ask_forms(forms, origin, &signals))
+                .await
+        })
+    }
+}
+
+/// Stops a wait that nobody waits for any more.
+struct StopOnDrop(Switch);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 
@@ -94,17 +121,50 @@ impl BrokerHuman {
         origin: Origin,
         nonce: Option<String>,
     ) -> Result<Taken, CliError> {
+        self.take(self.question(prompt, payload)?, origin, nonce)
+    }
+
+    fn question(&self, prompt: String, payload: Option<String>) -> Result<Question, CliError> {
         let payload = payload
             .map(RawValue::from_string)
             .transpose()
             .map_err(|error| CliError::usage(format!("the payload is not JSON: {error}")))?;
-        let question = Question {
+        Ok(Question {
             agent_id: self.agent_id.clone(),
             kind: Kind::Cue,
             prompt,
             payload,
-        };
-        self.take(question, origin, nonce)
+        })
+    }
+
+    /// Asks one form after the other, until one is not answered. What the agent has missed has no place in its reply and
+    /// stays undelivered.
+    fn ask_forms(
+        &self,
+        forms: Vec<AcpForm>,
+        origin: Origin,
+        signals: &Signals,
+    ) -> Result<Heard<Vec<Told>>, CliError> {
+        let (mut all, mut receipts) = (Vec::new(), Vec::new());
+        for AcpForm { prompt, payload } in forms {
+            let question = self.question(prompt, payload)?;
+            let taken = ask_or_withdraw(&self.places, question, origin, signals, || TURN_OVER)?;
+            match self.noting_end(taken) {
+                Taken::Outcome { told, receipt, .. } => {
+                    receipts.push(receipt);
+                    let goes_on = AcpQuestion::goes_on(&told);
+                    all.push(*told);
+                    if !goes_on {
+                        break;
+                    }
+                }
+                Taken::Stopped(_) => return Err(CliError::usage(TURN_OVER)),
+            }
+        }
+        Ok(Heard {
+            word: all,
+            confirmation: self.confirmation(receipts),
+        })
     }
 
     /// Asks what the agent asks by a tool that we run, and returns what it reads.
@@ -134,10 +194,15 @@ impl BrokerHuman {
 
     fn take(&self, question: Question, origin: Origin, nonce: Option<String>) -> Result<Taken, CliError> {
         let taken = ask_and_take(&self.places, question.encode_as(mint(), origin, nonce)?)?;
+        Ok(self.noting_end(taken))
+    }
+
+    /// Notes that the human ended the run, if they did.
+    fn noting_end(&self, taken: Taken) -> Taken {
         if matches!(&taken, Taken::Outcome { told, .. } if told.ends_run()) {
             self.ended.store(true, Ordering::SeqCst);
         }
-        Ok(taken)
+        taken
     }
 
     /// Returns what was acknowledged in a turn, and last of all that a question is still unheard, if one is.
@@ -291,10 +356,14 @@ impl BrokerHuman {
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Err(HumanError {
-            reason,
+        Err(self.unreachable(&reason))
+    }
+
+    fn unreachable(&self, reason: &dyn std::fmt::Display) -> HumanError {
+        HumanError {
+            reason: reason.to_string(),
             command: format!("cueme cue {} -", self.agent_id),
-        })
+        }
     }
 }
 
@@ -329,7 +398,7 @@ fn last_word(told: Told) -> Answer {
 }
 
 /// Writes what became of earlier questions above an answer.
-fn with_earlier(earlier: &[Told], answer: &str) -> String {
+pub(in crate::command) fn with_earlier(earlier: &[Told], answer: &str) -> String {
     let mut text = String::new();
     for told in earlier {
         text.push_str(&format!(

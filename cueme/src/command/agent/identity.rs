@@ -44,10 +44,14 @@ impl Identity {
         }));
     }
 
+    /// Takes what tells the broker, if it does.
+    pub(super) fn take_binding(&mut self) -> Option<JoinHandle<Result<(), CliError>>> {
+        self.binding.take()
+    }
+
     /// Waits until the broker knows; returns why it does not.
-    pub(super) async fn settle(&mut self) -> Option<String> {
-        let bound = self.binding.take()?.await;
-        match bound {
+    pub(super) async fn settled(binding: JoinHandle<Result<(), CliError>>) -> Option<String> {
+        match binding.await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(error) => Some(error.to_string()),

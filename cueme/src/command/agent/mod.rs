@@ -8,8 +8,10 @@ mod identity;
 mod path;
 mod reload;
 mod reported;
+mod terminal_answer;
 mod tools;
 mod view;
+mod way;
 
 mod doctor;
 mod models;
@@ -22,5 +24,5 @@ mod setup;
 mod dispatch;
 
 pub(super) use dispatch::run;
-pub(super) use human::BrokerHuman;
+pub(super) use human::{BrokerHuman, with_earlier};
 pub(super) use setup::runtime;

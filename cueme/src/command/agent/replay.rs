@@ -22,6 +22,7 @@ pub(super) fn run(args: &AgentReplayArgs) -> Result<Exit, CliError> {
         normaliser: NormaliserOptions {
             partial: args.partial,
             activity: args.activity,
+            details: args.activity,
             format: match args.output_format {
                 Recorded::StreamJson => OutputFormat::StreamJson,
                 Recorded::Json => OutputFormat::Json,

@@ -1,32 +1,35 @@
 //! `cueme agent run`: a conversation with Cursor's agent in which no turn ends without the human being asked.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use adapter_core::acp::{AcpAgent, AcpHuman};
 use adapter_core::contract::{Ending, Event, Item, Resumption, Sink};
 use adapter_core::cursor::chats::ChatsRoot;
-use adapter_core::cursor::cli::{CliAgent, check_chat};
-use adapter_core::hap::{ConversationEnd, HapEvent, HapOptions, converse};
+use adapter_core::cursor::cli::{CliAgent, check_chat, missing_options};
+use adapter_core::hap::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::{Join, Request};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::driven::Driven;
-use super::failed::{TURN_FAILED, log_failure};
+use super::failed::{TURN_FAILED, failed, log_failure};
 use super::human::BrokerHuman;
 use super::identity::Identity;
 use super::path::search_path;
 use super::reload::Reloads;
 use super::reported::ReportedRun;
-use super::setup::{choose, config_file, directory, load_config, runtime};
+use super::setup::{choose, config_file, directory, load_config, program, runtime};
+use super::terminal_answer::TerminalAnswers;
 use super::tools::registry;
 use super::view::View;
-use crate::cli::{AgentRunArgs, Permission, Sandbox};
+use super::way::{Driver, Wanted, choose_way};
+use crate::cli::{AgentRunArgs, Permission, Sandbox, Via};
 use crate::client::{call, expect_reply};
 use crate::command::{chats, terminal};
 use crate::error::CliError;
@@ -36,6 +39,10 @@ use adapter_core::process::{Canceller, cancellation};
 
 /// The runtime an agent of this command joins as.
 const RUNTIME: &str = "cursor";
+/// The command by which Cursor's CLI speaks ACP.
+const ACP: &str = "acp";
+/// The option by which Cursor's CLI continues its last chat; only the first turn has it.
+const CONTINUE: &str = "--continue";
 /// The word for the newest chat of a directory.
 const LATEST: &str = "latest";
 
@@ -61,11 +68,13 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     };
     // The CLI would begin a new chat under an id that it does not know, and nobody would notice.
     if let (Some(chat), Some(root)) = (&resume, &chats)
+        && args.via != Some(Via::Acp)
         && let Err(error) = check_chat(root, chat, &cwd)
     {
         view.item(Item::Event(Event::Error(error)));
         return Ok(TURN_FAILED);
     }
+    let options = cli_options(args);
     let human = if args.no_hap {
         None
     } else {
@@ -75,6 +84,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
     let mut agent = agent(args, &places, human.as_ref(), &cwd)?;
     // The broker is told of tools also where stdout is not.
     agent.activity = args.activity || !is_lines || human.is_some();
+    agent.details = args.activity;
     agent.cancelled = cancelled;
     agent.chats = chats;
     if let Some(human) = &human {
@@ -84,11 +94,25 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         agent
             .env
             .extend(search_path(&places).map(|path| ("PATH".to_owned(), path)));
+        view = view.identifying(Identity::new(
+            places.clone(),
+            human.agent_id.clone(),
+            resume.clone(),
+        ));
     }
+    let runtime = runtime()?;
+    runtime.block_on(check_options(&agent, &options))?;
+    let driver = runtime.block_on(driver(agent, args, human.as_ref()))?;
     let reported = ReportedRun::begin(human.as_ref(), &cwd, &prompt, resume.as_deref(), &canceller);
-    let view = view.reporting(reported.clone(), args.activity || !is_lines);
+    let view = view
+        .with_session(args.json)
+        .reporting(reported.clone(), args.activity || !is_lines);
+    let _answers = human
+        .as_ref()
+        .filter(|_| !is_lines)
+        .and_then(|human| TerminalAnswers::begin(&places, &human.agent_id, &view));
     let talk = Talk {
-        agent,
+        driver,
         resume,
         prompt,
         cwd,
@@ -96,7 +120,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
         once: args.once,
         places,
     };
-    runtime()?.block_on(async {
+    runtime.block_on(async {
         let mut stopped = stop_on_signal(canceller)?;
         let interrupted = human.as_ref().map(|human| Arc::clone(&human.interrupted));
         let is_well = talk.hold(human, view.clone()).await;
@@ -119,7 +143,7 @@ pub(super) fn run(args: &AgentRunArgs) -> Result<Exit, CliError> {
 
 /// An agent, its first task, and the chat it continues.
 struct Talk {
-    agent: CliAgent,
+    driver: Driver,
     resume: Option<String>,
     prompt: String,
     cwd: PathBuf,
@@ -139,9 +163,10 @@ impl Talk {
 
     /// Runs one turn and asks nobody.
     async fn one_turn(mut self, mut view: View) -> bool {
-        let (resume, env) = (self.resume.as_deref(), BTreeMap::new());
-        let report = self.agent.turn(&self.prompt, resume, &env, &mut view).await;
-        log_failure(&view, &self.agent, &report).await;
+        let resume = self.resume.as_deref();
+        let nonce = Uuid::new_v4().simple().to_string();
+        let report = self.driver.turn(&self.prompt, resume, &nonce, &mut view).await;
+        log_failure(&view, &mut self.driver, &report).await;
         if report.resumption == Resumption::Forgotten {
             view.step(&HapEvent::Forgotten);
         }
@@ -157,9 +182,8 @@ impl Talk {
         let steps = view.clone();
         let mut watch = move |event: HapEvent<'_>| steps.step(&event);
         let mut agent = Driven {
-            identity: Identity::new(self.places.clone(), human.agent_id.clone(), self.resume),
             reloads: Reloads::of(&config_file(&self.places), view.clone()),
-            agent: self.agent,
+            driver: self.driver,
             human: human.clone(),
             cwd: self.cwd,
             model: self.model,
@@ -190,9 +214,100 @@ fn agent(
     agent.cwd = Some(cwd.to_owned());
     agent.tools = tools;
     agent.model_flag = choice.flag;
-    agent.force = args.permission == Permission::Force;
+    agent.force = args.permission != Some(Permission::Default);
     agent.extra_args = args.sandbox.map(sandbox_args).unwrap_or_default();
+    let (opening, every) = cli_options(args)
+        .into_iter()
+        .partition(|words| words[0] == CONTINUE);
+    let flat = |options: Vec<Vec<String>>| options.into_iter().flatten();
+    agent.extra_args.extend(flat(every));
+    agent.opening_args.extend(flat(opening));
     Ok(agent)
+}
+
+/// Returns the options that are passed on to Cursor's CLI as they are, where it has them.
+fn cli_options(args: &AgentRunArgs) -> Vec<Vec<String>> {
+    let with_value = |option: &str, value: &Option<String>| {
+        value.as_ref().map(|value| vec![option.to_owned(), value.clone()])
+    };
+    let flag = |option: &str, is_set: bool| is_set.then(|| vec![option.to_owned()]);
+    let options = [
+        with_value("--mode", &args.mode),
+        with_value("--worktree", &args.worktree),
+        flag(CONTINUE, args.continue_last),
+        flag("--trust", args.trust),
+    ];
+    options.into_iter().flatten().collect()
+}
+
+/// Refuses options that this CLI does not have: it would take them for a part of the task, or end with its own words.
+async fn check_options(agent: &CliAgent, options: &[Vec<String>]) -> Result<(), CliError> {
+    let names: Vec<&str> = options.iter().map(|words| words[0].as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let spec = agent.config.spec(&agent.model).unwrap_or_default();
+    if !spec.prompt_as_arg {
+        return Err(CliError::usage(format!(
+            "a custom CLI has no {}",
+            names.join(", ")
+        )));
+    }
+    let missing = missing_options(&program(&spec.command)?, &names).await;
+    match missing.map_err(|error| failed(&error))?.as_slice() {
+        [] => Ok(()),
+        missing => Err(CliError::usage(format!("this CLI has no {}", missing.join(", ")))
+            .with_hint("update it with `agent update`, or leave the option out")),
+    }
+}
+
+/// Chooses how the agent is driven.
+async fn driver(
+    agent: CliAgent,
+    args: &AgentRunArgs,
+    human: Option<&BrokerHuman>,
+) -> Result<Driver, CliError> {
+    let wanted = Wanted {
+        via: args.via,
+        config: &agent.config,
+        model: &agent.model,
+        is_stream_only: args.resume.is_some() || args.continue_last || human.is_none(),
+        path: agent.env.get("PATH").map(String::as_str),
+    };
+    if choose_way(wanted).await.via == Via::Stream {
+        return Ok(Driver::Stream(Box::new(agent)));
+    }
+    let spec = agent.config.spec(&agent.model).unwrap_or_default();
+    if !spec.prompt_as_arg {
+        return Err(CliError::usage("a custom CLI is not driven over ACP")
+            .with_hint("leave --via out, or put `cueme acp` between it and an editor"));
+    }
+    let mut words = Vec::new();
+    if let Some(name) = &agent.model_flag {
+        words.extend(["--model".to_owned(), name.clone()]);
+    }
+    words.extend(agent.extra_args.iter().chain(&agent.opening_args).cloned());
+    words.push(ACP.to_owned());
+    let acp = AcpAgent {
+        command: spec.command,
+        args: words,
+        cwd: agent.cwd.clone().unwrap_or_default(),
+        env: agent.env.clone(),
+        deadline: spec.deadline,
+        force: args.permission == Some(Permission::Force),
+        activity: agent.activity,
+        details: agent.details,
+        own_programs: environment::own_paths(),
+        human: human.map(|human| Arc::new(human.clone()) as Arc<dyn AcpHuman>),
+        human_time: agent.human_time.clone(),
+        graces: agent.graces,
+        cancelled: agent.cancelled.clone(),
+    };
+    let fallback = args.via.is_none().then(|| Box::new(agent));
+    Ok(Driver::Acp {
+        agent: Box::new(acp),
+        fallback,
+    })
 }
 
 fn sandbox_args(sandbox: Sandbox) -> Vec<String> {

@@ -9,6 +9,7 @@ use adapter_core::guard::redact;
 use adapter_core::hap::{Answer, HapEvent};
 use protocol_spec::endpoint::Places;
 
+use super::identity::Identity;
 use super::reported::ReportedRun;
 use crate::display::{Paint, shorten, visible, visible_line};
 use crate::output::JsonLines;
@@ -37,6 +38,10 @@ pub(super) struct View {
     places: Places,
     /// Reports the run to the broker.
     reported: Option<ReportedRun>,
+    /// Ties the agent to its chat.
+    identity: Option<Arc<Mutex<Identity>>>,
+    /// Whether the chat and the model are among the events.
+    shows_session: bool,
     shows_activity: bool,
 }
 
@@ -57,6 +62,8 @@ impl View {
             canceller,
             places,
             reported: None,
+            identity: None,
+            shows_session: false,
             shows_activity: true,
         }
     }
@@ -68,6 +75,34 @@ impl View {
             shows_activity,
             ..self
         }
+    }
+
+    /// Ties the agent to the chat that it turns out to be.
+    pub(super) fn identifying(self, identity: Identity) -> Self {
+        Self {
+            identity: Some(Arc::new(Mutex::new(identity))),
+            ..self
+        }
+    }
+
+    /// Shows the chat and the model among the events.
+    pub(super) fn with_session(self, shows_session: bool) -> Self {
+        Self {
+            shows_session,
+            ..self
+        }
+    }
+
+    /// Waits until the broker knows the chat; returns why it does not.
+    pub(super) async fn settle_identity(&self) -> Option<String> {
+        let binding = {
+            let identity = self.identity.as_ref()?;
+            identity
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take_binding()
+        };
+        Identity::settled(binding?).await
     }
 
     /// Shows a step between turns.
@@ -109,6 +144,9 @@ impl Sink for View {
         if let Some(reported) = &self.reported {
             reported.item(&item);
         }
+        if let (Item::Note(Note::Session { id, .. }), Some(identity)) = (&item, &self.identity) {
+            identity.lock().unwrap_or_else(PoisonError::into_inner).learn(id);
+        }
         if matches!(item, Item::Activity(_)) && !self.shows_activity {
             return;
         }
@@ -119,6 +157,9 @@ impl Sink for View {
         }
         let shown = match &mut *self.form() {
             Form::Lines(writer) => {
+                if let (Item::Note(Note::Session { id, model }), true) = (&item, self.shows_session) {
+                    writer.session(id, model);
+                }
                 writer.item(item);
                 writer.flush()
             }

@@ -1,5 +1,6 @@
 //! A tool is about to run, or the runtime would ask for permission: the human is asked through the broker instead.
 
+use adapter_core::hap::approval_prompt;
 use adapter_core::runtime::hook::{HookReply, ToolCall, is_own_call};
 use protocol_spec::answer::{Reply, consent};
 use protocol_spec::id::AgentId;
@@ -8,7 +9,6 @@ use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::payload::{Payload, Shape};
 use serde_json::value::RawValue;
 
-use super::approval_prompt::approval_prompt;
 use super::native_question::NativeQuestion;
 use super::run::Called;
 use super::verdict::Verdict;
@@ -44,7 +44,8 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
             Ok(verdict(taken, |told| answers(&asked, tool, told)))
         }
         None => {
-            let Some(prompt) = approval_prompt(tool, called.input.folder.as_deref()) else {
+            let Some(prompt) = approval_prompt(&tool.name, &tool.input, called.input.folder.as_deref())
+            else {
                 log::note(
                     called.places,
                     &format!(

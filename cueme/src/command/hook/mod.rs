@@ -12,7 +12,6 @@ mod prompt_submit;
 mod session_end;
 mod session_start;
 
-mod approval_prompt;
 mod gate;
 mod native_question;
 

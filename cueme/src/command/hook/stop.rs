@@ -22,9 +22,9 @@ use super::lease::{Lease, request_of};
 use super::run::Called;
 use super::verdict::Verdict;
 use super::waiting::Waiting;
-use super::{agent, close, continuation, log, turn_start};
+use super::{agent, continuation, log, turn_start};
 use crate::agent_output::{self, Form};
-use crate::client::{Call, Patience, Question, Receipt, Waited, mint, wait_for};
+use crate::client::{self, Call, Patience, Question, Receipt, Waited, mint, wait_for};
 use crate::display::now;
 use crate::error::CliError;
 
@@ -234,7 +234,7 @@ fn answered(text: String, receipt: Receipt) -> Verdict {
 /// Closes our question again: the turn goes on with what the human said to an earlier one.
 fn withdraw(called: &Called<'_>, mailbox: &Mailbox) {
     let reason = "the turn went on with an earlier answer";
-    if let Err(error) = close::withdraw(called.places, mailbox.cue_id, reason) {
+    if let Err(error) = client::withdraw(called.places, mailbox.cue_id, reason) {
         log::note(called.places, &format!("could not withdraw a question: {error}"));
     }
 }

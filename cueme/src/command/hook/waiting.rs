@@ -11,7 +11,7 @@ use protocol_spec::id::CueId;
 use super::host_process::Lineage;
 use super::run::Called;
 use super::{close, log};
-use crate::client::{Call, Signals, Switch, Taken, ask_and_take_until};
+use crate::client::{self, Call, Signals, Switch, Taken, ask_and_take_until};
 use crate::error::CliError;
 
 /// A wait that is watched.
@@ -64,7 +64,7 @@ impl Waiting {
         let Some(cue) = cue else {
             return;
         };
-        if let Err(error) = close::withdraw(called.places, cue, reason) {
+        if let Err(error) = client::withdraw(called.places, cue, reason) {
             log::note(called.places, &format!("could not withdraw a question: {error}"));
         }
     }

@@ -55,7 +55,9 @@ impl Args {
                 "--api-key" => args.api_key = Some(value()),
                 "-f" | "--force" | "--yolo" => args.force = true,
                 "--trust" => args.trusted = true,
-                "--mode" | "--sandbox" | "--workspace" | "-H" | "--add-dir" | "-w" => drop(value()),
+                "--mode" | "--sandbox" | "--workspace" | "-H" | "--add-dir" | "-w" | "--worktree" => {
+                    drop(value())
+                }
                 "-v" | "--version" => args.command = Command::Version,
                 "--list-models" => args.command = Command::Models,
                 "--format" => drop(value()),

@@ -10,13 +10,27 @@ mod scenario;
 mod stream;
 
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 use args::{Args, Command};
 
 const VERSION: &str = "2026.10.01-fake000";
 
+/// What the double says of its options; `FAKE_CURSOR_HELP` replaces it.
+const HELP: &str = "Usage: agent [options] [command] [prompt...]\n\n  --mode <mode>\n  --continue\n  --trust\n  -w, --worktree [name]";
+
 fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(acp) = std::env::var_os("FAKE_CURSOR_ACP").filter(|_| words.iter().any(|word| word == "acp"))
+    {
+        // Only fails when there is no such program.
+        let error = std::process::Command::new(acp).args(&words).exec();
+        return fail(&error.to_string());
+    }
+    if words.iter().any(|word| word == "--help") {
+        return answer(&std::env::var("FAKE_CURSOR_HELP").unwrap_or_else(|_| HELP.to_owned()));
+    }
     match Args::parse(std::env::args().skip(1)) {
         Ok(args) => run(args),
         Err(message) => fail(&message),

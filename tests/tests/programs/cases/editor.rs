@@ -1,10 +1,8 @@
 //! Claude Code under an editor, by way of its adapter for the Agent Client Protocol.
 
-use cueme_tests::eventually;
 use cueme_tests::model_server::Step;
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::Origin;
-use serde_json::json;
 
 use crate::hosts::{Host, here_document};
 use crate::programs::Programs;
@@ -39,23 +37,8 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
         },
     ];
     let mut acp = scene.acp();
-    let hello = acp.call(
-        "initialize",
-        &json!({ "protocolVersion": 1, "clientCapabilities": {} }),
-    );
-    eventually("the adapter", || acp.reply(hello));
-    let made = acp.call(
-        "session/new",
-        &json!({ "cwd": scene.project(), "mcpServers": [] }),
-    );
-    let session = eventually("a session", || acp.reply(made));
-    let prompt = acp.call(
-        "session/prompt",
-        &json!({
-            "sessionId": session["result"]["sessionId"],
-            "prompt": [{ "type": "text", "text": "scenario-editor: do as the script says." }],
-        }),
-    );
+    let session = acp.begin(&scene.project().to_string_lossy());
+    let prompt = acp.prompt(&session, "scenario-editor: do as the script says.");
     let mut human = Human::new(&scene, &rules);
     human.looks_until(|_| acp.reply(prompt).is_some());
     let is_hooks = |cue: &&CueView| cue.origin == Origin::Hook;

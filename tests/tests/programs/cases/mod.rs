@@ -6,6 +6,7 @@ mod editor;
 mod host_killed;
 mod long_wait;
 mod mcp;
+mod proxy;
 mod remove;
 mod serve;
 mod shell;
@@ -47,6 +48,11 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "editor",
         runs_on: |host| host.tag == "claude_code",
         play: editor::play,
+    },
+    Scenario {
+        name: "proxy",
+        runs_on: |host| matches!(host.tag, "claude_code" | "gemini_cli"),
+        play: proxy::play,
     },
     Scenario {
         name: "window",

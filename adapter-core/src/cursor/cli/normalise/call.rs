@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::state::State;
 use crate::contract::{
     Activity, ActivityData, AskQuestion, CallKind, CallRecord, ErrorCode, ErrorData, Event, Item, Note,
-    Phase, Sink,
+    Phase, Sink, detail, diff_of,
 };
 use crate::cursor::cli::call_kind::read_kind;
 use crate::cursor::cli::hint::hint;
@@ -114,12 +114,8 @@ impl State {
         }
         let call = self.describe(call_id, tool);
         if self.options.activity {
-            sink.item(Item::Activity(activity(
-                Phase::Started,
-                call_id,
-                &call,
-                tool.body,
-            )));
+            let told = activity(Phase::Started, call_id, &call, tool.body, self.options.details);
+            sink.item(Item::Activity(Box::new(told)));
         }
         if self.open.len() < OPEN_CALLS_MAX {
             self.open.insert(call_id.to_owned(), call);
@@ -140,12 +136,8 @@ impl State {
         self.ended_calls.push(call_id);
         self.evidence.open_calls = self.open.len();
         if self.options.activity {
-            sink.item(Item::Activity(activity(
-                Phase::Completed,
-                call_id,
-                &call,
-                tool.body,
-            )));
+            let told = activity(Phase::Completed, call_id, &call, tool.body, self.options.details);
+            sink.item(Item::Activity(Box::new(told)));
         }
         if let Some(ask) = call.ask.take() {
             self.pending_asks.retain(|pending| !pending.ask.is_same(&ask));
@@ -216,9 +208,21 @@ fn outcome<'a>(body: &'a ToolBody<'_>) -> &'a str {
     body.result.as_ref().map_or(OUTCOME_UNKNOWN, ToolResult::outcome)
 }
 
-fn activity<'a>(phase: Phase, call_id: &'a str, call: &'a OpenCall, body: &'a ToolBody<'_>) -> Activity<'a> {
+fn activity<'a>(
+    phase: Phase,
+    call_id: &'a str,
+    call: &'a OpenCall,
+    body: &'a ToolBody<'_>,
+    with_details: bool,
+) -> Activity<'a> {
     let result = body.result.as_ref().filter(|_| phase == Phase::Completed);
     let ended = phase == Phase::Completed;
+    let input = body
+        .args
+        .filter(|_| with_details)
+        .and_then(|args| arguments(Some(args)));
+    let output = body.raw_result.filter(|_| with_details && ended);
+    let output = output.map(|output| detail(output.get()));
     let data = ActivityData {
         phase,
         call_id: Cow::Borrowed(call_id),
@@ -229,6 +233,9 @@ fn activity<'a>(phase: Phase, call_id: &'a str, call: &'a OpenCall, body: &'a To
         exit_code: result.and_then(ToolResult::exit_code),
         is_background: result.and_then(|result| result.is_background),
         reason: result.and_then(ToolResult::reason).map(Cow::Borrowed),
+        input: input.map(|input| detail(input.get())),
+        diff: output.as_ref().and_then(diff_of),
+        output,
     };
     Activity { data }
 }

@@ -19,6 +19,8 @@ pub struct NormaliserOptions {
     pub partial: bool,
     /// Whether the CLI's own tools are reported.
     pub activity: bool,
+    /// Whether arguments and results of those tools are reported too.
+    pub details: bool,
     /// The format that was asked for.
     pub format: OutputFormat,
     /// The names of the tools the caller executes.
