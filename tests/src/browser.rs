@@ -331,8 +331,10 @@ async fn connect(port: u16, profile: &Path, language: &str) -> WebDriver {
 /// Keys as WebDriver spells them.
 pub mod key {
     pub const RELEASE: &str = "\u{e000}";
+    pub const TAB: &str = "\u{e004}";
     pub const ENTER: &str = "\u{e007}";
     pub const SHIFT: &str = "\u{e008}";
     pub const CONTROL: &str = "\u{e009}";
     pub const ESCAPE: &str = "\u{e00c}";
+    pub const DOWN: &str = "\u{e015}";
 }

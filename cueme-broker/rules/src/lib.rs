@@ -36,7 +36,7 @@ pub use input::{
     Ticket, Verdict,
 };
 pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, Rounds, State, Waiting};
-pub use text::beginning_of;
+pub use text::{TextParts, beginning_of, text_parts};
 use text::{compose, left, unseen, with_standing, worded_notes};
 
 #[cfg(test)]

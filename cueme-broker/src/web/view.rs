@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
+use crate::machine::{TextParts, text_parts};
 use crate::policy::Policy;
 use crate::presence::Presence;
 use crate::store::{AgentRow, CueRow, Draft, MessageRow, POLICY_PREFIX};
@@ -135,7 +136,12 @@ pub(super) struct Cue {
     payload: Option<PayloadShown>,
     /// Whether its agent works in a run that has not ended, which an answer can end.
     in_run: bool,
+    /// What the human wrote or chose; the labels that the agent reads around it are left out.
     text: Option<Markup>,
+    /// Notes that went above the answer.
+    notes: Vec<String>,
+    /// The standing instruction that went below the answer.
+    standing: Option<String>,
     answer: Option<AnswerShown>,
     draft: Option<DraftShown>,
     /// The rule that leaves it to a human, after enough automatic answers in a row.
@@ -431,6 +437,10 @@ impl Cue {
             .payload
             .as_deref()
             .and_then(|payload| Payload::parse(payload.get()).ok());
+        let told = cue
+            .text
+            .as_deref()
+            .map(|text| own_words(text, cue.outcome, cue.answer.as_ref(), bytes_max));
         let row = CueRow {
             cue_id: cue.cue_id,
             seq: cue.seq,
@@ -454,9 +464,14 @@ impl Cue {
             prompt: Markup::folded(&cue.prompt, cue.origin.into(), bytes_max),
             payload: payload.map(|payload| payload.shape().clone().into()),
             in_run: cue.in_run,
-            text: cue
-                .text
-                .map(|text| Markup::folded(&text, Reading::Markdown, bytes_max)),
+            text: told
+                .as_ref()
+                .map(|(text, _)| Markup::folded(text, Reading::Markdown, bytes_max)),
+            notes: told
+                .iter()
+                .flat_map(|(_, parts)| parts.notes.iter().map(|&note| note.to_owned()))
+                .collect(),
+            standing: told.and_then(|(_, parts)| parts.standing.map(str::to_owned)),
             answer: cue.answer.map(|answer| answer_shown(answer, attach)),
             draft: draft.map(DraftShown::from),
             stopped_policy: stopped.map(|policy| StoppedPolicy {
@@ -465,6 +480,33 @@ impl Cue {
             }),
         }
     }
+}
+
+/// Returns what the human wrote of a text, with what stood around it. Long texts are read by offset, and so stay whole.
+fn own_words<'a>(
+    text: &'a str,
+    outcome: Outcome,
+    answer: Option<&Answer>,
+    bytes_max: usize,
+) -> (&'a str, TextParts<'a>) {
+    let mut parts = text_parts(text);
+    if text.len() > bytes_max {
+        parts = TextParts {
+            notes: Vec::new(),
+            answer: text,
+            standing: None,
+        };
+    }
+    let mut words = parts.answer;
+    if outcome == Outcome::Declined {
+        words = words.strip_prefix("declined: ").unwrap_or(words);
+    }
+    if answer.is_some_and(|answer| !answer.attachments.is_empty())
+        && let Some(at) = words.rfind("attachments:\n/")
+    {
+        words = words[..at].trim_end();
+    }
+    (words, parts)
 }
 
 fn answer_shown(

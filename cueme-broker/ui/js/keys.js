@@ -1,6 +1,6 @@
 /** The keyboard: single keys while nobody is typing, and the few that work everywhere. */
 
-import { goToNextWaiting, step } from "./view/inbox.js";
+import { goToNextWaiting, step, stepFocus } from "./view/inbox.js";
 import { openBroadcast } from "./view/broadcast.js";
 import { openSettings } from "./view/settings.js";
 import { openShortcuts } from "./view/shortcuts.js";
@@ -18,7 +18,9 @@ const BURST_MS = 500;
 export function listenToKeys(conversation) {
   /** @type {Record<string, () => void>} */
   const actions = {
-    n: () => void goToNextWaiting(),
+    w: () => void goToNextWaiting(),
+    y: () => conversation()?.dock.confirm(true),
+    n: () => conversation()?.dock.confirm(false),
     j: () => step(1),
     k: () => step(-1),
     "/": () => document.getElementById("search")?.focus(),
@@ -29,8 +31,8 @@ export function listenToKeys(conversation) {
     u: () => undoLast(),
     d: () => conversation()?.dock.decline(),
     m: () => openBroadcast(),
-    p: () => conversation()?.head.togglePin(),
-    r: () => conversation()?.head.askName(),
+    p: () => conversation()?.rail.togglePin(),
+    r: () => conversation()?.rail.askName(),
     e: () => conversation()?.head.toggleArchive(),
     ",": () => openSettings(),
     "?": () => openShortcuts(),
@@ -53,6 +55,11 @@ export function listenToKeys(conversation) {
     }
     if (event.timeStamp - typedAt < BURST_MS) return void (typedAt = event.timeStamp);
     if (event.key === "Enter" && target?.closest("a,button,input,summary,form")) return;
+    const row = target?.closest(".row");
+    if (row && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      event.preventDefault();
+      return stepFocus(row, event.key === "ArrowDown" ? 1 : -1);
+    }
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();

@@ -54,7 +54,7 @@ function build() {
   const show = () => {
     const { agent, cue } = route();
     shell.classList.toggle("has-agent", agent !== null);
-    if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.timeline.show(cue));
+    if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.show(cue));
     conversation?.close();
     conversation = null;
     if (agent === null) return fill(pane, blank());
@@ -79,7 +79,7 @@ function blank() {
   return h(
     "main",
     { class: "blank", id: "main", tabindex: "-1", data: { waiting: String(waiting), isNew: String(isNew) } },
-    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? summary() : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "n")] : t("blank.text"))],
+    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? summary() : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "W")] : t("blank.text"))],
   );
 }
 

@@ -33,13 +33,15 @@ export const state = {
   secureHint: null,
   /** @type {string | null} */
   trouble: null,
+  /** The question whose answer is being written. @type {string | null} */
+  answering: null,
   /** @type {Connection} */
   connection: "loading",
 };
 
 /**
  * @typedef {{
- *   agents: void, settings: void, policies: void, devices: void, runs: void, connection: void, reread: void,
+ *   agents: void, settings: void, policies: void, devices: void, runs: void, connection: void, reread: void, answering: void,
  *   change: { what: string, agent_id: string, cue_id?: string },
  *   detail: T.AgentDetail,
  *   draft: { agent_id?: string, cue_id?: string, rev?: number },
@@ -68,6 +70,13 @@ export function on(topic, run) {
  */
 export function emit(topic, detail) {
   for (const run of [...(listeners.get(topic) ?? [])]) run(detail);
+}
+
+/** @param {string | null} cueId */
+export function setAnswering(cueId) {
+  if (state.answering === cueId) return;
+  state.answering = cueId;
+  emit("answering", undefined);
 }
 
 /** @param {Connection} connection */

@@ -38,11 +38,14 @@
  * @typedef {{ type: "confirm", confirmed: boolean }} ConfirmReply
  * @typedef {ChoiceReply | FormReply | ConfirmReply | { type: "continue" }} Reply
  * @typedef {{ upload_id?: string, url?: string, path?: string, name?: string, media_type?: string, bytes?: number }} Attachment
- * @typedef {{ text?: string, reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
+ * A comment on lines of a patch; `side` says whose numbers they are.
+ * @typedef {{ path: string, from: number, to: number, side: "old" | "now", text: string }} Comment
+ * @typedef {{ text?: string, comments?: Comment[], reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
  * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft
  *
  * @typedef {CueCard & {
- *   prompt: Markup, payload: Payload | null, in_run?: boolean, text: Markup | null, answer: Answer | null,
+ *   prompt: Markup, payload: Payload | null, in_run?: boolean, text: Markup | null, notes?: string[],
+ *   standing?: string | null, answer: Answer | null,
  *   draft: Draft | null | undefined,
  * }} Cue
  *
@@ -55,7 +58,7 @@
  *   language: "auto" | "en" | "zh", undo_ms: number, quick_replies: string[], groups: { name: string, agents: string[] }[],
  *   notifications: { browser: boolean, sound: boolean, desktop: boolean },
  *   quiet_hours: { enabled: boolean, from: string, to: string },
- *   enter_sends: boolean, policies: boolean, page: { newest_first?: boolean, advance?: boolean },
+ *   enter_sends: boolean, policies: boolean, page: { newest_first?: boolean, group_by_state?: boolean, advance?: boolean, snoozed?: Record<string, number> },
  * }} Settings
  *
  * @typedef {{

@@ -86,7 +86,7 @@ fn a_confirm_is_answered_with_the_agents_own_label() {
         r#"{"type":"confirm","text":"Drop it?","confirm_label":"Drop the table","cancel_label":"Keep it"}"#;
     let (_home, asking, browser) = asked(PHONE, "The table is empty.", Some(payload));
     browser.sees(".confirm-text", "Drop it?");
-    browser.click_text(".confirm-buttons .button", "Keep it");
+    browser.click_text(".confirm-buttons .button span", "Keep it");
     printed(asking, "Keep it\n");
 }
 
@@ -105,7 +105,7 @@ fn a_form_takes_each_kind_of_field_and_insists_on_required_ones() {
     let field = |number: u32, rest: &str| format!(".field:nth-of-type({number}) {rest}");
     browser.click_text(".field .option-text", "us");
     browser.click(".send");
-    browser.sees(".field-error", "needed");
+    browser.sees(".field-error", "Required");
     browser.click_text(".field .option-text", "staging");
     browser.write(&field(2, ".other-text"), "asia");
     browser.write(&field(3, "input"), "-1.50");
@@ -244,12 +244,15 @@ fn the_page_says_truthfully_that_nobody_listens_any_more() {
     drop(asking);
     browser.sees(
         ".entry .delivery",
-        "stopped listening; it will get your answer at its next cue",
+        "stopped listening; it gets your answer when it asks again",
     );
-    browser.sees(".group-title", "stopped listening");
+    browser.sees(
+        "[data-state=detached] .row-place",
+        "Gets your answer when it asks again",
+    );
     browser.write(TEXT, "yes");
     browser.press(key::ENTER);
-    browser.sees(".reply .delivery", "it will get this at its next cue");
+    browser.sees(".reply .delivery", "it gets this when it asks again");
     let again = home
         .run_with(&["cue", &agent, "-"], &envelope("Still there?", None))
         .expect(0);

@@ -22,9 +22,9 @@ fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
     drop(database);
 
     let browser = sign_in(&home, DESKTOP);
-    browser.sees(".row .flag", "Out of service");
+    browser.sees(".row .flag", "Damaged");
     browser.click_text(".row-name", &agent);
-    browser.sees(".entry .badge", "Out of service");
+    browser.sees(".entry .badge", "Damaged");
     browser.sees(".entry", "The record of this question is damaged");
     let page = browser.text("body");
     assert!(

@@ -52,7 +52,7 @@ fn an_agent_is_pinned_renamed_and_archived_and_a_question_brings_it_back() {
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.click("[aria-label=Pin]");
-    browser.sees(".conversation-head [aria-label=Unpin]", "");
+    browser.sees(".rail [aria-label=Unpin]", "");
     browser.until("return Boolean(document.querySelector('.row .icon-pin'))");
     browser.click(".title-button");
     browser.write("dialog input", "<i>Checkout</i>");
@@ -171,7 +171,7 @@ fn a_standing_instruction_goes_with_every_answer() {
     let (asking, _) = home.ask(&agent, "Begin?", None);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
-    browser.click(".conversation-head [aria-label='Standing instruction']");
+    browser.click(".rail [aria-label='Standing instruction']");
     browser.write("dialog textarea", "analysis only, change nothing");
     browser.click("dialog .primary");
     browser.sees(".standing", "analysis only");
@@ -192,10 +192,10 @@ fn the_keyboard_alone_is_enough() {
     let (_other, _) = home.ask(&second, "Wait", None);
     let browser = sign_in(&home, DESKTOP);
     browser.press("?");
-    browser.sees("dialog .keys", "Go to the agent that waits longest");
+    browser.sees("dialog .keys", "Longest wait");
     browser.press(key::ESCAPE);
     browser.misses("dialog");
-    browser.press("n");
+    browser.press("w");
     browser.sees(".title-button", &first);
     browser.until("return document.querySelectorAll('.option-input').length === 3");
     browser.press("2");
@@ -210,7 +210,7 @@ fn the_keyboard_alone_is_enough() {
     browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
     assert!(asking.finish().expect(0).stdout.starts_with("B\n"));
     browser.until("document.activeElement.blur(); return true");
-    browser.press("n");
+    browser.press("w");
     browser.sees(".title-button", &second);
     browser.press("d");
     browser.sees("dialog", "Decline the question");

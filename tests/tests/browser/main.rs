@@ -7,6 +7,7 @@ mod attention;
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
+mod answering;
 mod disk;
 mod driver;
 mod hostile;
@@ -14,6 +15,7 @@ mod inbox;
 mod load;
 mod page;
 mod resilience;
+mod review;
 mod runs;
 mod visible;
 mod words;

@@ -162,7 +162,7 @@ fn a_second_question_of_the_same_agent_stands_beside_the_first() {
     browser.click_text(".row-name", &agent);
     browser.write(TEXT, "to the fir");
     let (second, _) = home.ask(&agent, "Second?", None);
-    browser.sees(".tab", "Second?");
+    browser.sees(".entry:not(.answering)", "Second?");
     browser.press("st");
     browser.press(key::ENTER);
     assert!(first.finish().expect(0).stdout.starts_with("to the first\n"));

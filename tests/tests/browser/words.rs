@@ -103,7 +103,7 @@ fn words_typed_on_never_answer_a_question_that_nobody_looked_at() {
     browser.click_text(".row-name", &agent);
     browser.sees(".badge", "Waiting");
     let (second, _) = home.ask(&agent, "Second?", None);
-    browser.sees(".tab", "Second?");
+    browser.sees(".entry:not(.answering)", "Second?");
     slow_down(&browser);
     browser.write(TEXT, &format!("one{}two", key::ENTER));
     assert!(first.finish().expect(0).stdout.starts_with("one\n"));
@@ -321,7 +321,7 @@ fn a_command_after_a_pressed_button_is_no_message() {
     browser.sees(".toast", "Undo");
     browser.until("return document.querySelector('.composer').dataset.target === 'message'");
     assert!(!is_typing(&browser));
-    browser.press("n");
+    browser.press("w");
     browser.until(&format!("return location.hash.includes({})", json!(other)));
     browser.sees(".entry .prose", "Another one?");
     // Taking it back shows what is open again, and still no command is a word.
@@ -329,7 +329,7 @@ fn a_command_after_a_pressed_button_is_no_message() {
     browser.until(&format!("return location.hash.includes({})", json!(asker)));
     browser.sees(".entry[data-outcome=open] .prose", "Drop the table?");
     assert!(!is_typing(&browser));
-    browser.press("n");
+    browser.press("w");
     browser.until(&format!("return location.hash.includes({})", json!(other)));
     holds(&browser, TEXT, "");
 }
@@ -508,10 +508,7 @@ fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
         .run_with(&["cue", &agent, "-"], &envelope("Which database?", None))
         .expect(0);
     assert!(asked.stdout.contains("take SQLite"), "{}", asked.stdout);
-    browser.sees(
-        ".reply",
-        "Answered from the queue: you have not seen this question",
-    );
+    browser.sees(".reply", "Answered from the queue, before you saw it");
     browser.misses(".queue-item");
     // The choice is the human's for each message: a broadcast has it too.
     browser.click("[aria-label='Message several agents']");

@@ -48,6 +48,13 @@ export function highlight(code) {
 }
 
 /**
+ * Colours code of a file.
+ * @param {string} text
+ * @param {string} path
+ */
+export const colouredLine = (text, path) => tokens(text, HASH_COMMENTS.test(/\.(\w+)$/.exec(path)?.[1] ?? ""));
+
+/**
  * @param {string} text
  * @param {boolean} hashComments
  */

@@ -1,24 +1,28 @@
-/** Patches: file by file, line by line, with the numbers of the lines. Loaded when there is one to show. */
+/** Patches: file by file, line by line, with the numbers of the lines. A press on a number begins a comment. */
 
 import { h } from "./dom.js";
+import { colouredLine } from "./highlight.js";
 import { t } from "../i18n/index.js";
 import { opened } from "../view/unseen.js";
 
 /** A file with more lines is folded. */
 const FILE_LINES_MAX = 400;
 
+/** Lines beyond this stay plain: colour is not worth a frozen page. */
+const COLOURED_LINES_MAX = 2_000;
+
 /** @typedef {{ text: string, kind: string, old: number | null, now: number | null }} Line */
 
 /** @param {string} text */
 export function createPatch(text) {
   const files = filesOf(text.replace(/\n$/, "").split("\n"));
-  return h("div", { class: "patch", tabindex: "0" }, files.map(createFile));
+  return h("div", { class: "patch", tabindex: "0", role: "group", "aria-label": t("review") }, files.map(createFile));
 }
 
 /** @param {Line[]} lines */
 function createFile(lines) {
   const name = nameOf(lines);
-  const body = h("div", { class: "patch-lines" }, lines.map(createLine));
+  const body = h("div", { class: "patch-lines", data: { path: name ?? "" } }, lines.map((line) => createLine(line, lines.length <= COLOURED_LINES_MAX ? name ?? "" : "")));
   if (!name) return body;
   const count = (/** @type {string} */ kind) => lines.filter((line) => line.kind === kind).length;
   const isLong = lines.length > FILE_LINES_MAX;
@@ -31,8 +35,14 @@ function createFile(lines) {
   return el;
 }
 
-/** @param {Line} line */
-const createLine = ({ text, kind, old, now }) => h("div", { class: `diff-line ${kind}` }, h("i", { data: { n: old ?? "" } }), h("i", { data: { n: now ?? "" } }), h("span", null, text));
+/**
+ * @param {Line} line
+ * @param {string} path of its file, if it is coloured
+ */
+function createLine({ text, kind, old, now }, path) {
+  const code = kind === "meta" || !path ? [text] : [text.slice(0, 1), colouredLine(text.slice(1), path)];
+  return h("div", { class: `diff-line ${kind}` }, h("i", { data: { n: old ?? "" } }), h("i", { data: { n: now ?? "" } }), h("span", null, code));
+}
 
 /** @param {Line[]} lines */
 function nameOf(lines) {

@@ -1,16 +1,16 @@
-/** Runtimes as people call them. An unknown one is shown by its tag. */
+/** Runtimes as people call them, with a glyph for each. An unknown one is shown by its tag. */
 
-/** @type {Record<string, { name: string, mark: string }>} */
+/** @type {Record<string, { name: string, glyph: import("./icons.js").IconName }>} */
 const KNOWN = {
-  claude_code: { name: "Claude Code", mark: "CC" },
-  codex: { name: "Codex", mark: "Cx" },
-  cursor: { name: "Cursor", mark: "Cu" },
-  cursor_cloud: { name: "Cursor cloud", mark: "C☁" },
-  gemini_cli: { name: "Gemini CLI", mark: "Ge" },
-  kiro: { name: "Kiro", mark: "Ki" },
-  opencode: { name: "opencode", mark: "oc" },
-  vscode: { name: "VS Code", mark: "VS" },
-  windsurf: { name: "Windsurf", mark: "Ws" },
+  claude_code: { name: "Claude Code", glyph: "star" },
+  codex: { name: "Codex", glyph: "prompt" },
+  cursor: { name: "Cursor", glyph: "cube" },
+  cursor_cloud: { name: "Cursor cloud", glyph: "cloud" },
+  gemini_cli: { name: "Gemini CLI", glyph: "spark" },
+  kiro: { name: "Kiro", glyph: "diamond" },
+  opencode: { name: "opencode", glyph: "brackets" },
+  vscode: { name: "VS Code", glyph: "window" },
+  windsurf: { name: "Windsurf", glyph: "wave" },
 };
 
 /** The runtimes `cueme init` knows, in the order they are taught. */
@@ -19,5 +19,8 @@ export const TEACHABLE = ["cursor", "claude_code", "codex", "windsurf", "vscode"
 /** @param {string} tag */
 export const runtimeName = (tag) => KNOWN[tag]?.name ?? tag;
 
-/** @param {string} tag */
-export const runtimeMark = (tag) => KNOWN[tag]?.mark ?? tag.slice(0, 2);
+/**
+ * @param {string} tag
+ * @returns {import("./icons.js").IconName}
+ */
+export const runtimeGlyph = (tag) => KNOWN[tag]?.glyph ?? "prompt";

@@ -63,7 +63,7 @@ export function clock(at) {
   const date = new Date(toMs(at));
   const today = new Date(now()).toDateString() === date.toDateString();
   /** @type {Intl.DateTimeFormatOptions} */
-  const time = { hour: "2-digit", minute: "2-digit" };
+  const time = { hour: "numeric", minute: "2-digit" };
   return format(today ? time : { ...time, month: "short", day: "numeric" }).format(date);
 }
 

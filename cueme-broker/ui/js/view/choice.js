@@ -109,5 +109,6 @@ export function createChoice(payload, onchange) {
     /** @param {T.Reply | undefined} reply */
     addUnpicked: (reply) => options.addUnpicked(reply?.type === "choice" ? reply : undefined),
     check: () => true,
+    left: () => 0,
   };
 }

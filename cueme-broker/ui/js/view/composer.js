@@ -4,7 +4,7 @@
  */
 
 import { fill, h, setText } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
+import { plain } from "../lib/plain.js";
 import { rendered } from "../lib/rendered.js";
 import { uuid7 } from "../lib/uuid.js";
 import { keepDraft } from "../draft.js";
@@ -20,6 +20,7 @@ import { askText } from "./dialog.js";
 import { createForm } from "./form.js";
 import { openSettings } from "./settings.js";
 import { createPurpose } from "./purpose.js";
+import { reviewText } from "../review/text.js";
 
 /** @import * as T from "../types.js" */
 
@@ -46,6 +47,8 @@ export function createComposer(target, outcomes) {
   /** Whether somebody wrote here since the words came from elsewhere. */
   let isTyped = false;
   let isComposing = false;
+  /** Comments on lines of a patch in the question. @type {T.Comment[]} */
+  let comments = [];
   /** The words that are on their way: the field is free for the next ones, and gets these back when they were not sent. */
   let underWay = "";
   /** The id of the decision in the making, and what it says: the same words sent again are the same decision. */
@@ -64,31 +67,39 @@ export function createComposer(target, outcomes) {
   const preview = h("div", { class: "preview", hidden: true, "aria-live": "polite" });
   const error = h("p", { class: "composer-error", role: "alert" });
   const quick = h("div", { class: "quick", role: "group", "aria-label": t("quick") });
-  const sendButton = h("button", { type: "submit", class: "button primary send" }, icon("arrow"), h("span", null, t("send")));
+  const direct = cue ? directFor(cue, (reply) => void submit(reply)) : null;
+  const sendKey = h("kbd", { "aria-hidden": "true" });
+  const sendButton = h("button", { type: "submit", class: direct ? "button send" : "button primary send" }, h("span", null, t(direct ? "send.text" : cue?.payload?.type === "form" ? "send.form" : "send")), sendKey);
+  const isForm = cue?.payload?.type === "form";
+  const writeInstead = textButton(t("form.write-instead"), () => (showText(), text.focus()), "write-instead");
+  const others = h("span", { class: "push" });
   const meaning = h("p", { class: "muted small", role: "status" });
   const previewButton = iconButton("eye", t("preview"), togglePreview);
-  const direct = cue ? directFor(cue, (reply) => void submit(reply)) : null;
 
   const el = h(
     "form",
     { class: "composer", data: { target: target.kind }, "aria-label": t(cue ? "answer" : "message"), onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void submit()) },
-    h("div", { class: "composer-scroll" }, control?.el, direct),
+    cue?.beginning && h("p", { class: "for" }, h("b", null, t("answering")), h("bdi", { class: "cut" }, plain(cue.beginning)), others),
+    h("div", { class: "composer-scroll" }, control?.el, direct?.el),
     attachments.list,
     quick,
     purpose?.el,
-    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, cue && [attachments.button, attachments.input], previewButton, cue && declineButton(), cue?.in_run && endButton(), h("span", { class: "composer-hint", "aria-hidden": "true" }, hint()), sendButton)),
+    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, direct?.buttons, sendButton, cue && [attachments.button, attachments.input], previewButton, isForm && writeInstead, cue && declineButton(), cue?.in_run && endButton())),
   );
   el.addEventListener("keydown", whenKey);
   for (const what of ["start", "end"]) text.addEventListener(`composition${what}`, () => void (isComposing = what === "start"));
   if (cue) acceptFiles();
+  text.hidden = isForm;
+  sendKey.textContent = state.settings.enter_sends && !control ? "↵" : "Ctrl ↵";
   drawQuick();
   write(draft.body);
   const leave = () => draft.flush();
   addEventListener("pagehide", leave);
 
-  function hint() {
-    if (isTouch()) return "";
-    return state.settings.enter_sends ? t("hint.enter") : t("hint.ctrl-enter");
+  /** A form is answered by its fields; words instead of them are a second way. */
+  function showText() {
+    text.hidden = false;
+    writeInstead.hidden = true;
   }
 
   /** @param {KeyboardEvent} event */
@@ -182,7 +193,7 @@ export function createComposer(target, outcomes) {
     if (isSent) return words ? { text: words } : {};
     const reply = control?.readDraft();
     const files = attachments.read();
-    return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }) };
+    return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }), ...(comments.length && { comments }) };
   }
 
   /** @param {T.Answer} body */
@@ -192,6 +203,7 @@ export function createComposer(target, outcomes) {
     showPurpose();
     control?.write(body.reply);
     attachments.write(body.attachments ?? []);
+    comments = body.comments ?? [];
     isTyped = true;
     updateSend();
   }
@@ -199,15 +211,19 @@ export function createComposer(target, outcomes) {
   /** @param {string} words */
   function setWords(words) {
     text.value = words;
+    if (words) showText();
     grow(text);
   }
 
   function isDirty() {
-    return joined(underWay, text.value).trim() !== "" || (!isSent && (control?.read() !== undefined || !attachments.isEmpty()));
+    return joined(underWay, text.value).trim() !== "" || (!isSent && (control?.read() !== undefined || !attachments.isEmpty() || comments.length > 0));
   }
 
   function updateSend() {
-    sendButton.disabled = isFrozen || isSending || isSent || attachments.isBusy();
+    sendButton.disabled = isFrozen || isSending || isSent || attachments.isBusy() || !isDirty();
+    sendButton.hidden = direct !== null && text.value.trim() === "" && attachments.isEmpty() && comments.length === 0;
+    if (cue && comments.length) setText(others, t("review.along", { n: comments.length }));
+    if (isForm) setText(others, t("form.left", { n: control?.left() ?? 0 }));
     el.classList.toggle("dirty", isDirty());
     setText(meaning, cue && text.value.trim() ? approvalHint(cue, text.value) : "");
   }
@@ -218,8 +234,11 @@ export function createComposer(target, outcomes) {
    */
   async function submit(pressed, endsRun = false) {
     if (isSending || isSent || isFrozen || attachments.isBusy()) return;
-    let words = text.value.trim() === "" ? "" : text.value;
+    const unfinished = /** @type {HTMLTextAreaElement | null} */ (el.closest(".entry")?.querySelector(".review-editor textarea"));
+    if (unfinished?.value.trim()) return void ((error.textContent = t("review.unfinished")), unfinished.focus());
+    let words = joined(text.value.trim() === "" ? "" : text.value, reviewText(comments), "\n\n");
     let reply = pressed ?? control?.read();
+    if (cue?.kind === "pause" && !words && attachments.isEmpty()) reply ??= { type: "continue" };
     if (!words && !reply && attachments.isEmpty() && !endsRun) return void (control?.check() && (error.textContent = t("error.empty"), text.focus()));
     if (reply && !pressed && control && !control.check()) return;
     if (target.kind === "message") return run((id) => api.say(id, [agentId], words, purpose?.read() ?? "note"), { words, purpose: purpose?.read() });
@@ -235,7 +254,7 @@ export function createComposer(target, outcomes) {
   }
 
   /** Says whether something of the question has to be opened before it may be confirmed. */
-  const isHidden = () => /** @type {HTMLButtonElement | null | undefined} */ (direct?.querySelector("[data-confirm=true]"))?.disabled;
+  const isHidden = () => direct !== null && !direct.isSeen();
 
   /**
    * @param {(id: string) => Promise<any>} request
@@ -289,10 +308,28 @@ export function createComposer(target, outcomes) {
     write,
     text,
     hasFocus: () => el.contains(document.activeElement),
-    focus: () => (control ? control.focus() : direct?.querySelector("button")?.focus() ?? text.focus()),
+    focus: () => (control ? control.focus() : /** @type {HTMLElement} */ (direct?.buttons.querySelector(".primary") ?? text).focus()),
+    /** Goes to where answering begins: the first field of a form, or else the text. */
+    start: () => (isForm ? control?.focus() : text.focus()),
+    /**
+     * Answers a question of yes or no.
+     * @param {boolean} yes
+     */
+    confirm: (yes) => direct?.press(yes),
+    /**
+     * Says how many questions of the agent are open.
+     * @param {number} open
+     */
+    setOthers: (open) => void (!isForm && setText(others, open > 1 ? t("answering.of", { n: open }) : "")),
     /** @param {number} index */
     pick: (index) => control?.pick(index),
     drawQuick,
+    comments: () => comments,
+    /** @param {T.Comment[]} list */
+    setComments(list) {
+      comments = list;
+      changed();
+    },
     isFrozen: () => isFrozen,
     isSending: () => isSending,
     isSent: () => isSent,
@@ -356,7 +393,7 @@ function placeOf({ cue_id, agent_id, kind, type, origin, payload }) {
  * @param {string} first
  * @param {string} second
  */
-const joined = (first, second) => (first && second ? `${first}\n${second}` : first || second);
+const joined = (first, second, between = "\n") => (first && second ? first + between + second : first || second);
 
 /**
  * @param {T.Cue | null} cue

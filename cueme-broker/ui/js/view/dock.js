@@ -4,18 +4,17 @@
  */
 
 import { fill, h } from "../lib/dom.js";
-import { plain } from "../lib/plain.js";
 import { api, ApiError } from "../api.js";
 import { copiesOf, dropCopy } from "../draft.js";
 import { go } from "../route.js";
-import { nameOf, on, readAgent, refresh, state } from "../store.js";
+import { nameOf, on, readAgent, refresh, setAnswering, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { createComposer } from "./composer.js";
 import { isAnswerable } from "./delivery.js";
 import { goToNextWaiting } from "./inbox.js";
-import { liveSpan } from "./live-time.js";
 import { createQueue } from "./queue.js";
+import { offerReview } from "../review/offer.js";
 import { sentToast, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
@@ -40,9 +39,8 @@ export function createDock(agentId) {
 
   const queue = createQueue(agentId);
   const notice = h("div", { class: "notice", role: "status", hidden: true });
-  const tabs = h("div", { class: "tabs", role: "group", "aria-label": t("dock.questions") });
   const place = h("div", { class: "composer-place", tabindex: "-1" });
-  const el = h("section", { class: "dock", "aria-label": t("answer") }, queue.el, tabs, notice, place);
+  const el = h("section", { class: "dock", "aria-label": t("answer") }, queue.el, notice, place);
 
   /** @returns {T.CueCard[]} */
   const open = () => (agent?.open ?? []).filter((cue) => isAnswerable(cue) && !answered.has(cue.cue_id));
@@ -56,7 +54,7 @@ export function createDock(agentId) {
     agent = fresh;
     for (const cue of fresh.open) if (cue.outcome === "open" && answered.has(cue.cue_id) && cue.decided_at === null) answered.delete(cue.cue_id);
     queue.update(fresh.messages);
-    drawTabs();
+    composer?.setOthers(open().length);
     await then(reconcile);
     if (!hasClaimed) await then(claimCopies);
     hasClaimed = true;
@@ -144,7 +142,8 @@ export function createDock(agentId) {
     if (rest || !composer.text.value.includes(left)) composer.add(rest || left);
     if (old?.isSent() && old.target.kind === "cue") forget(old.target.cue.cue_id);
     notice.hidden = true;
-    drawTabs();
+    composer.setOthers(open().length);
+    settle();
     // Whoever types goes on typing. The focus of a button never becomes that of a text, where the next command would be a word.
     if (isTyping) composer.text.focus();
     else if (hadFocus) place.focus();
@@ -170,17 +169,20 @@ export function createDock(agentId) {
     return { kind: "cue", cue: await api.cue(cueId) };
   }
 
-  function drawTabs() {
-    const cues = open();
-    const current = currentCue();
-    tabs.hidden = cues.length < 2;
-    fill(
-      tabs,
-      cues.length > 1 &&
-        cues.map((cue, at) =>
-          h("button", { type: "button", class: "tab", "aria-pressed": String(cue.cue_id === current), title: cue.beginning, onclick: () => void show(cue.cue_id) }, h("span", { class: "tab-number" }, at + 1), h("bdi", { class: "tab-text" }, plain(cue.beginning)), liveSpan(cue.asked_at)),
-        ),
-    );
+  /** Puts the composer into the question that it answers, or below all of them while that is not on screen. */
+  function settle() {
+    const cueId = currentCue();
+    const entry = cueId ? document.getElementById(`cue-${cueId}`) : null;
+    for (const other of el.parentElement?.querySelectorAll(".answering") ?? []) if (other !== entry) other.classList.remove("answering");
+    entry?.classList.add("answering");
+    setAnswering(cueId);
+    if (entry?.querySelector(".patch")) offerReview(entry, () => composer);
+    const home = entry ?? el;
+    if (place.parentElement === home) return;
+    const focused = place.contains(document.activeElement) ? document.activeElement : null;
+    place.classList.toggle("answer-place", entry !== null);
+    home.append(place);
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   }
 
   /** @param {string} cueId */
@@ -272,6 +274,12 @@ export function createDock(agentId) {
     void readAgent(agentId).catch(() => {});
   }
 
+  // What is scrolled into view comes to rest above the composer, not behind it.
+  const sizes = new ResizeObserver(() => {
+    const timeline = /** @type {HTMLElement | null} */ (el.parentElement?.querySelector(".timeline"));
+    if (timeline) timeline.style.scrollPaddingBottom = place.classList.contains("answer-place") ? `${place.offsetHeight}px` : "";
+  });
+  sizes.observe(place);
   const offDraft = on("draft", (data) => {
     const mine = composer?.target;
     if (mine?.kind === "cue" ? data.cue_id === mine.cue.cue_id : data.agent_id === agentId && !data.cue_id) void composer?.adoptDraft(data.rev).catch(() => {});
@@ -288,13 +296,21 @@ export function createDock(agentId) {
       isOffline = true;
       composer = createComposer(copy.cue ? { kind: "cue", cue: { ...copy.cue, draft: undefined } } : { kind: "message", agentId, draft: undefined }, outcomes);
       fill(place, composer.el);
+      settle();
     },
     /** @param {string} cueId */
     answer: async (cueId) => {
       if (cueId !== currentCue()) await show(cueId);
       composer?.focus();
     },
-    focus: () => composer?.text.focus(),
+    settle,
+    /** @param {string} cueId */
+    has: (cueId) => open().some((cue) => cue.cue_id === cueId),
+    /** @param {string} cueId */
+    choose: async (cueId) => void (cueId !== currentCue() && (await show(cueId))),
+    focus: () => composer?.start(),
+    /** @param {boolean} yes */
+    confirm: (yes) => composer?.confirm(yes),
     send: () => composer?.el.requestSubmit(),
     /** @param {number} index */
     pick: (index) => composer?.pick(index),
@@ -305,9 +321,10 @@ export function createDock(agentId) {
       const next = cues[(at + step + cues.length) % cues.length];
       if (next) void show(next.cue_id);
     },
-    decline: () => /** @type {HTMLElement | null} */ (el.querySelector(".decline"))?.click(),
+    decline: () => /** @type {HTMLElement | null} */ (place.querySelector(".decline"))?.click(),
     close() {
       isGone = true;
+      setAnswering(null);
       composer?.close();
       offDraft();
       offSettings();

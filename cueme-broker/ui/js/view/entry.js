@@ -12,9 +12,13 @@ import { copyButton } from "./copy.js";
 import { deliveryWords, isAnswerable, isHeld } from "./delivery.js";
 import { foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
+import { kindOf } from "./row.js";
 import { takeBack, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
+
+/** A first paragraph that is shorter reads as the headline of its question. */
+const ASK_CHARS_MAX = 120;
 
 /** @typedef {{ reply: (cueId: string) => void }} EntryActions */
 
@@ -28,6 +32,8 @@ export function createEntry(cue, actions) {
   const answer = h("div", { class: "entry-answer" });
   const question = h("div", { class: "question" }, head, foldable(cue, "prompt", isAnswerable(cue)), offered);
   const el = h("article", { class: "entry", id: `cue-${cue.cue_id}`, tabindex: "-1", "aria-label": t("entry.label", { at: clock(cue.asked_at) }) }, question, answer);
+  const first = question.querySelector(".prose > p:first-child");
+  if ((first?.textContent?.length ?? ASK_CHARS_MAX) < ASK_CHARS_MAX) first?.classList.add("ask");
   updateEntry(el, cue, actions);
   return el;
 }
@@ -46,7 +52,7 @@ export function updateEntry(el, cue, actions) {
   el.dataset.outcome = cue.outcome;
   el.classList.toggle("listening", cue.waiting > 0);
   fill(part(el, ".entry-head"), headOf(cue, part(el, ".fold")));
-  fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue.payload));
+  fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue));
   fill(part(el, ".entry-answer"), cue.damaged ? damagedFoot(cue) : isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
 }
 
@@ -68,6 +74,7 @@ function headOf(cue, fold) {
     cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
     cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
+    isOpen && cue.origin === "agent" && h("span", { class: "muted entry-kind" }, kindOf(cue)),
     h("time", { class: "entry-time", datetime: cue.asked_at }, clock(cue.asked_at)),
     h("span", { class: "entry-tools" }, cue.prompt.hides_marks && sourceButton(cue, fold), copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question"))),
   ];
@@ -101,13 +108,17 @@ function originOf(origin) {
 }
 
 /**
- * What was offered, once it can no longer be chosen.
- * @param {T.Payload | null} payload
+ * What was offered, once it can no longer be chosen; what was chosen is ticked.
+ * @param {T.Cue} cue
  */
-function offeredOf(payload) {
-  if (payload?.type === "choice") return h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, payload.options.map((option) => h("li", { dir: "auto" }, visible(option))));
-  if (payload?.type === "confirm" && payload.text) return h("p", { class: "muted", dir: "auto" }, visible(payload.text));
-  return null;
+function offeredOf({ payload, answer }) {
+  const reply = answer?.reply;
+  const option = (/** @type {string} */ text, /** @type {boolean} */ isPicked) => h("li", { dir: "auto", class: isPicked ? "picked" : "" }, isPicked && [icon("check"), h("span", { class: "sr" }, `${t("entry.chosen")} `)], visible(text));
+  const list = (/** @type {HTMLElement[]} */ items) => h("ul", { class: "offered-list", "aria-label": t("entry.offered") }, items);
+  if (payload?.type === "choice") return list(payload.options.map((text) => option(text, reply?.type === "choice" ? reply.selected.includes(text) : answer?.text === text)));
+  if (payload?.type !== "confirm") return null;
+  const is = (/** @type {boolean} */ yes) => reply?.type === "confirm" && reply.confirmed === yes;
+  return [payload.text && h("p", { class: "muted", dir: "auto" }, visible(payload.text)), list([option(payload.confirm_label, is(true)), option(payload.cancel_label, is(false))])];
 }
 
 /**
@@ -145,7 +156,10 @@ function decisionOf(cue) {
     cue.policy && policyLine(cue.policy),
     cue.from_queue && h("p", { class: "badge plain auto" }, t("entry.from-queue")),
     title,
-    cue.text && foldable(cue, "text", false),
+    (cue.notes ?? []).map((note) => h("p", { class: "around", dir: "auto" }, h("b", null, t("note.name")), " ", visible(note))),
+    wordsOf(cue),
+    cue.standing && h("p", { class: "around", dir: "auto" }, h("b", null, t("standing")), " ", visible(cue.standing)),
+    cue.answer?.ends_run && h("p", { class: "badge plain" }, t("end-run.done")),
     pictures(cue.answer?.attachments ?? []),
     h(
       "footer",
@@ -157,6 +171,27 @@ function decisionOf(cue) {
       cue.text && copyButton(() => api.source(cue.cue_id, "text"), t("copy.answer")),
     ),
   );
+}
+
+/**
+ * What the human wrote or chose. Options and buttons are ticked in the question; the words beside them stand here.
+ * @param {T.Cue} cue
+ */
+function wordsOf(cue) {
+  if (cue.outcome === "declined" && /^<p>the human does not want to answer this<\/p>\s*$/.test(cue.text?.html ?? "")) return null;
+  const { reply, text } = cue.answer ?? {};
+  const words = text && h("p", { class: "own-words", dir: "auto" }, visible(text));
+  if (reply?.type === "form") return [h("dl", { class: "given" }, reply.fields.flatMap(fieldOf)), words];
+  if (reply?.type === "choice" && reply.other) return [h("p", { class: "picked", dir: "auto" }, icon("check"), visible(reply.other)), words];
+  if (reply?.type === "choice" || reply?.type === "confirm") return words;
+  if (cue.payload?.type === "choice" && text && cue.payload.options.includes(text)) return null;
+  return cue.text && foldable(cue, "text", false);
+}
+
+/** @param {T.FieldReply} field */
+function fieldOf({ label, values, other }) {
+  const said = (/** @type {string} */ value) => (value === "true" ? t("yes") : value === "false" ? t("no") : visible(value));
+  return [h("dt", { dir: "auto" }, visible(label)), h("dd", { dir: "auto" }, [...values.map(said), ...(other ? [visible(other)] : [])].join(", "))];
 }
 
 /**

@@ -114,7 +114,7 @@ function typeOf(kind) {
 }
 
 /** @param {T.Field} field */
-const labelOf = (field) => [h("span", { dir: "auto" }, visible(field.label)), field.required && h("span", { class: "required", title: t("form.required-mark") }, " *", h("span", { class: "sr" }, t("form.required-mark")))];
+const labelOf = (field) => [h("span", { dir: "auto" }, visible(field.label)), field.required && h("span", { class: "required" }, t("form.required-mark"))];
 
 function errorLine() {
   const el = h("p", { class: "field-error", id: freshId("error"), role: "alert" });
@@ -123,8 +123,12 @@ function errorLine() {
     /** @param {string} text */
     say(text) {
       el.textContent = text;
+      el.parentElement?.querySelector(".input")?.setAttribute("aria-invalid", "true");
       return false;
     },
-    clear: () => void (el.textContent = ""),
+    clear() {
+      el.textContent = "";
+      el.parentElement?.querySelector(".input")?.removeAttribute("aria-invalid");
+    },
   };
 }

@@ -1,7 +1,6 @@
 /** A form: its fields in the agent's order. */
 
 import { h } from "../lib/dom.js";
-import { t } from "../i18n/index.js";
 import { createField } from "./field.js";
 
 /** @import * as T from "../types.js" */
@@ -12,7 +11,6 @@ import { createField } from "./field.js";
  */
 export function createForm(payload, onchange) {
   const fields = payload.fields.map((field) => createField(field, onchange));
-  const hasRequired = payload.fields.some((field) => field.required);
 
   /**
    * @param {(T.FieldReply | null)[]} read
@@ -33,7 +31,9 @@ export function createForm(payload, onchange) {
   };
 
   return {
-    el: h("div", { class: "control form" }, hasRequired && h("p", { class: "muted small" }, t("form.hint")), fields.map((field) => field.el)),
+    el: h("div", { class: "control form" }, fields.map((field) => field.el)),
+    /** How many required fields are empty. */
+    left: () => fields.filter((field, at) => payload.fields[at]?.required && field.read() === null).length,
     read: () => replyOf(fields.map((field) => field.read())),
     /** What may be kept as a draft: everything but secrets. */
     readDraft: () => replyOf(fields.map((field) => field.readDraft())),

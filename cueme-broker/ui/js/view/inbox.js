@@ -1,40 +1,45 @@
-/** The list of agents, grouped by what they need from a person. */
+/** The inbox: decisions in groups, filters, search. */
 
 import { debounce, fill, h, keyed, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { runtimeName } from "../lib/runtimes.js";
-import { changeSettings, on, state, waitingAgents } from "../store.js";
+import { on, state, waitingAgents } from "../store.js";
 import { go, onRoute, route } from "../route.js";
+import { groupsOf, rowsOf } from "../rows.js";
+import { snoozedUntil } from "../snooze.js";
 import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
-import { createAgentRow, updateAgentRow } from "./agent-row.js";
+import { createRow, updateRow } from "./row.js";
 import { createNudge } from "./nudge.js";
 import { openBroadcast } from "./broadcast.js";
 import { openSettings } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
 import { openRuns } from "../runs/list.js";
 import { searchResults } from "./search.js";
+import { openView } from "./view-options.js";
 import { connectGuide } from "./welcome.js";
 
-/** @import * as T from "../types.js" */
 
-/** @typedef {"all" | "waiting" | "unread" | "archived"} Filter */
+/** @typedef {"all" | "waiting" | "unread" | "snoozed" | "archived"} Filter */
+/** @import { Group, Row } from "../rows.js" */
 
 /** @type {Filter[]} */
-const FILTERS = ["all", "waiting", "unread", "archived"];
-/** @type {T.AgentState[]} */
-const GROUPS = ["waiting", "detached", "working", "quiet"];
-/** Quiet agents beyond this many wait behind a button. */
-const QUIET_SHOWN = 60;
+const FILTERS = ["all", "waiting", "unread", "snoozed", "archived"];
+/** Filters that are shown while there is nothing in them. */
+const ALWAYS = ["all", "waiting", "unread"];
+/** Agents that ask nothing, beyond this many, wait behind a button. */
+const IDLE_SHOWN = 60;
 
 /** @type {Filter} */
 let filter = "all";
 let words = "";
-let showsAllQuiet = false;
+/** @type {Set<string>} */
+const shownWhole = new Set();
+const closed = new Set(JSON.parse(localStorage.getItem("cueme.closed-groups") ?? "[]"));
 
 /** Builds the inbox. */
 export function createInbox() {
-  const line = h("p", { class: "inbox-summary", role: "status" });
+  const line = h("p", { class: "inbox-summary sr", role: "status" });
   const results = searchResults();
   const groups = h("div", { class: "groups" });
   const chips = h("div", { class: "chips", role: "group", "aria-label": t("filter") });
@@ -52,6 +57,7 @@ export function createInbox() {
   };
   on("agents", render);
   on("settings", render);
+  on("answering", render);
   onRoute(render);
   render();
 
@@ -63,7 +69,9 @@ function header(line) {
   return h(
     "header",
     { class: "inbox-head" },
-    h("div", { class: "brand" }, h("h1", { class: "wordmark" }, "cueme"), line),
+    h("h1", { class: "wordmark" }, "cueme"),
+    line,
+    iconButton("sort", t("view"), openView),
     iconButton("play", t("runs"), openRuns),
     iconButton("users", t("broadcast"), openBroadcast),
     iconButton("help", t("shortcuts"), openShortcuts),
@@ -83,7 +91,9 @@ function searchField(run) {
     autocomplete: "off",
     oninput: () => typed.call(input.value),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key !== "Escape" || event.isComposing) return;
+      if (event.isComposing) return;
+      if (event.key === "ArrowDown") return void (event.preventDefault(), /** @type {HTMLElement | null} */ (document.querySelector("#inbox-scroll .row"))?.focus());
+      if (event.key !== "Escape") return;
       event.stopPropagation();
       if (input.value === "") input.blur();
       input.value = "";
@@ -102,24 +112,25 @@ export function summary() {
 }
 
 /** @param {HTMLElement} el */
-function renderSummary(el) {
-  el.classList.toggle("calls", waitingAgents().length > 0);
-  setText(el, summary());
-}
+const renderSummary = (el) => setText(el, summary());
+
+/** Every decision, also of agents that are archived. */
+const allRows = () => [...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil));
 
 /**
  * @param {HTMLElement} el
  * @param {() => void} render
  */
 function renderChips(el, render) {
-  const counts = { all: 0, waiting: 0, unread: 0, archived: 0 };
-  for (const agent of state.agents.values()) for (const name of FILTERS) counts[name] += Number(passes(agent, name));
+  const counts = { all: 0, waiting: 0, unread: 0, snoozed: 0, archived: 0 };
+  for (const row of allRows()) for (const name of FILTERS) counts[name] += Number(passes(row, name) && (name !== "waiting" || row.state === "waiting"));
   const chip = (/** @type {Filter} */ name) =>
     h(
       "button",
       {
         type: "button",
         class: "chip",
+        data: { filter: name },
         "aria-pressed": String(filter === name),
         onclick: () => {
           filter = name;
@@ -129,44 +140,37 @@ function renderChips(el, render) {
       t(`filter.${name}`),
       name !== "all" && counts[name] > 0 && h("span", { class: "chip-count" }, counts[name]),
     );
-  const newest = Boolean(state.settings.page.newest_first);
-  const turn = () => changeSettings({ page: { ...state.settings.page, newest_first: !newest } }).catch(() => {});
-  const sort = iconButton("sort", t(newest ? "sort.newest" : "sort.longest"), turn, "sort");
   const focused = [...el.children].indexOf(/** @type {Element} */ (document.activeElement));
-  const key = JSON.stringify([filter, counts, newest]);
+  const key = JSON.stringify([filter, counts]);
   if (el.dataset.drawn === key) return;
   el.dataset.drawn = key;
-  fill(el, FILTERS.map(chip), sort);
+  fill(el, FILTERS.filter((name) => ALWAYS.includes(name) || counts[name] > 0 || filter === name).map(chip));
   /** @type {HTMLElement | undefined} */ (el.children[focused])?.focus();
 }
 
 /**
- * @param {T.Agent} agent
+ * @param {Row} row
  * @param {Filter} name
  */
-function passes(agent, name) {
+function passes({ agent, state }, name) {
   if (name === "archived") return agent.archived;
   if (agent.archived) return false;
-  if (name === "waiting") return agent.state === "waiting" || agent.state === "detached";
-  return name === "all" || agent.unread > 0;
-}
-
-/** @param {T.Agent} agent */
-function matches(agent) {
-  const text = [agent.agent_id, agent.name, agent.project_dir, agent.runtime, runtimeName(agent.runtime)].join(" ").toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  if (name === "waiting") return state === "waiting" || state === "detached";
+  if (name === "snoozed") return state === "snoozed";
+  return name === "all" || (agent.unread > 0 && state !== "superseded");
 }
 
 /**
- * The agents of a group in the order they are shown.
- * @param {T.AgentState} group
+ * Says whether the words name an agent. `project:` and `runtime:` narrow it.
+ * @param {Row} row
  */
-function agentsOf(group) {
-  const wanted = words.trim() ? matches : (/** @type {T.Agent} */ agent) => passes(agent, filter);
-  const longest = (group === "waiting" || group === "detached") && !state.settings.page.newest_first;
-  return [...state.agents.values()]
-    .filter((agent) => agent.state === group && wanted(agent))
-    .sort((a, b) => Number(b.pinned) - Number(a.pinned) || (a.since < b.since ? -1 : a.since > b.since ? 1 : 0) * (longest ? 1 : -1));
+function matches({ agent }) {
+  const runtime = `${agent.runtime} ${runtimeName(agent.runtime)}`.toLowerCase();
+  const text = `${agent.agent_id} ${agent.name ?? ""} ${agent.project_dir} ${runtime}`.toLowerCase();
+  return words.toLowerCase().trim().split(/\s+/).every((word) => {
+    const [, field, value = ""] = /^(project|runtime):(.*)$/.exec(word) ?? [];
+    return field === "project" ? agent.project_dir.toLowerCase().includes(value) : field === "runtime" ? runtime.includes(value) : text.includes(word);
+  });
 }
 
 /**
@@ -174,9 +178,11 @@ function agentsOf(group) {
  * @param {() => void} render
  */
 function renderGroups(el, render) {
-  const filled = GROUPS.map((name) => ({ name, agents: agentsOf(name) })).filter((group) => group.agents.length > 0);
-  keyed(el, filled, (group) => group.name, (group) => createGroup(group.name), (section, group) => updateGroup(section, group.agents, render));
-  const isEmpty = state.isKnown && filled.length === 0;
+  const wanted = words.trim() ? matches : (/** @type {Row} */ row) => passes(row, filter);
+  const { group_by_state: byState, newest_first: newestFirst } = state.settings.page;
+  const groups = groupsOf(allRows().filter(wanted), { byProject: !byState, newestFirst: Boolean(newestFirst) });
+  keyed(el, groups, (group) => group.key, (group) => createGroup(group, render), (section, group) => updateGroup(section, group, render));
+  const isEmpty = state.isKnown && groups.length === 0;
   el.classList.toggle("is-empty", isEmpty);
   let note = el.querySelector(":scope > .empty-note");
   if (!isEmpty) return void note?.remove();
@@ -184,40 +190,49 @@ function renderGroups(el, render) {
   const key = `${isFirstUse}${words ? "words" : filter}`;
   if (note?.getAttribute("data-note") === key) return;
   note?.remove();
-  note = h("div", { class: "empty-note", data: { note: key } }, isFirstUse ? connectGuide() : words ? t("empty.search") : t(`empty.${filter}`));
+  note = h("div", { class: "empty-note", data: { note: key } }, isFirstUse ? [h("p", null, t("empty.first")), connectGuide()] : words ? t("empty.search") : t(`empty.${filter}`));
   el.append(note);
 }
 
-/** @param {T.AgentState} name */
-function createGroup(name) {
-  return h(
-    "section",
-    { class: "group", data: { state: name } },
-    h("h2", { class: "group-title" }, h("span", { class: "dot", "aria-hidden": "true" }), t(`group.${name}`), h("span", { class: "group-count" })),
-    h("ul", { class: "rows" }),
-  );
+/**
+ * @param {Group} group
+ * @param {() => void} render
+ */
+function createGroup(group, render) {
+  const fold = () => {
+    if (!closed.delete(group.key)) closed.add(group.key);
+    localStorage.setItem("cueme.closed-groups", JSON.stringify([...closed]));
+    render();
+  };
+  const name = group.kind === "project" ? group.name : t(`group.${group.kind}`);
+  const path = h("bdi", { class: "group-path cut" }, group.path);
+  const head = h("button", { type: "button", class: "group-title", onclick: fold }, icon("chevron"), h("bdi", { class: "group-name" }, name), group.kind === "project" ? path : h("span", { class: "group-count" }));
+  return h("section", { class: "group", data: { state: group.kind } }, h("h2", null, head), h("ul", { class: "rows" }));
 }
 
 /**
  * @param {HTMLElement} section
- * @param {T.Agent[]} agents
+ * @param {Group} group
  * @param {() => void} render
  */
-function updateGroup(section, agents, render) {
-  const current = route().agent;
-  const count = /** @type {HTMLElement} */ (section.querySelector(".group-count"));
-  setText(count, String(agents.length));
-  const isCut = section.dataset.state === "quiet" && !showsAllQuiet && agents.length > QUIET_SHOWN;
-  const shown = isCut ? agents.slice(0, QUIET_SHOWN) : agents;
+function updateGroup(section, { key, kind, rows: all }, render) {
+  const current = route();
+  const count = section.querySelector(".group-count");
+  if (count) setText(count, String(all.length));
+  const isClosed = closed.has(key);
+  section.querySelector(".group-title")?.setAttribute("aria-expanded", String(!isClosed));
+  const isCut = (kind === "quiet" || kind === "working") && !shownWhole.has(key) && all.length > IDLE_SHOWN;
+  const shown = isClosed ? [] : isCut ? all.slice(0, IDLE_SHOWN) : all;
   const rows = /** @type {HTMLElement} */ (section.querySelector(".rows"));
-  keyed(rows, shown, (agent) => agent.agent_id, createAgentRow, (row, agent) => updateAgentRow(row, agent, agent.agent_id === current));
+  const isCurrent = (/** @type {Row} */ row) => row.agent.agent_id === current.agent && (row.isOnly || row.cue?.cue_id === state.answering);
+  keyed(rows, shown, (row) => row.key, createRow, (el, row) => updateRow(el, row, { isCurrent: isCurrent(row), showsProject: kind !== "project" }));
   section.querySelector(".group-more")?.remove();
-  if (!isCut) return;
+  if (!isCut || isClosed) return;
   const showAll = () => {
-    showsAllQuiet = true;
+    shownWhole.add(key);
     render();
   };
-  section.append(textButton(t("group.more", { n: agents.length - QUIET_SHOWN }), showAll, "group-more"));
+  section.append(textButton(t("group.more", { n: all.length - IDLE_SHOWN }), showAll, "group-more"));
 }
 
 /**
@@ -231,6 +246,17 @@ export function step(step) {
   if (!next) return;
   location.hash = next.hash;
   next.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Moves the focus from a row to the next or previous one; above the first is the search.
+ * @param {Element} row
+ * @param {1 | -1} step
+ */
+export function stepFocus(row, step) {
+  const rows = [...document.querySelectorAll("#inbox-scroll .row")];
+  const next = rows[rows.indexOf(row) + step] ?? (step === -1 ? document.getElementById("search") : null);
+  if (next instanceof HTMLElement) next.focus();
 }
 
 /** Moves to the agent that waits longest, skipping the one on screen. */

@@ -8,7 +8,8 @@ import { openDialog } from "./dialog.js";
 
 /** @type {[string[], Word][]} */
 const KEYS = [
-  [["n"], "key.next-waiting"],
+  [["w"], "key.next-waiting"],
+  [["y", "n"], "key.confirm"],
   [["j", "k"], "key.step"],
   [["/"], "key.search"],
   [["Enter"], "key.focus"],
@@ -24,6 +25,7 @@ const KEYS = [
   [["r"], "key.rename"],
   [["e"], "key.archive"],
   [[","], "key.settings"],
+  [["j", "k", "c"], "key.review"],
   [["Esc"], "key.leave"],
   [["?"], "key.help"],
 ];

@@ -5,7 +5,6 @@ import { day } from "../lib/time.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
-import { isAnswerable } from "./delivery.js";
 import { createEntry, updateEntry } from "./entry.js";
 import { foldsChanged } from "./unseen.js";
 
@@ -14,6 +13,8 @@ import { foldsChanged } from "./unseen.js";
 /** How many frames without growth mean that the layout is still, and how many are waited for that at most. */
 const STILL_FRAMES = 3;
 const SETTLE_FRAMES_MAX = 60;
+/** How much of what follows the open question is in sight with it. */
+const BELOW_PX = 12;
 /** How near to the end counts as reading along. */
 const NEAR_END_PX = 120;
 /** How near to the top the older ones are fetched. */
@@ -23,7 +24,7 @@ const SHOWN_AFTER = 8;
 
 /**
  * @param {string} agentId
- * @param {import("./entry.js").EntryActions & { seen: (seq: number) => void }} actions
+ * @param {import("./entry.js").EntryActions & { seen: (seq: number) => void, drawn: () => void }} actions
  */
 export function createTimeline(agentId, actions) {
   /** @type {T.Cue[]} */
@@ -50,20 +51,23 @@ export function createTimeline(agentId, actions) {
     keyed(list, withDays(cues), keyOf, (item) => ("cue_id" in item ? createEntry(item, actions) : dayLine(item.day)), (entry, item) => {
       if ("cue_id" in item) updateEntry(entry, item, actions);
     });
-    list.classList.toggle("many", cues.filter(isAnswerable).length > 1);
     older.hidden = !hasOlder;
     newer.hidden = !isBehind;
     note.hidden = cues.length > 0 || isLoading;
     note.textContent = t("timeline.empty");
+    actions.drawn();
     updateJump();
     foldsChanged();
   };
 
-  const newestOpen = () => cues.findLast((cue) => cue.outcome === "open");
+  /** The question that is being answered, or else the newest that is open. */
+  function openEntry() {
+    const open = cues.findLast((cue) => cue.outcome === "open");
+    return list.querySelector(".answering") ?? (open ? document.getElementById(`cue-${open.cue_id}`) : null);
+  }
 
   function updateJump() {
-    const open = newestOpen();
-    const entry = open && document.getElementById(`cue-${open.cue_id}`);
+    const entry = openEntry();
     if (!entry) return void (jump.hidden = true);
     const box = entry.getBoundingClientRect();
     const view = el.getBoundingClientRect();
@@ -72,12 +76,12 @@ export function createTimeline(agentId, actions) {
 
   /** Shows the beginning of the open question, or else the end. */
   function jumpToOpen() {
-    const open = newestOpen();
-    const entry = open && document.getElementById(`cue-${open.cue_id}`);
     followsEnd = true;
     settle(() => {
-      if (entry && entry.offsetHeight > el.clientHeight) entry.scrollIntoView({ block: "start" });
-      else el.scrollTop = el.scrollHeight;
+      const entry = openEntry();
+      if (!(entry instanceof HTMLElement)) return void (el.scrollTop = el.scrollHeight);
+      const [box, view] = [entry.getBoundingClientRect(), el.getBoundingClientRect()];
+      el.scrollTop += box.height > view.height ? box.top - view.top : box.bottom - view.bottom + BELOW_PX;
     });
   }
 

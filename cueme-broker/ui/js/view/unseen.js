@@ -25,30 +25,34 @@ export function opened(el) {
 }
 
 /**
- * Says how much of a question is folded, and tells `allow` whether all of it was seen.
+ * Says how much of a question is folded. `isSeen` says whether all of it was seen, `show` opens what is folded and moves to it.
  * @param {T.Cue} cue
- * @param {(isSeen: boolean) => void} allow
  */
-export function createUnseen(cue, allow) {
+export function createUnseen(cue) {
   const el = h("div", { class: "notice unseen", role: "status" });
   let wasThere = false;
+  let isSeen = false;
+  let show = () => {};
   const look = () => {
     wasThere ||= el.isConnected;
     if (wasThere && !el.isConnected) return document.removeEventListener(CHANGED, look);
     const entry = document.getElementById(`cue-${cue.cue_id}`);
     const folds = /** @type {HTMLElement[]} */ ([...(entry?.querySelectorAll("[data-folded]") ?? [])]);
     const lines = folds.reduce((sum, fold) => sum + Number(fold.dataset.folded), 0);
-    const isSeen = Boolean(entry) && (lines === 0 || entry?.dataset.seen === "true");
-    const show = () => (entry ? folds.forEach((fold) => /** @type {HTMLElement | null} */ (fold.querySelector("summary,button"))?.click()) : go(cue.agent_id, cue.cue_id));
+    isSeen = Boolean(entry) && (lines === 0 || entry?.dataset.seen === "true");
+    show = () => {
+      if (!entry) return go(cue.agent_id, cue.cue_id);
+      folds[0]?.scrollIntoView({ block: "start" });
+      for (const fold of folds) /** @type {HTMLElement | null} */ (fold.querySelector("summary,button"))?.click();
+    };
     const declare = () => {
       if (entry) entry.dataset.seen = "true";
       look();
     };
     el.hidden = isSeen;
-    fill(el, h("span", null, entry ? t("unseen", { n: lines }) : t("unseen.away")), textButton(t("dock.show"), show, "strong"), entry && textButton(t("unseen.declare"), declare));
-    allow(isSeen);
+    fill(el, h("span", null, entry ? t("unseen", { n: lines }) : t("unseen.away")), textButton(t("dock.show"), () => show(), "strong"), entry && textButton(t("unseen.declare"), declare));
   };
   document.addEventListener(CHANGED, look);
   look();
-  return el;
+  return { el, isSeen: () => (look(), isSeen), show: () => show() };
 }

@@ -1,0 +1,51 @@
+/** Loads the review of a patch when somebody points at a line of it, or has commented on one before. */
+
+import { h } from "../lib/dom.js";
+import { t } from "../i18n/index.js";
+import { textButton } from "../view/buttons.js";
+import { linesOf } from "./text.js";
+
+const isTouch = () => matchMedia("(hover: none)").matches;
+
+/** What the review, which is loaded when it is needed, uses of the page. */
+const kit = { h, linesOf, t, textButton };
+
+/** @typedef {typeof kit} Kit */
+/** @typedef {Pick<import("../view/composer.js").Composer, "comments" | "setComments">} Holder */
+
+/** The question of each entry that has a review, with the module once it is there. */
+const offered = new WeakMap();
+
+/**
+ * @param {HTMLElement} entry
+ * @param {() => Holder | null} holder
+ */
+export function offerReview(entry, holder) {
+  const load = async () => (await import("./review.js")).createReview(kit, entry, holder);
+  const known = offered.get(entry);
+  if (known) return void known.refresh();
+  /** @type {Promise<{ refresh: () => void, begin: (line: HTMLElement, extend: boolean) => void, key: (event: KeyboardEvent) => void, split: (patch: HTMLElement) => void }> | null} */
+  let loading = null;
+  const review = () => (loading ??= load());
+  const refresh = () => {
+    if (loading || holder()?.comments().length) void review().then((ready) => ready.refresh());
+  };
+  offered.set(entry, { refresh });
+  for (const patch of entry.querySelectorAll(".patch")) {
+    const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch))), "split-button");
+    patch.prepend(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button));
+  }
+  entry.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const line = /** @type {HTMLElement | null} */ (target?.closest(".diff-line:not(.meta)") ?? null);
+    if (line && (isTouch() || target?.closest("i")) && !getSelection()?.toString()) void review().then((ready) => ready.begin(line, event.shiftKey));
+  });
+  entry.addEventListener("keydown", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if (!target?.matches(".patch") || !/^([jkc]|Arrow(Up|Down))$/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    void review().then((ready) => ready.key(event));
+  });
+  refresh();
+}

@@ -1,0 +1,190 @@
+/**
+ * The review of a patch: comments on a line or a range, by click or key, and both sides beside each other. Loaded when needed;
+ * what it uses of the page is handed to it.
+ */
+
+/** @import * as T from "../types.js" */
+/** @import { Holder, Kit } from "./offer.js" */
+
+/** @typedef {{ path: string, side: "old" | "now", at: number }} Place */
+
+/** @param {HTMLElement} line @returns {Place} */
+function placeOf(line) {
+  const [old, now] = [...line.querySelectorAll("i")].map((number) => Number(number.dataset.n) || 0);
+  const path = /** @type {HTMLElement | null} */ (line.closest("[data-path]"))?.dataset.path || "patch";
+  return now ? { path, side: "now", at: now } : { path, side: "old", at: old ?? 0 };
+}
+
+/**
+ * @param {Kit} kit
+ * @param {HTMLElement} entry
+ * @param {() => Holder | null} holder
+ */
+export function createReview({ h, linesOf, t, textButton }, entry, holder) {
+  /** The line that a range begins with, or that the keys are at. @type {HTMLElement | null} */
+  let anchor = null;
+
+  const lines = () => /** @type {HTMLElement[]} */ ([...entry.querySelectorAll(".patch-lines .diff-line:not(.meta)")]).filter((line) => line.checkVisibility());
+
+  /**
+   * The lines of a comment, in the order of the patch.
+   * @param {T.Comment} comment
+   */
+  const linesIn = (comment) =>
+    lines().filter((line) => {
+      const { path, side, at } = placeOf(line);
+      return path === comment.path && side === comment.side && at >= comment.from && at <= comment.to;
+    });
+
+  const mark = (/** @type {HTMLElement | null} */ line) => {
+    for (const other of entry.querySelectorAll(".diff-line.cursor")) other.classList.remove("cursor");
+    line?.classList.add("cursor");
+    anchor = line;
+  };
+
+  /** @param {T.Comment[]} list */
+  function keep(list) {
+    const order = lines();
+    const at = (/** @type {T.Comment} */ comment) => order.indexOf(/** @type {HTMLElement} */ (linesIn(comment)[0]));
+    holder()?.setComments([...list].sort((a, b) => at(a) - at(b)));
+    refresh();
+  }
+
+  /** Draws the comments below the lines they are about. */
+  function refresh() {
+    for (const old of entry.querySelectorAll(".review-note")) old.remove();
+    for (const line of entry.querySelectorAll(".diff-line.commented")) line.classList.remove("commented");
+    for (const comment of holder()?.comments() ?? []) {
+      const about = linesIn(comment);
+      for (const line of about) line.classList.add("commented");
+      const edit = () => (keep(without(comment)), write(about.at(-1) ?? null, comment));
+      const note = h(
+          "div",
+          { class: "review-note" },
+          h("p", { class: "review-head" }, h("b", null, t("review.you")), h("span", { class: "muted" }, where(comment)), textButton(t("review.edit"), edit, "push"), textButton(t("review.delete"), () => keep(without(comment)))),
+          h("p", { class: "review-text", dir: "auto" }, comment.text),
+      );
+      const last = about.at(-1);
+      if (last?.style.gridRow) note.style.gridRow = below(last);
+      last?.after(note);
+    }
+  }
+
+  /** The row below a line where both sides are beside each other: lines have the even ones. @param {HTMLElement} line */
+  const below = (line) => String(Number.parseInt(line.style.gridRow) + 1);
+  /** @param {T.Comment} comment */
+  const without = (comment) => (holder()?.comments() ?? []).filter((other) => other !== comment);
+  /** @param {T.Comment} comment */
+  const where = (comment) => t(comment.from === comment.to ? "review.line" : "review.lines", { at: linesOf(comment) });
+
+  /**
+   * Opens the editor below a line.
+   * @param {HTMLElement | null} line
+   * @param {T.Comment} comment
+   */
+  function write(line, comment) {
+    const old = /** @type {HTMLElement | null} */ (entry.querySelector(".review-editor"));
+    const kept = old?.querySelector("textarea")?.value ?? "";
+    old?.remove();
+    const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": t("review.new"), value: comment.text || kept });
+    const discard = () => {
+      editor.remove();
+      /** @type {HTMLElement | null} */ (line?.closest(".patch"))?.focus({ preventScroll: true });
+    };
+    const add = () => {
+      if (text.value.trim() === "") return text.focus();
+      const words = text.value.trim();
+      discard();
+      keep([...(holder()?.comments() ?? []), { ...comment, text: words }]);
+    };
+    const editor = h(
+      "div",
+      { class: "review-editor" },
+      h("p", { class: "review-head" }, h("b", null, t("review.new")), h("span", { class: "muted" }, where(comment)), h("span", { class: "muted push" }, t("review.range"))),
+      text,
+      h("div", { class: "review-acts" }, textButton(t("review.discard"), discard), h("button", { type: "button", class: "button push", onclick: add }, t("review.add"), h("kbd", { "aria-hidden": "true" }, "Ctrl ↵"))),
+    );
+    editor.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+      if (event.key !== "Escape" && !isSend) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (isSend) add();
+      else discard();
+    });
+    if (line?.style.gridRow) editor.style.gridRow = below(line);
+    line?.after(editor);
+    text.focus();
+  }
+
+  /**
+   * Begins a comment on a line; with `extend`, on everything from the line before to it.
+   * @param {HTMLElement} line
+   * @param {boolean} extend
+   */
+  function begin(line, extend) {
+    const first = extend && anchor ? placeOf(anchor) : placeOf(line);
+    const last = placeOf(line);
+    const isRange = extend && first.path === last.path && first.side === last.side;
+    const [from, to] = isRange ? [Math.min(first.at, last.at), Math.max(first.at, last.at)] : [last.at, last.at];
+    if (!extend) mark(line);
+    write(isRange && first.at > last.at ? anchor : line, { path: last.path, side: last.side, from, to, text: "" });
+  }
+
+  /**
+   * Shows removed and added lines beside each other, or below each other again.
+   * @param {HTMLElement} patch
+   */
+  function split(patch) {
+    const isSplit = patch.classList.toggle("split");
+    const button = patch.querySelector(".split-button");
+    if (button) button.textContent = t(isSplit ? "review.unified" : "review.split");
+    for (const file of patch.querySelectorAll(".patch-lines")) isSplit ? pair(/** @type {HTMLElement} */ (file)) : unpair(/** @type {HTMLElement} */ (file));
+    refresh();
+  }
+
+  /**
+   * Puts each run of removed lines beside the run of added lines that follows it.
+   * @param {HTMLElement} file
+   */
+  function pair(file) {
+    /** @type {HTMLElement[]} */
+    let gone = [];
+    let came = 0;
+    let row = 0;
+    for (const child of /** @type {HTMLElement[]} */ ([...file.querySelectorAll(".diff-line")])) {
+      if (child.classList.contains("del")) {
+        if (came) [gone, came] = [[], 0];
+        child.style.gridRow = String((row += 2));
+        gone.push(child);
+      } else if (child.classList.contains("add")) {
+        const beside = gone[came++];
+        child.style.gridRow = beside ? beside.style.gridRow : String((row += 2));
+      } else {
+        [gone, came] = [[], 0];
+        child.style.gridRow = String((row += 2));
+      }
+    }
+  }
+
+  /** @param {HTMLElement} file */
+  const unpair = (file) => [...file.children].forEach((child) => /** @type {HTMLElement} */ (child).style.removeProperty("grid-row"));
+
+  return {
+    refresh,
+    begin,
+    split,
+    /** @param {KeyboardEvent} event */
+    key(event) {
+      const all = lines();
+      const at = anchor ? all.indexOf(anchor) : -1;
+      if (event.key === "c") return void (anchor && begin(anchor, false));
+      const step = event.key === "j" || event.key === "ArrowDown" ? 1 : -1;
+      const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
+      if (!next) return;
+      mark(next);
+      next.scrollIntoView({ block: "nearest" });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** What the inbox shows: a row for each decision, in groups. It knows agents and choices of the human, and nothing of the screen. */
+
+/** @import * as T from "./types.js" */
+
+/**
+ * @typedef {"waiting" | "detached" | "superseded" | "working" | "quiet" | "snoozed"} RowState
+ * @typedef {{ key: string, agent: T.Agent, cue: T.CueCard | null, state: RowState, since: string, isOnly: boolean, until?: number }} Row
+ * @typedef {{ key: string, kind: "project" | RowState, name: string, path: string, rows: Row[] }} Group
+ */
+
+/** @type {RowState[]} */
+const STATES = ["waiting", "detached", "superseded", "working", "quiet", "snoozed"];
+
+/**
+ * The decisions of an agent; one that asks nothing has a row for what it asked last.
+ * @param {T.Agent} agent
+ * @param {(cue: T.CueCard) => number | undefined} snoozedUntil
+ * @returns {Row[]}
+ */
+export function rowsOf(agent, snoozedUntil) {
+  const open = agent.open.filter((cue) => !cue.damaged);
+  if (open.length === 0) {
+    const state = agent.state === "working" ? "working" : "quiet";
+    return [{ key: agent.agent_id, agent, cue: agent.damaged[0] ?? agent.last, state, since: agent.since, isOnly: true }];
+  }
+  return open.map((cue) => {
+    const until = cue.outcome === "open" ? snoozedUntil(cue) : undefined;
+    const isWaiting = cue.waiting > 0;
+    const state = cue.outcome === "superseded" ? "superseded" : until !== undefined ? "snoozed" : isWaiting ? "waiting" : "detached";
+    const since = isWaiting ? cue.asked_at : cue.detached_at ?? cue.asked_at;
+    return { key: cue.cue_id, agent, cue, state, since, isOnly: open.length === 1, ...(until !== undefined && { until }) };
+  });
+}
+
+/**
+ * Rows in groups, the longest wait first. A project is a group while one of its agents asks; agents that ask nothing stand with
+ * their project then, and else below all questions.
+ * @param {Row[]} rows
+ * @param {{ byProject: boolean, newestFirst: boolean }} how
+ * @returns {Group[]}
+ */
+export function groupsOf(rows, { byProject, newestFirst }) {
+  const order = byWait(newestFirst);
+  const sorted = [...rows].sort(order);
+  const asking = new Set(sorted.filter(isQuestion).map((row) => row.agent.project_dir));
+  const projectOf = (/** @type {Row} */ row) => (byProject && (isQuestion(row) || (row.state === "working" && asking.has(row.agent.project_dir))) ? row.agent.project_dir : null);
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+  const put = (/** @type {Row} */ row, /** @type {Group} */ fresh) => (groups.get(fresh.key) ?? (groups.set(fresh.key, fresh), fresh)).rows.push(row);
+  for (const row of sorted) {
+    const project = projectOf(row);
+    if (project !== null) put(row, { key: `in ${project}`, kind: "project", name: row.agent.project || project, path: parentOf(project), rows: [] });
+  }
+  for (const state of STATES) {
+    for (const row of sorted) if (row.state === state && projectOf(row) === null) put(row, { key: state, kind: state, name: "", path: "", rows: [] });
+  }
+  return [...groups.values()];
+}
+
+/** @param {Row} row */
+const isQuestion = (row) => row.state === "waiting" || row.state === "detached" || row.state === "superseded";
+
+/** @param {boolean} newestFirst */
+function byWait(newestFirst) {
+  return (/** @type {Row} */ a, /** @type {Row} */ b) => {
+    const states = STATES.indexOf(a.state) - STATES.indexOf(b.state);
+    const longest = a.state === "waiting" || a.state === "detached" ? !newestFirst : false;
+    const times = a.since < b.since ? -1 : a.since > b.since ? 1 : 0;
+    return Number(b.agent.pinned) - Number(a.agent.pinned) || states || times * (longest ? 1 : -1);
+  };
+}
+
+/** How many parts of a path are shown. */
+const PARTS_MAX = 3;
+
+/**
+ * A path with its middle left out, so that where it begins and what it ends with stay in sight.
+ * @param {string} path
+ */
+export function shortPath(path) {
+  const parts = path.replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, "~").replace(/\/+$/, "").split("/");
+  return parts.length <= PARTS_MAX + 1 ? parts.join("/") : [...parts.slice(0, 2), "…", ...parts.slice(-1)].join("/");
+}
+
+/** @param {string} path */
+const parentOf = (path) => shortPath(path.replace(/\/+$/, "").replace(/\/[^/]*$/, ""));

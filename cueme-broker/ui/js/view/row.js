@@ -1,0 +1,116 @@
+/** One decision in the inbox: what is asked, since when, and small below it by whom. */
+
+import { fill, h, setText } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { plain } from "../lib/plain.js";
+import { runtimeGlyph, runtimeName } from "../lib/runtimes.js";
+import { clock } from "../lib/time.js";
+import { nameOf } from "../store.js";
+import { t } from "../i18n/index.js";
+import { setSince } from "./live-time.js";
+
+/** @import * as T from "../types.js" */
+/** @import { Row } from "../rows.js" */
+
+/**
+ * @typedef {{
+ *   kind: HTMLElement, place: HTMLElement, runtime: HTMLElement, name: HTMLElement, text: HTMLElement, time: HTMLTimeElement, flags: HTMLElement,
+ *   label: HTMLElement,
+ * }} Parts
+ */
+
+/** @type {WeakMap<HTMLElement, Parts>} */
+const partsOf = new WeakMap();
+
+/** @param {Row} row */
+export function createRow({ agent }) {
+  const parts = {
+    kind: h("span"),
+    place: h("bdi", { class: "row-place" }),
+    runtime: h("span"),
+    name: h("bdi", { class: "row-name" }),
+    text: h("span", { class: "row-text", dir: "auto" }),
+    time: h("time", { class: "row-time" }),
+    flags: h("span", { class: "row-flags" }),
+    label: h("span", { class: "sr" }),
+  };
+  const link = h("a", { class: "row" }, h("span", null, parts.label, parts.text), parts.time, h("span", { class: "row-sub" }, icon(runtimeGlyph(agent.runtime)), parts.kind, parts.place, parts.runtime, parts.name, parts.flags));
+  const el = h("li", { class: "row-item" }, link);
+  partsOf.set(el, parts);
+  return el;
+}
+
+/**
+ * @param {HTMLElement} el
+ * @param {Row} row
+ * @param {{ isCurrent: boolean, showsProject: boolean }} how
+ */
+export function updateRow(el, row, { isCurrent, showsProject }) {
+  const parts = /** @type {Parts} */ (partsOf.get(el));
+  const link = /** @type {HTMLAnchorElement} */ (el.firstElementChild);
+  const { agent, cue, state } = row;
+  const isUnread = agent.unread > 0 && state !== "superseded";
+  el.dataset.state = state;
+  el.classList.toggle("unread", isUnread);
+  link.href = `#/agent/${encodeURIComponent(agent.agent_id)}${row.isOnly || !cue ? "" : `/${encodeURIComponent(cue.cue_id)}`}`;
+  link.title = agent.project_dir;
+  link.toggleAttribute("data-current", isCurrent);
+  if (isCurrent) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
+  setText(parts.text, cue ? plain(cue.beginning) : t("row.nothing-yet"));
+  setText(parts.label, [t(`state.${state}`), isUnread && t("row.unread", { n: agent.unread }), ""].filter((word) => word !== false).join(", "));
+  const runtime = runtimeName(agent.runtime);
+  setText(parts.kind, isQuestion(state) && cue && state !== "detached" ? `${kindOf(cue)} ·` : "");
+  parts.kind.hidden = parts.kind.textContent === "";
+  const place = state === "detached" ? t("row.detached") : showsProject ? agent.project : "";
+  setText(parts.place, place && `${place} ·`);
+  parts.place.hidden = place === "";
+  setText(parts.runtime, isQuestion(state) && state !== "detached" ? runtime : "");
+  setText(parts.name, nameOf(agent));
+  parts.name.title = runtime;
+  showTime(parts.time, row);
+  updateFlags(parts.flags, agent);
+}
+
+/** @param {Row["state"]} state */
+const isQuestion = (state) => state === "waiting" || state === "detached" || state === "snoozed";
+
+/**
+ * @param {HTMLTimeElement} el
+ * @param {Row} row
+ */
+function showTime(el, row) {
+  if (row.state === "snoozed") {
+    delete el.dataset.since;
+    return fill(el, icon("clock"), row.until ? clock(row.until) : t("snooze.next-short"));
+  }
+  if (row.state === "superseded" || row.state === "working") {
+    delete el.dataset.since;
+    return setText(el, t(`state.${row.state}`));
+  }
+  setSince(el, row.since);
+}
+
+/**
+ * What kind of answer a question wants.
+ * @param {T.CueCard} cue
+ */
+export const kindOf = (cue) => t(cue.origin === "approval" ? "type.approval" : `type.${cue.type}`);
+
+/**
+ * @param {HTMLElement} el
+ * @param {T.Agent} agent
+ */
+function updateFlags(el, agent) {
+  const damaged = agent.damaged.length;
+  const key = [agent.pinned, damaged, agent.queued, Boolean(agent.standing)].join();
+  if (el.dataset.flags === key) return;
+  el.dataset.flags = key;
+  fill(
+    el,
+    damaged > 0 && h("span", { class: "flag damaged", title: t("row.damaged", { n: damaged }) }, icon("help"), t("damaged")),
+    agent.queued > 0 && h("span", { class: "flag", title: t("row.queued", { n: agent.queued }) }, icon("send"), agent.queued),
+    agent.standing && h("span", { class: "flag", title: t("standing") }, icon("tag")),
+    agent.pinned && h("span", { class: "flag", title: t("pinned") }, icon("pin")),
+  );
+}

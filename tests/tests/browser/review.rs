@@ -1,0 +1,93 @@
+//! A diff in a question is reviewed line by line, and the comments come back with the answer.
+
+use serde_json::json;
+
+use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
+use crate::support::Home;
+
+const CONFIRM: &str = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;
+const PROMPT: &str = "Merge it?\n\n```diff\ndiff --git a/src/retry.ts b/src/retry.ts\n--- a/src/retry.ts\n+++ b/src/retry.ts\n@@ -8,4 +8,5 @@ charge\n const MAX = 5;\n-const BACKOFF = 200;\n+const BUDGET = 8_000;\n+const BACKOFF = \"slow\";\n return charge();\ndiff --git a/defaults.ts b/defaults.ts\n--- a/defaults.ts\n+++ b/defaults.ts\n@@ -1,2 +1,2 @@\n {\n-  attempts: 5,\n+  attempts: 3,\n```";
+
+/// Presses the number of the line that holds this text.
+fn press_line(browser: &Browser, text: &str, with_shift: bool) {
+    browser.until(&format!(
+        "const line = [...document.querySelectorAll('.diff-line')].find((line) => line.innerText.includes({})); line?.querySelectorAll('i')[1].dispatchEvent(new MouseEvent('click', {{ bubbles: true, shiftKey: {with_shift} }})); return Boolean(line)",
+        json!(text)
+    ));
+    browser.until("return document.activeElement.matches('.review-editor textarea')");
+}
+
+fn control_enter(browser: &Browser) {
+    browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
+}
+
+#[test]
+fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let agent = home.join();
+        let (asking, _) = home.ask(&agent, PROMPT, Some(CONFIRM));
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", &agent);
+        browser.sees(".answering .patch-bar", "");
+        browser.sees(".hl-word", "const");
+        // It is loaded when it is needed, and not before.
+        assert_eq!(
+            browser.script("return performance.getEntriesByType('resource').filter((entry) => entry.name.includes('review')).length"),
+            json!(0)
+        );
+        press_line(&browser, "const BUDGET", false);
+        browser.press(key::ESCAPE);
+        browser.misses(".review-editor");
+        press_line(&browser, "const BUDGET", false);
+        press_line(&browser, "\"slow\"", true);
+        browser.sees(".review-editor", "lines 9-10");
+        browser.press("Clamp it.");
+        // What is not added is neither sent nor dropped.
+        browser.script("document.querySelector('[data-confirm=true]').click()");
+        browser.sees(".composer-error", "A comment is not added yet");
+        browser.click(".review-editor textarea");
+        control_enter(&browser);
+        browser.sees(".review-note", "Clamp it.");
+        press_line(&browser, "attempts: 5", false);
+        browser.press("Why?");
+        control_enter(&browser);
+        browser.sees(".for", "Comments: 2");
+        browser.until("return fetch('/api/v1/cues').then((answer) => answer.json()).then(({ cues }) => fetch(`/api/v1/cues/${cues[0].cue_id}`)).then((answer) => answer.json()).then((cue) => cue.draft?.body.comments?.length === 2)");
+        browser.reload();
+        browser.sees(".review-note", "Clamp it.");
+        browser.write(".composer-text", "Nearly.");
+        browser.script("document.querySelector('[data-confirm=false]').click()");
+        let told = asking.finish().expect(0).stdout;
+        assert!(
+            told.starts_with(
+                "Not yet\n\nNearly.\n\nsrc/retry.ts:9-10: Clamp it.\n\ndefaults.ts:2 (removed): Why?\n"
+            ),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_diff_is_walked_and_commented_by_keys_and_shown_side_by_side() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, PROMPT, Some(CONFIRM));
+    let browser = sign_in(&home, (1440, 900));
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .patch-bar", "");
+    browser.script("document.querySelector('.patch').focus()");
+    browser.press("jjj");
+    browser.sees(".diff-line.cursor", "const BUDGET");
+    browser.press("c");
+    browser.sees(".review-editor", "line 9");
+    browser.press("By key");
+    control_enter(&browser);
+    browser.sees(".review-note", "By key");
+    browser.click_text(".split-button", "Split");
+    browser.until("const box = (kind) => document.querySelector(`.diff-line.${kind}`).getBoundingClientRect(); return box('del').top === box('add').top && box('del').right <= box('add').left + 1");
+    // The comment stays below its line, and nothing leaves the block.
+    browser.until("const note = document.querySelector('.review-note').getBoundingClientRect(), line = document.querySelector('.diff-line.add').getBoundingClientRect(); return note.top >= line.bottom - 1");
+    browser.click_text(".split-button", "Unified");
+    browser.until("const box = (kind) => document.querySelector(`.diff-line.${kind}`).getBoundingClientRect(); return box('del').bottom <= box('add').top + 1");
+}
