@@ -19,6 +19,13 @@ const read = (/** @type {string} */ name) => readFile(ui + name, "utf8");
 const sha256 = (/** @type {string | Uint8Array} */ text) => createHash("sha256").update(text);
 const minified = async (/** @type {string} */ text, /** @type {"js" | "css"} */ loader) => (await transform(text, { loader, target, minify: true })).code.trim();
 
+/** Gives a style sheet that a part brings along as its minified text. */
+const minifiedStyles = {
+  name: "styles",
+  setup: (/** @type {import("esbuild").PluginBuild} */ build) =>
+    build.onLoad({ filter: /\.css$/ }, async ({ path }) => ({ contents: await minified(await readFile(path, "utf8"), "css"), loader: "text" })),
+};
+
 /** The script of the document, and the words of other languages as files beside it. */
 async function bundle() {
   const { outputFiles, metafile } = await build({
@@ -30,6 +37,7 @@ async function bundle() {
     minify: true,
     target,
     charset: "utf8",
+    plugins: [minifiedStyles],
     write: false,
     metafile: true,
     outdir: dist,

@@ -56,6 +56,9 @@ impl Input for AgentPatch {}
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadMark {
     seq: i64,
+    /// Makes the question with this number, and those after it, unread again.
+    #[serde(default)]
+    unread: bool,
 }
 
 impl Input for ReadMark {}
@@ -119,8 +122,14 @@ pub(super) async fn mark_read(
 ) -> Result<StatusCode, ApiError> {
     one(&web, agent.clone()).await?;
     let marked = agent.clone();
-    web.write(move |store, _| store.mark_read(&marked, mark.seq))
-        .await?;
+    web.write(move |store, _| {
+        if mark.unread {
+            store.mark_unread(&marked, mark.seq)
+        } else {
+            store.mark_read(&marked, mark.seq)
+        }
+    })
+    .await?;
     web.bell.notice(Notice::read(agent));
     Ok(StatusCode::NO_CONTENT)
 }

@@ -22,6 +22,13 @@ impl SettingRecords for SqliteStore {
         )
     }
 
+    fn mark_unread(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE agents SET read_seq = min(read_seq, ?2 - 1) WHERE agent_id = ?1",
+            params![agent.as_str(), seq],
+        )
+    }
+
     fn mark_seen(&self, cue: CueId) -> Result<(), StoreError> {
         self.run(
             "UPDATE cues SET automatic = 0 WHERE cue_id = ?1 AND automatic = 1",

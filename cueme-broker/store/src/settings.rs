@@ -12,6 +12,9 @@ pub trait SettingRecords {
     /// Notes that a human has looked at an agent's questions up to `seq`.
     fn mark_read(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError>;
 
+    /// Makes an agent's questions from `seq` on unread again.
+    fn mark_unread(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError>;
+
     /// Notes that a human has looked at an automatic answer.
     fn mark_seen(&self, cue: CueId) -> Result<(), StoreError>;
 }

@@ -112,6 +112,8 @@ export const api = {
   changeAgent: (agent, change) => json("PATCH", `/agents/${id(agent)}`, change),
   /** @type {(agent: string, seq: number) => Promise<null>} */
   markRead: (agent, seq) => json("PUT", `/agents/${id(agent)}/read`, { seq }),
+  /** @type {(agent: string, seq: number) => Promise<null>} */
+  markUnread: (agent, seq) => json("PUT", `/agents/${id(agent)}/read`, { seq, unread: true }),
   /** @type {(message: string, agents: string[], text: string, purpose: T.Purpose) => Promise<{ results: any[] }>} */
   say: (message, agents, text, purpose) => json("POST", "/messages", { id: message, agents, text, ...(purpose !== "note" && { purpose }) }),
   /** @type {(agent: string, messages: string[]) => Promise<{ messages: T.Message[] }>} */

@@ -6,6 +6,7 @@ import { openSettings } from "./view/settings.js";
 import { openShortcuts } from "./view/shortcuts.js";
 import { undoLast } from "./view/toast.js";
 import { go } from "./route.js";
+import { openTool, useConversation } from "./tools/load.js";
 
 /** @import { Conversation } from "./view/conversation.js" */
 
@@ -16,6 +17,7 @@ const BURST_MS = 500;
 
 /** @param {() => Conversation | null} conversation */
 export function listenToKeys(conversation) {
+  useConversation(conversation);
   /** @type {Record<string, () => void>} */
   const actions = {
     w: () => void goToNextWaiting(),
@@ -29,6 +31,9 @@ export function listenToKeys(conversation) {
     "]": () => conversation()?.dock.stepTab(1),
     g: () => conversation()?.timeline.jumpToOpen(),
     u: () => undoLast(),
+    U: () => void openTool("unread"),
+    s: () => void openTool("snooze"),
+    x: () => void openTool("several"),
     d: () => conversation()?.dock.decline(),
     m: () => openBroadcast(),
     p: () => conversation()?.rail.togglePin(),
@@ -45,6 +50,10 @@ export function listenToKeys(conversation) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return conversation()?.dock.send();
+    if (event.key === "k" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      return void openTool("palette");
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = /** @type {Element | null} */ (event.target instanceof Element ? event.target : null);
     if (target?.closest(WRITABLE)) {

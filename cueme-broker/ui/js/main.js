@@ -1,18 +1,20 @@
 /** Starts the page: reads the state, builds the two panes, keeps them current. */
 
-import { fill, h } from "./lib/dom.js";
+import { fill, h, isNarrow } from "./lib/dom.js";
 import { firstSeen } from "./lib/seen.js";
 import { onSignedOut } from "./api.js";
 import { startAttention } from "./attention.js";
 import { listenToKeys } from "./keys.js";
 import { catchUp, connect } from "./live.js";
 import { onRoute, route } from "./route.js";
+import { startSnoozeClock } from "./snooze.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
 import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
 import { createConversation } from "./view/conversation.js";
 import { createInbox, summary } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
+import { startResize } from "./view/resize.js";
 import { toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
 
@@ -31,6 +33,8 @@ async function start() {
   if (state.isKnown && useLanguage(state.settings.language)) return location.reload();
   build();
   startClock();
+  startSnoozeClock();
+  startResize();
   listenToKeys(() => conversation);
   performance.mark("ready");
   // Whatever else there is to do would make the first look wait. Events that happen meanwhile are noticed.
@@ -45,7 +49,8 @@ async function start() {
 
 function build() {
   const pane = h("div", { class: "pane" });
-  const shell = h("div", { class: "shell" }, createInbox(), pane);
+  const inbox = createInbox();
+  const shell = h("div", { class: "shell" }, inbox, pane);
   const skip = h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => (event.preventDefault(), document.getElementById("main")?.focus()) }, t("skip"));
   // What stood here has done its work, but for the styles, which may have been read by now or not.
   for (const el of document.body.querySelectorAll("script,noscript")) el.remove();
@@ -54,6 +59,8 @@ function build() {
   const show = () => {
     const { agent, cue } = route();
     shell.classList.toggle("has-agent", agent !== null);
+    // On a phone the list is all there is, until a question is opened.
+    inbox.setAttribute("role", agent === null && isNarrow() ? "main" : "navigation");
     if (agent !== null && conversation?.agentId === agent) return void (cue && conversation.show(cue));
     conversation?.close();
     conversation = null;

@@ -5,6 +5,8 @@
 
 import { api } from "./api.js";
 import { learnClock } from "./lib/time.js";
+import { snoozedUntil } from "./snooze.js";
+import { t } from "./i18n/index.js";
 
 /** @import * as T from "./types.js" */
 
@@ -191,10 +193,19 @@ export async function changeSettings(change) {
   }
 }
 
+/** What the broker has before anybody has edited it, in its own language. */
+const DEFAULT_REPLIES = "Continue\nLooks good, go on\nStop here\nExplain first";
+
+/** The saved replies; those nobody has edited are in the language of the page. */
+export function savedReplies() {
+  const replies = state.settings.quick_replies;
+  return replies.join("\n") === DEFAULT_REPLIES ? t("quick.defaults").split("\n") : replies;
+}
+
 /** Agents with a question nobody has answered, longest-waiting first. */
 export function waitingAgents() {
   return [...state.agents.values()]
-    .filter((agent) => (agent.state === "waiting" || agent.state === "detached") && agent.open.some((cue) => cue.outcome === "open"))
+    .filter((agent) => (agent.state === "waiting" || agent.state === "detached") && agent.open.some((cue) => cue.outcome === "open" && snoozedUntil(cue) === undefined))
     .sort((a, b) => (a.state === b.state ? (a.since < b.since ? -1 : 1) : a.state === "waiting" ? -1 : 1));
 }
 

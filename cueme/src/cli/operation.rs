@@ -93,7 +93,7 @@ pub(crate) struct DemoArgs {
     /// Answer the questions yourself
     #[arg(long)]
     pub(crate) interactive: bool,
-    /// Use your own broker and database instead of temporary ones
+    /// Use your own broker and database; the questions wait for you in your inbox
     #[arg(long)]
     pub(crate) here: bool,
 }

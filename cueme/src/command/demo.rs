@@ -31,9 +31,13 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit, CliError> {
     let stage = Stage {
         sandbox: Arc::clone(&sandbox),
         paint: Paint::for_stdout(),
-        is_interactive: args.interactive,
-        is_guided: has_person && !args.interactive,
+        is_guided: has_person && !args.interactive && !args.here,
         is_here: args.here,
+        answers: match (args.interactive, args.here) {
+            (true, _) => Answers::Terminal,
+            (false, true) => Answers::Inbox,
+            (false, false) => Answers::Scripted,
+        },
     };
     let (ended, end) = mpsc::channel();
     watch_signals(&ended)?;
@@ -144,10 +148,21 @@ enum Heard {
     Answer(String),
 }
 
+/// Who answers the questions of the demo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// The demo itself.
+    Scripted,
+    /// A human in this terminal.
+    Terminal,
+    /// A human in their own inbox: the page, or another terminal.
+    Inbox,
+}
+
 struct Stage {
     sandbox: Arc<Sandbox>,
     paint: Paint,
-    is_interactive: bool,
+    answers: Answers,
     /// Whether a person watches, at their own pace.
     is_guided: bool,
     is_here: bool,
@@ -240,16 +255,20 @@ impl Stage {
             }
         };
         self.speaker("human")?;
-        if self.is_interactive {
-            self.sandbox.run_visibly(&["answer", &cue])?;
-        } else {
-            let words: Vec<&str> = ["answer", &cue]
-                .into_iter()
-                .chain(scene.answer.iter().copied())
-                .collect();
-            let said = self.shown(&words)?;
-            output::print(&visible(&said))?;
-            output::print_line("")?;
+        match self.answers {
+            Answers::Terminal => self.sandbox.run_visibly(&["answer", &cue])?,
+            Answers::Inbox => output::print_line(&format!(
+                "waiting: answer on the page (`cueme ui`), or with `cueme answer {cue}`"
+            ))?,
+            Answers::Scripted => {
+                let words: Vec<&str> = ["answer", &cue]
+                    .into_iter()
+                    .chain(scene.answer.iter().copied())
+                    .collect();
+                let said = self.shown(&words)?;
+                output::print(&visible(&said))?;
+                output::print_line("")?;
+            }
         }
         let (text, code) = waiting.finish().map_err(|error| {
             CliError::new(Exit::Io, format!("could not read what the agent got: {error}"))

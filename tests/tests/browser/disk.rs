@@ -57,7 +57,7 @@ fn since_when_nobody_listens_is_the_same_on_the_page_after_a_restart() {
     let asked_at = home.open("Which database?").unwrap()["asked_at"].clone();
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
-    browser.sees(".entry .badge", "Not listening");
+    browser.sees(".entry .badge", "Detached");
     let since = browser.script(SINCE);
     assert!(since.as_str() >= asked_at.as_str(), "{since} {asked_at}");
     let row = browser.script("return document.querySelector('.row-time').dateTime");
@@ -73,7 +73,7 @@ fn since_when_nobody_listens_is_the_same_on_the_page_after_a_restart() {
         });
         browser.misses(".banner");
         browser.reload();
-        browser.sees(".entry .badge", "Not listening");
+        browser.sees(".entry .badge", "Detached");
         assert_eq!(browser.script(SINCE), since);
         let row = browser.script("return document.querySelector('.row-time').dateTime");
         assert_eq!(row, since);

@@ -165,6 +165,8 @@ fn a_prompt_of_five_megabytes_opens_at_once_and_is_read_part_by_part() {
             .unwrap()
     };
     let before = length(&browser);
+    // A person scrolls to it: the answer stays in sight at the bottom.
+    browser.script("document.querySelector('.rest').scrollIntoView({ block: 'start' })");
     browser.click_text(".rest .text-button", "Read on");
     browser.until(&format!(
         "return document.querySelector('.entry .fold-body').textContent.length > {before}"

@@ -7,7 +7,8 @@ mod attention;
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
-mod answering;
+mod axe;
+mod decisions;
 mod disk;
 mod driver;
 mod hostile;
@@ -17,5 +18,6 @@ mod page;
 mod resilience;
 mod review;
 mod runs;
+mod tools;
 mod visible;
 mod words;

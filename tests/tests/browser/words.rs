@@ -155,7 +155,7 @@ fn a_reload_while_the_broker_is_away_shows_the_page_with_the_draft() {
     drop(asking);
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
-    browser.sees(".badge", "Not listening");
+    browser.sees(".badge", "Detached");
     wait_for_worker(&browser);
     browser.write(TEXT, "saved, ");
     browser.until("return fetch('/api/v1/state').then((answer) => answer.ok)");

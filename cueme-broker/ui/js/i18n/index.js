@@ -39,7 +39,10 @@ export function useLanguage(wanted) {
   return pick(wanted) !== current;
 }
 
-/** The language tag for dates and for the document. */
+/** How the browser writes dates in the language of the page: a region has its own clock, of 12 hours or of 24. */
+export const locale = () => navigator.languages.find((tag) => tag.startsWith(current)) ?? language();
+
+/** The language tag of the document. */
 export function language() {
   return current === "zh" ? "zh-CN" : "en";
 }

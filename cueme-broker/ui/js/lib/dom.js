@@ -103,6 +103,24 @@ export function keyed(container, items, keyOf, create, update) {
   for (const gone of old.values()) gone.remove();
 }
 
+/** Whether list and question are two screens. */
+export const isNarrow = () => matchMedia("(max-width: 760px)").matches;
+
+/** @type {Set<string>} */
+const added = new Set();
+
+/**
+ * Adds the styles of a part that was loaded later, once.
+ * @param {string} css
+ */
+export function addStyles(css) {
+  if (added.has(css)) return;
+  added.add(css);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets.push(sheet);
+}
+
 let ids = 0;
 
 /**

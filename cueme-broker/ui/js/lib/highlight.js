@@ -1,5 +1,5 @@
 /**
- * A highlighter of one screen: it knows comments, strings, numbers, keywords and names that are called, which is what the
+ * A highlighter of one screen: it knows comments, strings, numbers and keywords, which is what the
  * eye uses, for all languages at once. Patches are none of its business. It writes text nodes and spans, never HTML.
  */
 
@@ -32,7 +32,7 @@ const RULES = {
   hash: /((?:^|(?<=\s))#[^\n]*)/,
   string: /("""[^]*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`?)/,
   number: /\b(0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)\b/,
-  word: /([A-Za-z_$][\w$]*)(?=(!?\()?)/,
+  word: /([A-Za-z_$][\w$]*)/,
 };
 
 /**
@@ -74,10 +74,9 @@ function tokens(text, hashComments) {
 }
 
 /** @param {RegExpMatchArray} found */
-function kindOf([, comment, string, number, word, call]) {
+function kindOf([, comment, string, number, word]) {
   if (comment) return "comment";
   if (string) return "string";
   if (number) return "number";
-  if (word && WORDS.has(word)) return "word";
-  return call ? "call" : undefined;
+  return word && WORDS.has(word) ? "word" : undefined;
 }

@@ -1,6 +1,6 @@
 /** Times as people say them: UTC inside, local on screen. */
 
-import { language, t } from "../i18n/index.js";
+import { locale, t } from "../i18n/index.js";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -50,7 +50,7 @@ const formats = new Map();
  */
 function format(options) {
   const key = JSON.stringify(options);
-  const kept = formats.get(key) ?? new Intl.DateTimeFormat(language(), options);
+  const kept = formats.get(key) ?? new Intl.DateTimeFormat(locale(), options);
   formats.set(key, kept);
   return kept;
 }

@@ -1,6 +1,6 @@
 /** Loads the review of a patch when somebody points at a line of it, or has commented on one before. */
 
-import { h } from "../lib/dom.js";
+import { addStyles, h } from "../lib/dom.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "../view/buttons.js";
 import { linesOf } from "./text.js";
@@ -8,7 +8,7 @@ import { linesOf } from "./text.js";
 const isTouch = () => matchMedia("(hover: none)").matches;
 
 /** What the review, which is loaded when it is needed, uses of the page. */
-const kit = { h, linesOf, t, textButton };
+const kit = { addStyles, h, linesOf, t, textButton };
 
 /** @typedef {typeof kit} Kit */
 /** @typedef {Pick<import("../view/composer.js").Composer, "comments" | "setComments">} Holder */
@@ -24,7 +24,7 @@ export function offerReview(entry, holder) {
   const load = async () => (await import("./review.js")).createReview(kit, entry, holder);
   const known = offered.get(entry);
   if (known) return void known.refresh();
-  /** @type {Promise<{ refresh: () => void, begin: (line: HTMLElement, extend: boolean) => void, key: (event: KeyboardEvent) => void, split: (patch: HTMLElement) => void }> | null} */
+  /** @type {Promise<{ refresh: () => void, begin: (line: HTMLElement, extend: boolean) => void, key: (event: KeyboardEvent) => void, split: (patch: HTMLElement, button: HTMLElement) => void }> | null} */
   let loading = null;
   const review = () => (loading ??= load());
   const refresh = () => {
@@ -32,8 +32,8 @@ export function offerReview(entry, holder) {
   };
   offered.set(entry, { refresh });
   for (const patch of entry.querySelectorAll(".patch")) {
-    const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch))), "split-button");
-    patch.prepend(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button));
+    const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch), button)), "split-button");
+    patch.before(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button));
   }
   entry.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;

@@ -3,6 +3,8 @@
  * what it uses of the page is handed to it.
  */
 
+import css from "./review.css";
+
 /** @import * as T from "../types.js" */
 /** @import { Holder, Kit } from "./offer.js" */
 
@@ -20,7 +22,8 @@ function placeOf(line) {
  * @param {HTMLElement} entry
  * @param {() => Holder | null} holder
  */
-export function createReview({ h, linesOf, t, textButton }, entry, holder) {
+export function createReview({ addStyles, h, linesOf, t, textButton }, entry, holder) {
+  addStyles(css);
   /** The line that a range begins with, or that the keys are at. @type {HTMLElement | null} */
   let anchor = null;
 
@@ -135,11 +138,11 @@ export function createReview({ h, linesOf, t, textButton }, entry, holder) {
   /**
    * Shows removed and added lines beside each other, or below each other again.
    * @param {HTMLElement} patch
+   * @param {HTMLElement} button
    */
-  function split(patch) {
+  function split(patch, button) {
     const isSplit = patch.classList.toggle("split");
-    const button = patch.querySelector(".split-button");
-    if (button) button.textContent = t(isSplit ? "review.unified" : "review.split");
+    button.textContent = t(isSplit ? "review.unified" : "review.split");
     for (const file of patch.querySelectorAll(".patch-lines")) isSplit ? pair(/** @type {HTMLElement} */ (file)) : unpair(/** @type {HTMLElement} */ (file));
     refresh();
   }

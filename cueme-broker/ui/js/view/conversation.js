@@ -11,6 +11,7 @@ import { createDock } from "./dock.js";
 import { createRail } from "./rail.js";
 import { createTimeline } from "./timeline.js";
 import { toast } from "./toast.js";
+import { openTool } from "../tools/load.js";
 
 /** @import * as T from "../types.js" */
 /** @typedef {ReturnType<typeof createConversation>} Conversation */
@@ -108,12 +109,14 @@ function createHead(agentId) {
   const project = h("bdi", { class: "head-project cut" });
   const place = h("bdi", { class: "head-place cut" });
   const archive = iconButton("archive", t("archive"), () => toggleArchive());
+  const snooze = h("button", { type: "button", class: "snooze-button", title: t("snooze"), onclick: () => void openTool("snooze") }, icon("clock"), h("span", null, t("snooze")), h("kbd", { "aria-hidden": "true" }, "S"));
   const more = iconButton("more", t("more"), () => toggleRail(), "more-button");
   const el = h(
     "header",
     { class: "conversation-head" },
     h("a", { class: "icon-button back", href: "#/", "aria-label": t("back"), title: t("back") }, icon("back")),
-    h("h2", { class: "head-title" }, project, place),
+    h("h1", { class: "head-title" }, project, place),
+    snooze,
     archive,
     more,
   );
@@ -138,6 +141,7 @@ function createHead(agentId) {
       setText(place, cue ? plain(cue.beginning) : t("row.nothing-yet"));
       place.title = `${fresh.agent_id} · ${fresh.project_dir}`;
       const label = t(fresh.archived ? "unarchive" : "archive");
+      snooze.hidden = !fresh.open.some((one) => one.outcome === "open");
       archive.title = archive.ariaLabel = label;
       archive.setAttribute("aria-pressed", String(fresh.archived));
     },

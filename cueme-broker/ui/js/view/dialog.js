@@ -1,6 +1,6 @@
 /** Modal dialogs. The browser keeps the focus inside and gives it back. */
 
-import { freshId, h } from "../lib/dom.js";
+import { freshId, h, isNarrow } from "../lib/dom.js";
 import { t } from "../i18n/index.js";
 import { iconButton } from "./buttons.js";
 
@@ -22,6 +22,7 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
     dialog.remove();
     onclose?.();
   });
+  closeOnBack(dialog, id);
   // A press on the backdrop closes; a selection that ends there does not, nor does a slip while somebody writes.
   let isWriting = false;
   for (const what of ["input", "change"]) dialog.addEventListener(what, (event) => void (isWriting = what === "input" && /** @type {Element} */ (event.target).matches("textarea,[type=text]")));
@@ -30,6 +31,22 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
   dialog.showModal();
   dialog.focus();
   return close;
+}
+
+/**
+ * On a phone, Back closes a dialog: it has a place of its own in the history, which goes when the dialog is closed otherwise.
+ * @param {HTMLDialogElement} dialog
+ * @param {string} id
+ */
+export function closeOnBack(dialog, id) {
+  if (!isNarrow()) return;
+  history.pushState({ dialog: id }, "");
+  const whenBack = () => history.state?.dialog !== id && dialog.close();
+  addEventListener("popstate", whenBack);
+  dialog.addEventListener("close", () => {
+    removeEventListener("popstate", whenBack);
+    if (history.state?.dialog === id) history.back();
+  });
 }
 
 /**

@@ -50,7 +50,7 @@ export function updateEntry(el, cue, actions) {
   if (el.dataset.drawn === key) return;
   el.dataset.drawn = key;
   el.dataset.outcome = cue.outcome;
-  el.classList.toggle("listening", cue.waiting > 0);
+  el.classList.toggle("past", !isAnswerable(cue));
   fill(part(el, ".entry-head"), headOf(cue, part(el, ".fold")));
   fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue));
   fill(part(el, ".entry-answer"), cue.damaged ? damagedFoot(cue) : isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));

@@ -16,7 +16,7 @@ import { openSettings } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
 import { openRuns } from "../runs/list.js";
 import { searchResults } from "./search.js";
-import { openView } from "./view-options.js";
+import { openTool } from "../tools/load.js";
 import { connectGuide } from "./welcome.js";
 
 
@@ -61,17 +61,17 @@ export function createInbox() {
   onRoute(render);
   render();
 
-  return h("nav", { class: "inbox", "aria-label": t("inbox") }, header(line), field, chips, createNudge(), h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
+  return h("div", { class: "inbox", role: "navigation", "aria-label": t("inbox") }, header(line), field, chips, createNudge(), h("div", { class: "inbox-scroll", id: "inbox-scroll" }, groups, results.el));
 }
 
 /** @param {HTMLElement} line */
 function header(line) {
   return h(
-    "header",
+    "div",
     { class: "inbox-head" },
     h("h1", { class: "wordmark" }, "cueme"),
     line,
-    iconButton("sort", t("view"), openView),
+    iconButton("sort", t("view"), () => openTool("view")),
     iconButton("play", t("runs"), openRuns),
     iconButton("users", t("broadcast"), openBroadcast),
     iconButton("help", t("shortcuts"), openShortcuts),
@@ -100,7 +100,7 @@ function searchField(run) {
       run("");
     },
   });
-  return h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { class: "hint-key", "aria-hidden": "true" }, "/"));
+  return h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { class: "hint-key", "aria-hidden": "true" }, "Ctrl K"));
 }
 
 /** Who needs a person, in one line. Someone who stopped listening does not wait. */

@@ -25,19 +25,19 @@ const KEYS = [[["J", "K"], "key.step"], [["W"], "key.next-waiting"], [["["], "ke
  */
 export function createRail(agentId, close) {
   const name = h("bdi", null, agentId);
-  const rename = h("button", { type: "button", class: "title-button", title: t("rename"), "aria-label": t("rename"), onclick: () => askName() }, name, icon("edit"));
+  const rename = h("button", { type: "button", class: "title-button", title: t("rename"), onclick: () => askName() }, name, icon("edit"));
   const facts = h("dl", { class: "facts" });
   const standing = h("button", { type: "button", class: "standing", onclick: () => askStanding() });
-  const standingPart = h("section", { hidden: true }, h("h3", null, t("standing")), standing);
+  const standingPart = h("section", { hidden: true }, h("h2", null, t("standing")), standing);
   const pin = textButton(t("pin"), () => togglePin());
   const chat = textButton(t("chat"), () => openChat(agentId), "chat-button");
   const standingButton = textButton(t("standing"), () => askStanding());
   standingButton.setAttribute("aria-label", t("standing"));
-  const keys = h("section", { class: "rail-keys-part" }, h("h3", null, t("shortcuts")), h("dl", { class: "rail-keys" }, KEYS.flatMap(([all, word]) => [h("dt", null, all.map((key) => h("kbd", null, key))), h("dd", { class: "muted" }, t(word))])));
+  const keys = h("section", { class: "rail-keys-part" }, h("h2", null, t("shortcuts")), h("dl", { class: "rail-keys" }, KEYS.flatMap(([all, word]) => [h("dt", null, all.map((key) => h("kbd", null, key))), h("dd", { class: "muted" }, t(word))])));
   const el = h(
     "aside",
     { class: "rail", "aria-label": t("rail") },
-    h("section", null, h("h3", null, t("rail.agent")), facts),
+    h("section", null, h("h2", null, t("rail.agent")), facts),
     standingPart,
     h("section", { class: "rail-acts" }, pin, standingButton, chat),
     keys,

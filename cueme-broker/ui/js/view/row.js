@@ -52,6 +52,8 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   const isUnread = agent.unread > 0 && state !== "superseded";
   el.dataset.state = state;
   el.classList.toggle("unread", isUnread);
+  el.classList.toggle("settled", !isQuestion(state));
+  el.classList.toggle("idle", state === "working" || state === "quiet");
   link.href = `#/agent/${encodeURIComponent(agent.agent_id)}${row.isOnly || !cue ? "" : `/${encodeURIComponent(cue.cue_id)}`}`;
   link.title = agent.project_dir;
   link.toggleAttribute("data-current", isCurrent);

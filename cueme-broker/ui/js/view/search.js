@@ -3,7 +3,7 @@
 import { debounce, fill, h } from "../lib/dom.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
-import { showFound } from "./found.js";
+import { tools } from "../tools/load.js";
 
 const WORDS_CHARS_MIN = 2;
 
@@ -17,7 +17,8 @@ export function searchResults() {
     running?.abort();
     running = new AbortController();
     try {
-      showFound(el, await api.search(words, running.signal), words);
+      const found = await api.search(words, running.signal);
+      (await tools()).found(el, found, words);
     } catch (error) {
       if (!(error instanceof DOMException)) fill(el, h("p", { class: "muted pad" }, t("search.failed")));
     }

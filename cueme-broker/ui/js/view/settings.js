@@ -3,7 +3,7 @@
 import { fill, freshId, h } from "../lib/dom.js";
 import { chime } from "../attention.js";
 import { setTheme, theme } from "../theme.js";
-import { changeSettings, state } from "../store.js";
+import { changeSettings, savedReplies, state } from "../store.js";
 import { t, useLanguage } from "../i18n/index.js";
 import { devicesSection } from "./devices.js";
 import { openDialog } from "./dialog.js";
@@ -42,7 +42,7 @@ function looks() {
 
 function answering() {
   const quickId = freshId("quick");
-  const quick = h("textarea", { id: quickId, class: "input", rows: "4", dir: "auto", value: state.settings.quick_replies.join("\n"), onchange: () => void save({ quick_replies: quick.value.split("\n").map((line) => line.trim()).filter(Boolean) }) });
+  const quick = h("textarea", { id: quickId, class: "input", rows: "4", dir: "auto", value: savedReplies().join("\n"), onchange: () => void save({ quick_replies: quick.value.split("\n").map((line) => line.trim()).filter(Boolean) }) });
   const undoId = freshId("undo");
   const undo = h("input", { id: undoId, class: "input narrow", type: "number", min: "0", max: "600", value: String(state.settings.undo_ms / 1000), onchange: () => void save({ undo_ms: Math.round(Math.min(600, Math.max(0, Number(undo.value) || 0)) * 1000) }) });
   return section(

@@ -11,6 +11,10 @@ const KEYS = [
   [["w"], "key.next-waiting"],
   [["y", "n"], "key.confirm"],
   [["j", "k"], "key.step"],
+  [["Ctrl", "K"], "key.palette"],
+  [["s"], "key.snooze"],
+  [["Shift", "U"], "key.unread"],
+  [["x"], "key.several"],
   [["/"], "key.search"],
   [["Enter"], "key.focus"],
   [["1", "…", "9"], "key.pick"],
@@ -32,5 +36,5 @@ const KEYS = [
 
 /** Opens the list. */
 export function openShortcuts() {
-  openDialog(t("shortcuts"), () => [h("dl", { class: "keys" }, KEYS.map(([keys, word]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key))), h("dd", null, t(word)))))]);
+  openDialog(t("shortcuts"), () => [h("dl", { class: "keys", tabindex: "0" }, KEYS.map(([keys, word]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key))), h("dd", null, t(word)))))]);
 }

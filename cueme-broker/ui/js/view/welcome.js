@@ -12,9 +12,12 @@ export function connectGuide() {
     { class: "guide" },
     h("h2", null, t("guide.title")),
     h("p", { class: "muted" }, t("guide.text")),
+    h("h3", null, t("guide.demo")),
+    h("p", { class: "muted" }, t("guide.demo-text")),
+    command("cueme demo --here"),
+    h("h3", null, t("guide.connect")),
+    h("p", { class: "muted" }, t("guide.connect-text")),
     h("ul", { class: "guide-list" }, TEACHABLE.map(line)),
-    h("p", { class: "muted" }, t("guide.then")),
-    command("cueme demo"),
     h("p", { class: "muted small" }, t("guide.other")),
   );
 }

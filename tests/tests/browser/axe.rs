@@ -1,0 +1,138 @@
+//! axe-core finds nothing in any view or dialog, light and dark, on a desk and on a phone; and Back closes a dialog on a phone.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::driver::{Browser, PHONE, key, link, sign_in};
+use crate::support::Home;
+
+const DESK: (u32, u32) = (1440, 900);
+const DIFF: &str = "Merge it?\n\n```diff\n--- a/lib.rs\n+++ b/lib.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    old();\n+    new();\n```";
+
+/// Returns axe-core, in the version that the page's lock file pins.
+fn axe_core() -> String {
+    let ui = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/ui");
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["package.json", "package-lock.json"] {
+        std::fs::copy(ui.join(name), copy.path().join(name)).unwrap();
+    }
+    let installed = Command::new("npm")
+        .args(["ci", "--ignore-scripts", "--no-progress"])
+        .current_dir(copy.path())
+        .output()
+        .expect("npm is installed (tests/run installs it)");
+    assert!(
+        installed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&installed.stderr)
+    );
+    std::fs::read_to_string(copy.path().join("node_modules/axe-core/axe.min.js")).unwrap()
+}
+
+/// Asserts that axe finds nothing.
+#[track_caller]
+fn check(browser: &Browser, view: &str) {
+    browser.until("return document.getAnimations().length === 0");
+    let found = browser.script("return axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html.slice(0, 200))]))");
+    assert_eq!(found, json!([]), "{view}");
+}
+
+#[test]
+fn axe_finds_nothing_in_any_view_or_dialog() {
+    let axe = axe_core();
+    let home = Home::new();
+    let (first, second, third, idle) = (home.join(), home.join(), home.join(), home.join());
+    let (earlier, cue) = home.ask(
+        &first,
+        "Earlier?",
+        Some(r#"{"type":"choice","options":["A","B"]}"#),
+    );
+    home.run(&["answer", &cue, "A"]).expect(0);
+    earlier.finish().expect(0);
+    let (_a, _) = home.ask(
+        &first,
+        "## Which?\n\n| a | b |\n|---|---|\n| `1` | [2](https://example.org) |",
+        Some(r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#),
+    );
+    let (_b, _) = home.ask(&first, "And this?", None);
+    let form = r#"{"type":"form","fields":[{"label":"Where","options":["here"],"required":true},{"label":"N","kind":"number"},{"label":"D","kind":"date"},{"label":"S","kind":"password"},{"label":"B","kind":"boolean"},{"label":"T","kind":"textarea"}]}"#;
+    let (_c, _) = home.ask(&second, "Fill this in", Some(form));
+    let confirm = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;
+    let (_d, _) = home.ask(&third, DIFF, Some(confirm));
+    for size in [DESK, PHONE] {
+        for scheme in ["light", "dark"] {
+            let browser = sign_in(&home, size);
+            browser.prefer(scheme);
+            browser.script(&format!("{axe}; return null"));
+            let view = |name: &str| format!("{name}, {scheme}, {}", size.0);
+            check(&browser, &view("inbox"));
+            for agent in [&first, &second, &third, &idle] {
+                browser.script(&format!("location.hash = '#/agent/{agent}'"));
+                browser.until(&format!("return document.querySelector('.head-place')?.title.includes('{agent}') && document.querySelector('.composer') !== null"));
+                check(&browser, &view("question"));
+            }
+            browser.script(&format!("location.hash = '#/agent/{third}'"));
+            browser.sees(".answering .for", "Merge it?");
+            browser.script("document.querySelector('.diff-line.add i:nth-child(2)').click()");
+            browser.sees(".review-editor", "New comment");
+            check(&browser, &view("review"));
+            browser.press(key::ESCAPE);
+            if size.0 < 1200 {
+                browser.click("[aria-label=More]");
+                browser.sees(".rail", "Runtime");
+                check(&browser, &view("facts"));
+                browser.click("[aria-label=More]");
+            }
+            for pressed in ["?", ",", "m", "s", "x", "d", "r"] {
+                browser.script("document.activeElement.blur()");
+                browser.press(pressed);
+                browser.sees("dialog h2", "");
+                check(&browser, &view(&format!("dialog {pressed}")));
+                browser.press(key::ESCAPE);
+                browser.misses("dialog");
+            }
+            browser.press(&format!("{}k{}", key::CONTROL, key::RELEASE));
+            browser.sees(".palette", "");
+            check(&browser, &view("palette"));
+        }
+    }
+}
+
+#[test]
+fn axe_finds_nothing_before_the_first_agent() {
+    let axe = axe_core();
+    let home = Home::new();
+    for size in [DESK, PHONE] {
+        for scheme in ["light", "dark"] {
+            let browser = Browser::open(&link(&home), size);
+            browser.prefer(scheme);
+            browser.script(&format!("{axe}; return null"));
+            browser.sees(".guide", "cueme demo --here");
+            check(&browser, &format!("first visit, {scheme}, {}", size.0));
+        }
+    }
+}
+
+#[test]
+fn back_closes_a_dialog_on_a_phone_and_leaves_the_question_where_it_was() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Still here?", None);
+    let browser = sign_in(&home, PHONE);
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "Still here?");
+    browser.click(".decline");
+    browser.sees("dialog h2", "Decline the question");
+    browser.script("history.back()");
+    browser.misses("dialog");
+    browser.sees(".answering .for", "Still here?");
+    // A dialog that was closed otherwise leaves nothing behind in the history.
+    browser.click(".decline");
+    browser.click("dialog [aria-label=Close]");
+    browser.misses("dialog");
+    browser.until("return history.state?.dialog === undefined");
+    browser.script("history.back()");
+    browser.sees(".row-name", &agent);
+}
