@@ -40,6 +40,10 @@ fn the_snapshot_has_everything_to_begin_with() {
         204
     );
     assert_eq!(browser.get(&format!("/agents/{agent}")).ok(200)["unread"], 0);
+    let again = json!({ "seq": seq, "unread": true });
+    let marked = browser.send("PUT", &format!("/agents/{agent}/read"), &again);
+    assert_eq!(marked.status, 204);
+    assert_eq!(browser.get(&format!("/agents/{agent}")).ok(200)["unread"], 1);
     assert_eq!(browser.get("/cues").ok(200)["cues"].as_array().unwrap().len(), 1);
 }
 

@@ -10,7 +10,7 @@ use protocol_spec::exit::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, Waiting};
 use crate::cli::DemoArgs;
 use crate::display::{Paint, visible};
 use crate::error::CliError;
@@ -243,33 +243,17 @@ impl Stage {
 
     fn play(&self, scene: &Scene, agent: &str) -> Result<(), CliError> {
         self.title(scene.title)?;
-        let (waiting, cue) = match scene.kind {
+        let waiting = match scene.kind {
             Kind::Cue { prompt, payload } => {
                 let envelope = envelope(prompt, payload);
                 self.print_call(&format!("cueme cue {agent} - <<'CUEME'\n{envelope}CUEME"))?;
-                self.sandbox.ask(&["cue", agent, "-"], Some(&envelope))?
+                self.answered(scene, &["cue", agent, "-"], Some(&envelope))?
             }
             Kind::Pause { prompt } => {
                 self.print_call(&format!("cueme pause {agent} {prompt:?}"))?;
-                self.sandbox.ask(&["pause", agent, prompt], None)?
+                self.answered(scene, &["pause", agent, prompt], None)?
             }
         };
-        self.speaker("human")?;
-        match self.answers {
-            Answers::Terminal => self.sandbox.run_visibly(&["answer", &cue])?,
-            Answers::Inbox => output::print_line(&format!(
-                "waiting: answer on the page (`cueme ui`), or with `cueme answer {cue}`"
-            ))?,
-            Answers::Scripted => {
-                let words: Vec<&str> = ["answer", &cue]
-                    .into_iter()
-                    .chain(scene.answer.iter().copied())
-                    .collect();
-                let said = self.shown(&words)?;
-                output::print(&visible(&said))?;
-                output::print_line("")?;
-            }
-        }
         let (text, code) = waiting.finish().map_err(|error| {
             CliError::new(Exit::Io, format!("could not read what the agent got: {error}"))
         })?;
@@ -282,6 +266,31 @@ impl Stage {
                 format!("the agent's call ended with {code:?} instead of 0"),
             )),
         }
+    }
+
+    /// Asks, and sees to it that somebody answers.
+    fn answered(&self, scene: &Scene, call: &[&str], stdin: Option<&str>) -> Result<Waiting, CliError> {
+        if self.answers == Answers::Inbox {
+            // The human may be faster than a look for the question.
+            let waiting = self.sandbox.start(call, stdin)?;
+            self.speaker("human")?;
+            output::print_line("waiting: answer on the page (`cueme ui`), or in a terminal (`cueme inbox`)")?;
+            return Ok(waiting);
+        }
+        let (waiting, cue) = self.sandbox.ask(call, stdin)?;
+        self.speaker("human")?;
+        if self.answers == Answers::Terminal {
+            self.sandbox.run_visibly(&["answer", &cue])?;
+        } else {
+            let words: Vec<&str> = ["answer", &cue]
+                .into_iter()
+                .chain(scene.answer.iter().copied())
+                .collect();
+            let said = self.shown(&words)?;
+            output::print(&visible(&said))?;
+            output::print_line("")?;
+        }
+        Ok(waiting)
     }
 
     /// Runs a command and shows how it was called.

@@ -109,6 +109,25 @@ impl Sandbox {
     /// Asks as an agent would, and returns once the question is in the inbox, with its cue id.
     pub(super) fn ask(&self, words: &[&str], stdin: Option<&str>) -> Result<(Waiting, String), CliError> {
         let before = self.open_cues()?;
+        let mut waiting = self.start(words, stdin)?;
+        let deadline = Instant::now() + ASKED_WAIT_MAX;
+        loop {
+            if let Some(cue) = self.open_cues()?.into_iter().find(|cue| !before.contains(cue)) {
+                return Ok((waiting, cue));
+            }
+            let has_ended = waiting.child.try_wait().is_ok_and(|status| status.is_some());
+            if Instant::now() >= deadline || has_ended {
+                return Err(CliError::new(
+                    Exit::Io,
+                    format!("`cueme {}` did not ask", words.join(" ")),
+                ));
+            }
+            std::thread::sleep(ASKED_LOOK);
+        }
+    }
+
+    /// Starts a command that waits for a human.
+    pub(super) fn start(&self, words: &[&str], stdin: Option<&str>) -> Result<Waiting, CliError> {
         let mut command = self.command(words);
         let input = if stdin.is_some() {
             Stdio::piped()
@@ -124,20 +143,7 @@ impl Sandbox {
             // A child that ended early says why itself.
             let _ = pipe.write_all(text.as_bytes());
         }
-        let deadline = Instant::now() + ASKED_WAIT_MAX;
-        loop {
-            if let Some(cue) = self.open_cues()?.into_iter().find(|cue| !before.contains(cue)) {
-                return Ok((waiting, cue));
-            }
-            let has_ended = waiting.child.try_wait().is_ok_and(|status| status.is_some());
-            if Instant::now() >= deadline || has_ended {
-                return Err(CliError::new(
-                    Exit::Io,
-                    format!("`cueme {}` did not ask", words.join(" ")),
-                ));
-            }
-            std::thread::sleep(ASKED_LOOK);
-        }
+        Ok(waiting)
     }
 
     /// Ends every process and removes the place. Nothing is started from here on.

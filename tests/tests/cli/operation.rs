@@ -163,6 +163,39 @@ fn the_demo_shows_every_kind_of_question_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_demo_in_your_own_inbox_waits_for_your_answers() {
+    let home = Home::created();
+    let demo = Client::start(&mut home.command(&["demo", "--here"]), b"");
+    for (question, answer) in [
+        (
+            "The refactoring is done and the tests pass. What should I name the branch?",
+            ["tidy", ""],
+        ),
+        (
+            "Which database shall I use for the sessions?",
+            ["--select", "SQLite"],
+        ),
+        ("The migration drops the column `legacy_id`.", ["--confirm", ""]),
+        ("I am ready to deploy.", ["--field", "Environment=staging"]),
+        (
+            "Staging is deployed. Have a look before I go on.",
+            ["--confirm", ""],
+        ),
+    ] {
+        let cue = home.wait_for(question, 1);
+        let words = ["answer", cue.as_str()].into_iter().chain(answer);
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        home.run(&words).expect(0);
+    }
+    let shown = demo.finish().expect(0).stdout;
+    assert!(shown.contains("waiting: answer on the page"), "{shown}");
+    assert!(
+        shown.contains("tidy") && shown.contains("Environment: staging"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn the_long_version_tells_what_the_program_was_built_from() {
     let home = Home::new();
     let told = home.run(&["--version", "--verbose"]).expect(0).stdout.clone();
