@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::patience::eventually;
+use crate::eventually;
 
 /// What an editor does with what an agent asks of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

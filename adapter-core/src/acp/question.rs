@@ -130,6 +130,7 @@ mod tests {
             outcome,
             text: text.into(),
             reminder: None,
+            ends_run: false,
             answer,
             decided_at: Timestamp::from_millis(0),
             by: None,

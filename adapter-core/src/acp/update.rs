@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use diffy::DiffOptions;
 use protocol_spec::truncate::with_ellipsis;
 use serde_json::Value;
 
@@ -135,9 +136,10 @@ fn diff_text(part: &Value) -> String {
     let old = text(part, "oldText").unwrap_or_default();
     let new = text(part, "newText").unwrap_or_default();
     let path = text(part, "path").unwrap_or("a file");
-    similar::TextDiff::from_lines(old, new)
-        .unified_diff()
-        .header(path, path)
+    DiffOptions::new()
+        .set_original_filename(path.to_owned())
+        .set_modified_filename(path.to_owned())
+        .create_patch(old, new)
         .to_string()
 }
 

@@ -5,9 +5,9 @@ use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
-use super::load::parse;
-use super::SqliteStore;
 use super::SqliteReader;
+use super::SqliteStore;
+use super::load::parse;
 
 impl SurfaceRecords for SqliteStore {
     fn claim_notice(&self, cue: CueId, channel: &str, at: Timestamp) -> Result<bool, StoreError> {

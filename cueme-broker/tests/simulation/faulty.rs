@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Loads, Notified, PlainQuestion, Reader,
-    Remembered, Repairs, RunRecords, SettingRecords, Storage, Store, StoreError, Token, TokenHash,
-    Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Loads, PlainQuestion, Reader,
+    Remembered, Repairs, RunRecords, SettingRecords, Storage, Store, StoreError, SurfaceRecords, Token,
+    TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
 use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use protocol_spec::id::{AgentId, CueId, RequestId, RunId, RuntimeTag};
@@ -217,8 +217,11 @@ pass_on! {
     }
     AutomaticRecords {
         fn claim_for_policy(&self, cue: CueId, policy: &str, at: Timestamp) -> Result<bool, StoreError>;
-        fn note_sent(&self, sent: &Notified, at: Timestamp) -> Result<(), StoreError>;
-        fn forget_sent(&self, cue: CueId) -> Result<(), StoreError>;
+    }
+    SurfaceRecords {
+        fn claim_notice(&self, cue: CueId, channel: &str, at: Timestamp) -> Result<bool, StoreError>;
+        fn keep_reference(&self, cue: CueId, channel: &str, reference: &str) -> Result<bool, StoreError>;
+        fn forget_notice(&self, cue: CueId, channel: &str) -> Result<(), StoreError>;
     }
     BootstrapRecords {
         fn add_bootstrap(&self, record: &BootstrapRecord, now: Timestamp) -> Result<(), StoreError>;
@@ -254,6 +257,7 @@ pass_on! {
     SettingRecords {
         fn set(&self, name: &str, value: &str) -> Result<(), StoreError>;
         fn mark_read(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError>;
+        fn mark_unread(&self, agent: &AgentId, seq: i64) -> Result<(), StoreError>;
         fn mark_seen(&self, cue: CueId) -> Result<(), StoreError>;
     }
     UploadRecords {

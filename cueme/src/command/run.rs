@@ -7,8 +7,8 @@ use protocol_spec::exit::Exit;
 use super::{acp, agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
-    import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say, show, token, tui, ui,
-    undo, update,
+    import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say,
+    show, token, tui, ui, undo, update,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;

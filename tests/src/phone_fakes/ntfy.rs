@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::faults::Faults;
 use super::server::Server;
-use crate::patience::eventually;
+use crate::eventually;
 
 /// Limits of the service.
 const MESSAGE_BYTES_MAX: usize = 4096;

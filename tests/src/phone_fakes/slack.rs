@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 
 use super::faults::Faults;
 use super::server::Server;
-use crate::patience::eventually;
+use crate::eventually;
 
 const BOT_TOKEN: &str = "xoxb-1111-2222-abcdef";
 const APP_TOKEN: &str = "xapp-1-A1-3333-abcdef";

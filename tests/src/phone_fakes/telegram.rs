@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::faults::Faults;
 use super::server::Server;
-use crate::patience::eventually;
+use crate::eventually;
 
 /// The bot's token.
 const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";

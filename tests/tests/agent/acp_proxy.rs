@@ -6,7 +6,7 @@ use cueme_tests::{Editor, Manners, Signal, is_alive, send_signal};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::support::eventually;
+use cueme_tests::eventually;
 
 /// An editor whose agent is behind the proxy, in a home of its own.
 struct Desk {
@@ -52,7 +52,7 @@ impl Desk {
 
     /// Waits for a question in the inbox.
     fn asked(&self) -> Value {
-        eventually(|| {
+        eventually("what the inbox and the editor show", || {
             let inbox = self.stage.home.run(&["inbox", "--json"]).expect(0).json();
             let waited = |cue: &&Value| cue["waiting"].as_u64() > Some(0);
             inbox.as_array().unwrap().iter().find(waited).cloned()
@@ -62,7 +62,7 @@ impl Desk {
     /// Waits until a question is decided, and returns how.
     fn decided(&self, cue: &Value) -> Value {
         let id = cue["cue_id"].as_str().unwrap();
-        eventually(|| {
+        eventually("what the inbox and the editor show", || {
             let shown = self.stage.home.run(&["show", id, "--json"]).expect(0).json();
             (shown["outcome"] != "open").then_some(shown)
         })
@@ -90,7 +90,7 @@ fn every_line_passes_as_it_was_written_also_one_that_nobody_understands() {
     desk.editor.write("not JSON at all \u{1b}[31m");
     desk.prompt("go");
     desk.editor.told("session/update");
-    let echo = eventually(|| {
+    let echo = eventually("the echo", || {
         let is_echo = |message: &Value| message["id"] == "odd-1";
         desk.editor.messages().into_iter().find(is_echo)
     });
@@ -121,7 +121,7 @@ fn an_answer_of_the_inbox_reaches_the_agent_and_the_editors_dialog_is_taken_back
     let asked = desk.editor.told("session/request_permission");
     let withdrawn = desk.editor.told("$/cancel_request");
     assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
-    eventually(|| desk.editor.reply(turn));
+    eventually("the end of the turn", || desk.editor.reply(turn));
     assert!(desk.said().contains("\"optionId\":\"yes\""), "{}", desk.said());
     // The editor replies to what was taken back, as the protocol wants; the agent has its answer already.
     desk.editor.write(
@@ -129,7 +129,7 @@ fn an_answer_of_the_inbox_reaches_the_agent_and_the_editors_dialog_is_taken_back
     );
     desk.editor
         .write(r#"{"jsonrpc":"2.0","id":"mark","method":"_mark"}"#);
-    eventually(|| {
+    eventually("what the inbox and the editor show", || {
         desk.agent_read()
             .iter()
             .any(|line| line.contains("_mark"))
@@ -137,7 +137,9 @@ fn an_answer_of_the_inbox_reaches_the_agent_and_the_editors_dialog_is_taken_back
     });
     assert!(!desk.agent_read().iter().any(|line| line.contains("-32800")));
     let id = cue["cue_id"].as_str().unwrap();
-    eventually(|| (desk.stage.delivery(id) == "acknowledged").then_some(()));
+    eventually("the acknowledgement", || {
+        (desk.stage.delivery(id) == "acknowledged").then_some(())
+    });
 }
 
 #[test]
@@ -149,7 +151,9 @@ fn an_answer_of_the_editor_withdraws_the_question_of_the_inbox() {
     let reply = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": {"outcome": "selected", "optionId": "no"}}});
     desk.editor.write(&reply.to_string());
     assert_eq!(desk.decided(&cue)["outcome"], "cancelled");
-    eventually(|| desk.said().contains("\"optionId\":\"no\"").then_some(()));
+    eventually("words of the agent", || {
+        desk.said().contains("\"optionId\":\"no\"").then_some(())
+    });
     assert!(
         desk.agent_read().contains(&reply.to_string()),
         "the reply passes unchanged"
@@ -169,10 +173,12 @@ fn when_both_answer_at_once_the_agent_hears_exactly_one_of_them() {
         scope.spawn(move || home.run(&["answer", id, "--confirm"]));
         desk.editor.write(&reply.to_string());
     });
-    eventually(|| desk.said().contains("optionId").then_some(()));
+    eventually("words of the agent", || {
+        desk.said().contains("optionId").then_some(())
+    });
     desk.editor
         .write(r#"{"jsonrpc":"2.0","id":"mark","method":"_mark"}"#);
-    eventually(|| {
+    eventually("what the inbox and the editor show", || {
         desk.agent_read()
             .iter()
             .any(|line| line.contains("_mark"))
@@ -203,7 +209,9 @@ fn a_turn_that_ends_silently_is_a_question_whose_answer_begins_the_next_one() {
         "end_turn",
         "the editor is not held up"
     );
-    eventually(|| desk.said().contains("done with: and now the lexer").then_some(()));
+    eventually("words of the agent", || {
+        desk.said().contains("done with: and now the lexer").then_some(())
+    });
     let shown = desk.editor.messages().into_iter().any(|message| {
         let update = &message["params"]["update"];
         update["sessionUpdate"] == "user_message_chunk" && update["content"]["text"] == "and now the lexer"
@@ -214,7 +222,9 @@ fn a_turn_that_ends_silently_is_a_question_whose_answer_begins_the_next_one() {
     desk.prompt("stop here");
     let closed = desk.decided(&next);
     assert_eq!(closed["outcome"], "cancelled");
-    eventually(|| desk.said().contains("done with: stop here").then_some(()));
+    eventually("words of the agent", || {
+        desk.said().contains("done with: stop here").then_some(())
+    });
 }
 
 #[test]
@@ -223,10 +233,10 @@ fn an_agent_that_asked_by_itself_is_not_asked_about_again() {
     desk.stage.home.run(&["join", "acp"]).expect(0);
     let turn = desk.prompt("go");
     desk.stage.answer_of("agent", &["answer", "ship it"]);
-    eventually(|| desk.editor.reply(turn));
+    eventually("the end of the turn", || desk.editor.reply(turn));
     // The next turn is silent, so whatever is asked about it comes after what would be asked about the first.
     desk.editor.close();
-    eventually(|| desk.editor.ended());
+    eventually("the end of the proxy", || desk.editor.ended());
     assert_eq!(desk.stage.questions().len(), 1, "{:#?}", desk.stage.questions());
 }
 
@@ -234,7 +244,7 @@ fn an_agent_that_asked_by_itself_is_not_asked_about_again() {
 fn an_agent_that_dies_in_its_request_ends_the_proxy_and_its_question_is_closed() {
     let mut desk = Desk::new("die");
     desk.prompt("go");
-    let status = eventually(|| desk.editor.ended());
+    let status = eventually("the end of the proxy", || desk.editor.ended());
     assert_eq!(status.code(), Some(1), "{}", desk.stderr());
     assert!(desk.stderr().contains("exit status: 3"), "{}", desk.stderr());
     let is_closed = |cue: &Value| cue["outcome"] == "cancelled";
@@ -251,7 +261,7 @@ fn an_editor_that_closes_ends_everything_and_open_questions_are_closed() {
     desk.prompt("go");
     let cue = desk.asked();
     desk.editor.close();
-    let status = eventually(|| desk.editor.ended());
+    let status = eventually("the end of the proxy", || desk.editor.ended());
     assert_eq!(status.code(), Some(0), "{}", desk.stderr());
     assert_eq!(desk.decided(&cue)["outcome"], "cancelled");
 }
@@ -277,11 +287,13 @@ fn without_a_broker_everything_passes_and_a_warning_is_written() {
     let mut desk = Desk::on(stage, "permission");
     let turn = desk.prompt("go");
     let asked = desk.editor.told("session/request_permission");
-    eventually(|| desk.stderr().contains("in the editor alone").then_some(()));
+    eventually("a warning", || {
+        desk.stderr().contains("in the editor alone").then_some(())
+    });
     desk.editor.write(
         &json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}}).to_string(),
     );
-    eventually(|| desk.editor.reply(turn));
+    eventually("the end of the turn", || desk.editor.reply(turn));
     assert!(desk.said().contains("\"optionId\":\"yes\""));
 }
 
@@ -291,7 +303,7 @@ fn a_proxy_that_is_stopped_leaves_no_agent_and_no_question() {
     desk.prompt("go");
     let cue = desk.asked();
     send_signal(desk.editor.id(), Signal::TERM);
-    eventually(|| desk.editor.ended());
+    eventually("the end of the proxy", || desk.editor.ended());
     assert_eq!(desk.decided(&cue)["outcome"], "cancelled");
     assert!(!is_alive(desk.editor.id()));
 }

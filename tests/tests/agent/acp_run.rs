@@ -6,7 +6,7 @@ use cueme_tests::{Signal, send_signal};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, events, prompt_of, text};
-use crate::support::eventually;
+use cueme_tests::eventually;
 
 /// A stage whose CLI speaks ACP.
 fn stage(scenario: &'static str) -> Stage {
@@ -145,22 +145,24 @@ fn an_agent_that_dies_in_its_question_ends_the_run_and_its_question_is_closed() 
     assert_eq!(ended.code, Some(1), "{}", ended.stdout);
     assert!(ended.stdout.contains("out of memory"), "{}", ended.stdout);
     let is_closed = |cue: &Value| cue["outcome"] == "cancelled";
-    eventually(|| stage.questions().iter().all(is_closed).then_some(()));
+    eventually("closed questions", || {
+        stage.questions().iter().all(is_closed).then_some(())
+    });
 }
 
 #[test]
 fn a_run_that_is_interrupted_in_a_question_closes_it_because_nobody_will_hear_the_answer() {
     let stage = stage("hang");
     let run = stage.start(&["agent", "run", "--via", "acp", "do it"]);
-    let inbox = eventually(|| {
+    let inbox = eventually("an open question", || {
         let inbox = stage.home.run(&["inbox", "--json"]).expect(0).json();
         inbox.as_array().unwrap().first().cloned()
     });
-    send_signal(run.id(), Signal::INT);
+    send_signal(run.pid(), Signal::INT);
     let ended = run.finish();
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
     let cue = inbox["cue_id"].as_str().unwrap();
-    let shown = eventually(|| {
+    let shown = eventually("a closed question", || {
         let shown = stage.home.run(&["show", cue, "--json"]).expect(0).json();
         (shown["outcome"] != "open").then_some(shown)
     });

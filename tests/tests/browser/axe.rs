@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::driver::{Browser, PHONE, key, link, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const DESK: (u32, u32) = (1440, 900);
 const DIFF: &str = "Merge it?\n\n```diff\n--- a/lib.rs\n+++ b/lib.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    old();\n+    new();\n```";

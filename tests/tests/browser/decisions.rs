@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const TEXT: &str = ".composer-text";
 const CONFIRM: &str = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;

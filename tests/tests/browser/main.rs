@@ -4,10 +4,10 @@
 
 mod answering;
 mod attention;
+mod axe;
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
-mod axe;
 mod decisions;
 mod disk;
 mod driver;

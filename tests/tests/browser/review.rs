@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
-use crate::support::Home;
+use cueme_tests::Home;
 
 const CONFIRM: &str = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;
 const PROMPT: &str = "Merge it?\n\n```diff\ndiff --git a/src/retry.ts b/src/retry.ts\n--- a/src/retry.ts\n+++ b/src/retry.ts\n@@ -8,4 +8,5 @@ charge\n const MAX = 5;\n-const BACKOFF = 200;\n+const BUDGET = 8_000;\n+const BACKOFF = \"slow\";\n return charge();\ndiff --git a/defaults.ts b/defaults.ts\n--- a/defaults.ts\n+++ b/defaults.ts\n@@ -1,2 +1,2 @@\n {\n-  attempts: 5,\n+  attempts: 3,\n```";

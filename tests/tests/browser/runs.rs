@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
+use std::process::Stdio;
 
 use adapter_core::cursor::chats::project_id;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
@@ -148,7 +149,7 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
     browser.click(".launch .primary");
     browser.sees(".run[data-state=running] .run-place", "RUNNING");
     browser.sees(".run-mark", "▶");
-    let driver = eventually(|| driver_of(&home, "launch"));
+    let driver = eventually("the driver of the run", || driver_of(&home, "launch"));
     // Without a key the broker cannot take the run over by itself.
     let key = home.path().join("api.key");
     fs::rename(&key, key.with_extension("away")).unwrap();
@@ -169,7 +170,7 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
     fs::rename(key.with_extension("away"), &key).unwrap();
     browser.click_text(".run .text-button", "Take over");
     browser.sees(".run[data-state=running] .run-place", "RUNNING");
-    eventually(|| driver_of(&home, "watch"));
+    eventually("the driver of the run", || driver_of(&home, "watch"));
     browser.click_text(".run .text-button", "Stop");
     browser.sees(".run[data-state=cancelled] .run-mark", "■");
     assert_eq!(fake.count("POST", "/stop"), 1);
@@ -186,11 +187,15 @@ fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work
     command.env("CURSOR_API_KEY", API_KEY);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut driver = command.spawn().unwrap();
-    eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "RUNNING"));
+    eventually("a run that goes on", || {
+        runs(&home).pop().filter(|(_, status, _)| status == "RUNNING")
+    });
     fs::rename(&key, key.with_extension("away")).unwrap();
     driver.kill().unwrap();
     driver.wait().unwrap();
-    eventually(|| runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED"));
+    eventually("a run that is unattended", || {
+        runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED")
+    });
     fs::rename(key.with_extension("away"), &key).unwrap();
     let browser = sign_in(&home, DESKTOP);
     browser.sees(".groups", "Working");

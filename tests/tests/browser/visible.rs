@@ -192,7 +192,7 @@ fn a_yes_waits_until_what_is_folded_was_seen() {
         browser.misses(".unseen");
         browser.misses(".entry[data-outcome=open] .rest");
         browser.sees(".entry[data-outcome=open] .fold", "line 1000 of the plan");
-        assert!(!asking.is_over());
+        assert!(asking.is_running());
         assert_eq!(browser.count(".toast"), 0);
         browser.sees(".entry[data-outcome=open] .badge", "Waiting");
         say_yes();

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use cueme_tests::{Home, envelope, eventually, next_millisecond};
+use cueme_tests::{Client, Home, envelope, eventually, next_millisecond};
 
 #[test]
 fn status_and_stop_never_start_a_broker() {

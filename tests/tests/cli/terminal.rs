@@ -110,14 +110,14 @@ fn an_agent_is_renamed_and_forgotten_until_it_asks_again() {
         refused.stderr
     );
     home.ok(&["answer", &cue, "8080"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     home.ok(&["agents", "forget", &agent]);
     let listed = home.ok(&["agents"]);
     assert!(!listed.contains(&agent) && listed.contains(&other), "{listed}");
     assert!(home.ok(&["history", "--agent", &agent]).contains("Which port?"));
     let (_client, _) = home.ask(&agent, "Which host?", None);
     assert!(home.ok(&["agents"]).contains(&agent));
-    home.run(&["agents", "forget", "nobody"]).expect(3);
+    home.run(&["agents", "forget", "nobody"]).printed(3);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn an_option_is_selected_in_any_case_and_a_wrong_flag_is_answered_with_the_right
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--other"), "{}", wrong.stderr);
     home.ok(&["answer", &cue, "--select", "postgresql"]);
-    assert!(client.finish().expect(0).starts_with("PostgreSQL\n"));
+    assert!(client.finish().printed(0).starts_with("PostgreSQL\n"));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn completions_know_the_verbs() {
         let script = home.ok(&["completions", shell]);
         assert!(script.contains("CUEME_COMPLETE"), "{shell}: {script}");
     }
-    home.run(&["completions", "tcsh"]).expect(2);
+    home.run(&["completions", "tcsh"]).printed(2);
     // A shell that has read the script, asked for a word as it asks for it when a person presses Tab.
     let completed = |words: &[&str]| {
         let script = r#"PATH="$(dirname "$CUEME_BIN"):$PATH"; source <(cueme completions bash)

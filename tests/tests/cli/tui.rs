@@ -49,7 +49,7 @@ fn a_plain_question_is_answered_in_chinese_and_the_terminal_is_left_as_it_was() 
         screen.types("先备份,再迁移");
         screen.press("Enter");
         sends(&screen);
-        assert!(client.finish().expect(0).starts_with("先备份,再迁移\n"));
+        assert!(client.finish().printed(0).starts_with("先备份,再迁移\n"));
         screen.sees("0 open");
         leaves(&screen, "q", "exit=0");
     }
@@ -70,7 +70,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
         screen.press("Down");
         screen.press("Enter");
         sends(&screen);
-        assert!(client.finish().expect(0).starts_with("PostgreSQL\n"));
+        assert!(client.finish().printed(0).starts_with("PostgreSQL\n"));
 
         let (mut client, _) = home.ask(&agent, "Which colours?", Some(several));
         screen.sees("3. [ ] blue");
@@ -81,7 +81,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
         screen.press("Enter");
         sends(&screen);
         let answer = client.finish();
-        let answer = answer.expect(0);
+        let answer = answer.printed(0);
         assert!(
             answer.contains("red") && answer.contains("blue") && !answer.contains("green"),
             "{answer}"
@@ -94,7 +94,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
         screen.types("neither, use files");
         screen.press("Enter");
         sends(&screen);
-        assert!(client.finish().expect(0).contains("neither, use files"));
+        assert!(client.finish().printed(0).contains("neither, use files"));
     }
 }
 
@@ -120,14 +120,14 @@ fn a_confirm_with_words_and_a_pause() {
         );
         sends(&screen);
         let answer = client.finish();
-        assert!(answer.expect(0).contains("Leave it"), "{answer:?}");
+        assert!(answer.printed(0).contains("Leave it"), "{answer:?}");
 
         let mut client = Client::start(&mut home.command(&["pause", &agent, "Look first"]), b"");
         screen.sees("Enter continues");
         screen.press("Enter");
         screen.sees("Esc list");
         screen.press("Enter");
-        assert!(client.finish().expect(0).starts_with("Continue\n"));
+        assert!(client.finish().printed(0).starts_with("Continue\n"));
     }
 }
 
@@ -215,7 +215,7 @@ fn a_form_with_every_kind_of_field() {
         assert!(seen.contains("[redacted]") && !seen.contains("hunter2"), "{seen}");
         sends(&screen);
         let answer = client.finish();
-        let answer = answer.expect(0);
+        let answer = answer.printed(0);
         for line in [
             "Env: staging",
             "Replicas: 3",
@@ -291,7 +291,7 @@ fn a_broker_that_is_killed_comes_back_and_no_draft_is_lost() {
     });
     screen.press("Enter");
     sends(&screen);
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn an_answer_in_one_terminal_withdraws_the_question_in_the_other_with_its_author
     sends(&first);
     let seen = second.sees("answered by tester");
     assert!(seen.contains("my draft") && seen.contains(&cue), "{seen}");
-    assert!(client.finish().expect(0).starts_with("8080\n"));
+    assert!(client.finish().printed(0).starts_with("8080\n"));
     assert_eq!(home.show(&cue)["by"], "tester");
 }
 
@@ -343,7 +343,7 @@ fn a_persons_own_editor_gets_the_keys_and_its_text_becomes_the_draft() {
     screen.sees("your answer: firstand 8080");
     screen.press("Enter");
     sends(&screen);
-    assert!(client.finish().expect(0).starts_with("firstand 8080\n"));
+    assert!(client.finish().printed(0).starts_with("firstand 8080\n"));
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn undo_decline_close_note_and_search() {
     screen.sees("Why?");
     screen.types("not today");
     screen.press("Enter");
-    assert!(client.finish().expect(0).contains("not today"));
+    assert!(client.finish().printed(0).contains("not today"));
     screen.sees("asks nothing right now");
     screen.press("n");
     screen.sees("Note for");
@@ -378,7 +378,7 @@ fn undo_decline_close_note_and_search() {
     screen.press("x");
     screen.sees("without an answer");
     screen.press("Enter");
-    client.finish().expect(4);
+    client.finish().printed(4);
     screen.press("/");
     screen.types("port");
     screen.press("Enter");

@@ -115,7 +115,7 @@ impl Sandbox {
         let home = Home::new();
         let agent = home.join();
         home.ask_and_answer(&agent, "Which 数据库?", None, &["SQLite"])
-            .expect(0);
+            .printed(0);
         let scratch = home.scratch();
         let tools = scratch.join("bin");
         fs::create_dir_all(&tools).unwrap();

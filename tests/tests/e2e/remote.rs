@@ -40,7 +40,7 @@ impl Elsewhere {
 
     #[track_caller]
     fn join(&self) -> String {
-        agent_in(self.run(&["join", "patient"]).expect(0))
+        agent_in(self.run(&["join", "patient"]).printed(0))
     }
 
     fn start_cue(&self, agent: &str, prompt: &str, payload: Option<&str>) -> Client {
@@ -87,7 +87,7 @@ fn the_four_verbs_say_the_same_as_on_the_brokers_machine() {
     let cue = broker.wait_for("哪个数据库?", 1);
     broker.ok(&["answer", &cue, "--select", "SQLite"]);
     let here = asking.finish();
-    assert!(here.expect(0).starts_with("SQLite\n"), "{here:?}");
+    assert!(here.printed(0).starts_with("SQLite\n"), "{here:?}");
     eventually("the acknowledgement", || {
         (broker.delivery(&cue) == "acknowledged").then_some(())
     });
@@ -104,13 +104,13 @@ fn the_four_verbs_say_the_same_as_on_the_brokers_machine() {
 
     let recalled = machine.run(&["recall", "数据库"]);
     assert!(
-        recalled.expect(0).contains(&format!("agent_id={agent}")),
+        recalled.printed(0).contains(&format!("agent_id={agent}")),
         "{recalled:?}"
     );
     let mut pausing = Client::start(&mut machine.command(&["pause", &agent, "look at the diff"]), b"");
     let pause = broker.wait_for("look at the diff", 1);
     broker.ok(&["answer", &pause, "go on"]);
-    assert!(pausing.finish().expect(0).starts_with("go on\n"));
+    assert!(pausing.finish().printed(0).starts_with("go on\n"));
     assert!(
         machine.home.brokers().is_empty(),
         "no broker is started where it is not used"
@@ -130,7 +130,7 @@ fn a_wait_outlives_the_broker_and_is_answered_by_its_successor() {
     broker.ok(&["inbox"]);
     broker.wait_for("Still there?", 1);
     broker.ok(&["answer", &cue, "yes"]);
-    assert!(asking.finish().expect(0).starts_with("yes\n"));
+    assert!(asking.finish().printed(0).starts_with("yes\n"));
     eventually("the acknowledgement", || {
         (broker.delivery(&cue) == "acknowledged").then_some(())
     });
@@ -154,10 +154,10 @@ fn a_killed_client_attaches_again_by_the_same_call_and_a_signal_leaves_the_quest
         command.env("CUEME_WAIT", "1s"),
         envelope("Again?", None).as_bytes(),
     );
-    assert!(resting.finish().expect(75).contains("same command"));
+    assert!(resting.finish().printed(75).contains("same command"));
     broker.ok(&["answer", &cue, "now"]);
     let mut asking = machine.start_cue(&agent, "Again?", None);
-    assert!(asking.finish().expect(0).contains("now\n"));
+    assert!(asking.finish().printed(0).contains("now\n"));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn an_agents_token_acts_for_its_own_agents_and_does_nothing_of_a_human() {
         .run(&["join", "patient"])
         .refused(2, &["cannot join another"]);
     broker.ok(&["answer", &cue, "yes"]);
-    assert!(asking.finish().expect(0).starts_with("yes\n"));
+    assert!(asking.finish().printed(0).starts_with("yes\n"));
 }
 
 #[test]
@@ -204,11 +204,11 @@ fn a_human_elsewhere_answers_under_the_name_of_the_token() {
     let machine = Elsewhere::new(&broker, &["--scope", "human", "--name", "devbox"]);
     let (mut asking, cue) = broker.ask(&agent, "Who?", None);
     let listed = machine.run(&["inbox", "--json"]);
-    assert!(listed.expect(0).contains(&cue), "{listed:?}");
-    machine.run(&["answer", &cue, "me"]).expect(0);
-    assert!(asking.finish().expect(0).starts_with("me\n"));
+    assert!(listed.printed(0).contains(&cue), "{listed:?}");
+    machine.run(&["answer", &cue, "me"]).printed(0);
+    assert!(asking.finish().printed(0).starts_with("me\n"));
     assert_eq!(broker.show(&cue)["by"], "devbox");
-    machine.run(&["broker", "status"]).expect(1);
+    machine.run(&["broker", "status"]).printed(1);
     machine
         .run(&["backup", "copy.db"])
         .refused(2, &["the token of a human does not allow"]);
@@ -249,7 +249,7 @@ fn a_link_is_made_by_a_code_that_works_once() {
     let link = broker.ok(&["ui", "--print-url"]).trim().to_owned();
     let linked = machine.run(&["link", &link, "--human", "--name", "devbox"]);
     assert!(
-        linked.expect(0).contains("linked to http://127.0.0.1:"),
+        linked.printed(0).contains("linked to http://127.0.0.1:"),
         "{linked:?}"
     );
     machine.run(&["link", &link]).refused(2, &["used or is too old"]);
@@ -270,10 +270,10 @@ fn a_link_is_made_by_a_code_that_works_once() {
         (client, broker.wait_for("Linked?", 1))
     };
     machine.ok(&["answer", &cue, "yes"]);
-    assert!(asking.finish().expect(0).starts_with("yes\n"));
+    assert!(asking.finish().printed(0).starts_with("yes\n"));
     assert!(machine.ok(&["link", "--status"]).contains("agents and human"));
     machine.ok(&["link", "--remove"]);
-    machine.run(&["link", "--status"]).expect(1);
+    machine.run(&["link", "--status"]).printed(1);
     assert!(!file.exists());
 }
 
@@ -443,7 +443,7 @@ fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
         command
     };
     let joined = Client::start(&mut trusting(&["join", "patient"]), b"").finish();
-    let agent = agent_in(joined.expect(0));
+    let agent = agent_in(joined.printed(0));
     let long = "数".repeat(200_000);
     let mut asking = Client::start(
         &mut trusting(&["cue", &agent, "-"]),
@@ -453,8 +453,8 @@ fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
     let answer = "据".repeat(200_000);
     broker
         .run_with(&["answer", &cue, "-"], answer.as_bytes())
-        .expect(0);
-    assert!(asking.finish().expect(0).starts_with(&answer));
+        .printed(0);
+    assert!(asking.finish().printed(0).starts_with(&answer));
     eventually("the acknowledgement", || {
         (broker.delivery(&cue) == "acknowledged").then_some(())
     });

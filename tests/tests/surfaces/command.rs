@@ -18,7 +18,7 @@ fn a_channel_is_added_tried_used_listed_and_removed_and_its_token_is_never_shown
     ];
     let added = desk.home.run_with(&add, token.as_bytes());
     assert!(
-        added.expect(0).contains("cueme notify test telegram"),
+        added.printed(0).contains("cueme notify test telegram"),
         "{added:?}"
     );
     let secret = desk.home.path().join("data/secrets/telegram.token");
@@ -50,7 +50,7 @@ fn a_channel_is_added_tried_used_listed_and_removed_and_its_token_is_never_shown
     let (mut client, _) = desk.ask("Does it work?", Some(&json!({ "type": "confirm" })));
     let message = telegram.wait_for("Does it work?");
     telegram.press(ADA, message.id, &message.buttons[0].0);
-    client.finish().expect(0);
+    client.finish().printed(0);
 
     desk.home.ok(&["notify", "remove", "telegram"]);
     assert!(!secret.exists());
@@ -103,7 +103,7 @@ fn a_wrong_channel_is_refused_and_changes_nothing() {
         "--url",
         "http://127.0.0.1:1",
     ];
-    home.run_with(&added, b"t0ken-of-the-bot").expect(0);
+    home.run_with(&added, b"t0ken-of-the-bot").printed(0);
     let failed = home.run(&["notify", "test", "telegram"]);
     failed.refused(74, &["telegram was not reached", "hint"]);
     assert!(!failed.stderr.contains("t0ken-of-the-bot"), "{failed:?}");

@@ -20,7 +20,7 @@ fn a_button_answers_through_the_reply_topic_and_the_notification_goes() {
             .ends_with(&format!("/#/cue/{cue}"))
     );
     ntfy.press(&notification, "blue");
-    assert!(client.finish().expect(0).contains("blue"));
+    assert!(client.finish().printed(0).contains("blue"));
     assert_eq!(desk.home.show(&cue)["by"], "Bob");
     soon("the notification is deleted", || {
         ntfy.notifications().is_empty().then_some(())

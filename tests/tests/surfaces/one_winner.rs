@@ -77,7 +77,7 @@ fn a_question_that_is_open_everywhere_is_decided_once_and_withdrawn_everywhere_e
                 (told.buttons.is_empty() && posted.buttons.is_empty() && is_gone).then_some(())
             },
         );
-        assert!(client.finish().expect(0).contains(label));
+        assert!(client.finish().printed(0).contains(label));
         let database = Connection::open(desk.home.database()).unwrap();
         let decisions: u32 = database
             .query_row(

@@ -28,7 +28,7 @@ fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
     let message = slack.wait_for("Ship <!channel> *now*?");
     assert!(!message.text.contains("<!channel>"), "{}", message.text);
     slack.press("U0ADA", &message, &message.buttons[0].0, &[]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     assert_eq!(desk.home.show(&cue)["by"], "Ada");
     let closed = soon("the message is updated", || {
         slack
@@ -50,7 +50,7 @@ fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
             .then_some(())
     });
     slack.press("U0ADA", &message, "Send", &[2, 0]);
-    assert!(client.finish().expect(0).contains("lint\nship"));
+    assert!(client.finish().printed(0).contains("lint\nship"));
 
     let (mut client, cue) = desk.ask("What is it called?", None);
     let message = slack.wait_for("What is it called?");
@@ -63,7 +63,7 @@ fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
     );
     let printed = client.finish();
     assert!(
-        printed.expect(0).contains("a <b> & https://x.test"),
+        printed.printed(0).contains("a <b> & https://x.test"),
         "{printed:?}"
     );
     let attachment = desk.home.show(&cue)["answer"]["attachments"][0].clone();

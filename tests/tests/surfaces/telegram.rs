@@ -20,7 +20,7 @@ fn a_confirm_is_answered_by_a_button_with_the_persons_name_and_the_message_says_
     assert_eq!(labels(&message), ["Ship it", "Wait"]);
     let press = telegram.press(ADA, message.id, "Ship it");
     assert_eq!(telegram.toast(&press), "Sent.");
-    assert!(client.finish().expect(0).contains("Ship it"));
+    assert!(client.finish().printed(0).contains("Ship it"));
     assert_eq!(desk.home.show(&cue)["by"], "Ada");
     let closed = telegram.wait_for("Answered by Ada: Ship it");
     assert_eq!((closed.id, closed.buttons.len()), (message.id, 0));
@@ -35,7 +35,7 @@ fn choices_pauses_and_free_words_are_answered_in_the_chat() {
     let message = telegram.wait_for("Which colour?");
     assert_eq!(labels(&message), ["1. red", "2. blue"]);
     telegram.press(ADA, message.id, "blue");
-    assert!(client.finish().expect(0).contains("blue"));
+    assert!(client.finish().printed(0).contains("blue"));
 
     let many = json!({ "type": "choice", "options": ["lint", "test", "ship"], "allow_multiple": true });
     let (mut client, _) = desk.ask("Which steps?", Some(&many));
@@ -56,14 +56,14 @@ fn choices_pauses_and_free_words_are_answered_in_the_chat() {
     }
     telegram.press(ADA, id, "Send");
     let printed = client.finish();
-    assert!(printed.expect(0).contains("test\nship"), "{printed:?}");
+    assert!(printed.printed(0).contains("test\nship"), "{printed:?}");
 
     let (mut client, cue) = desk.ask("What should the button say?", None);
     let message = telegram.wait_for("What should the button say?");
     assert!(message.buttons.is_empty());
     telegram.reply(ADA, None, "Lunch, anyone?");
     telegram.reply(ADA, Some(message.id), "“Buy now”, please");
-    assert!(client.finish().expect(0).contains("“Buy now”, please"));
+    assert!(client.finish().printed(0).contains("“Buy now”, please"));
     telegram.wait_for("Answered by Ada: “Buy now”, please");
     telegram.reply(ADA, Some(message.id), "and green");
     telegram.wait_for("Reply to the message of an open question");
@@ -194,7 +194,7 @@ fn rate_limits_outages_repeats_and_disorder_lead_to_one_message_and_one_decision
     let message = telegram.wait_for("Through the storm?");
     telegram.press(ADA, message.id, &message.buttons[0].0);
     telegram.press(ADA, message.id, &message.buttons[1].0);
-    client.finish().expect(0);
+    client.finish().printed(0);
     assert_eq!(
         desk.home.show(&cue)["answer"]["reply"]["confirmed"],
         true,
@@ -213,7 +213,7 @@ fn a_file_in_a_reply_reaches_the_agent() {
     let message = telegram.wait_for("Send me the mock");
     telegram.reply_with_file(ADA, message.id, "../mock.txt", b"a drawing", "here it is");
     let printed = client.finish();
-    assert!(printed.expect(0).contains("here it is"), "{printed:?}");
+    assert!(printed.printed(0).contains("here it is"), "{printed:?}");
     let attachment = desk.home.show(&cue)["answer"]["attachments"][0].clone();
     assert_eq!(attachment["name"], "mock.txt");
     assert_eq!(

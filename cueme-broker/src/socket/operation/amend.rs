@@ -17,7 +17,7 @@ pub(in crate::socket) async fn amend(broker: &Arc<Broker>, amend: Amend) -> Resu
         let wanted = agent.clone();
         let open = read(broker, move |reader| {
             let mut open = 0;
-            reader.agents(|found| {
+            reader.agents(&mut |found| {
                 if found.agent_id == wanted {
                     open = found.open_cues;
                 }

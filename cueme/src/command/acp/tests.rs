@@ -40,6 +40,7 @@ fn yes() -> Heard {
         outcome: Outcome::Answered,
         text: "Allow".into(),
         reminder: None,
+        ends_run: false,
         answer: Some(Answer {
             reply: Some(Reply::Confirm { confirmed: true }),
             ..Answer::default()

@@ -35,7 +35,7 @@ fn the_address_of_a_run_is_served_until_the_run_ends() {
     assert_eq!(exchange("evil.example"), StatusCode::FORBIDDEN);
     assert_eq!(exchange("broker.example"), StatusCode::OK);
     client.signal(Signal::INT);
-    client.finish().expect(130);
+    client.finish().printed(130);
     cloud.home.kill_broker();
     cloud.home.ok(&["agents"]);
     assert_eq!(exchange("broker.example"), StatusCode::FORBIDDEN);
@@ -44,15 +44,15 @@ fn the_address_of_a_run_is_served_until_the_run_ends() {
 #[test]
 fn doctor_fetches_the_address_and_says_where_it_leads() {
     let cloud = Cloud::start(Script::default(), 1);
-    let good = codes(cloud.run(&["doctor"]).expect(0));
+    let good = codes(cloud.run(&["doctor"]).printed(0));
     assert!(good.contains(&"public_url_reaches_broker".to_owned()), "{good:?}");
     let elsewhere = cloud.run(&["doctor", "--public-url", cloud.fake.base_url()]);
-    let found = codes(elsewhere.expect(1));
+    let found = codes(elsewhere.printed(1));
     assert!(found.contains(&"public_url_unreachable".to_owned()), "{found:?}");
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", nobody.local_addr().unwrap());
     drop(nobody);
-    let found = codes(cloud.run(&["doctor", "--public-url", &url]).expect(1));
+    let found = codes(cloud.run(&["doctor", "--public-url", &url]).printed(1));
     assert!(found.contains(&"public_url_unreachable".to_owned()), "{found:?}");
 }
 
@@ -61,10 +61,10 @@ fn doctor_and_launch_say_that_nobody_can_call_a_broker_without_a_listener() {
     let cloud = Cloud::start(Script::default(), 1);
     cloud.make_private();
     let doctor = cloud.run(&["doctor"]);
-    let found = codes(doctor.expect(1));
+    let found = codes(doctor.printed(1));
     assert!(found.contains(&"listener_missing".to_owned()), "{found:?}");
     let launch = cloud.run(&["launch", "x", "--no-hap"]);
-    launch.expect(0);
+    launch.printed(0);
     assert!(
         launch.stderr.contains("status changes cannot arrive"),
         "{}",
@@ -76,11 +76,11 @@ fn doctor_and_launch_say_that_nobody_can_call_a_broker_without_a_listener() {
 fn a_run_that_nobody_calls_back_needs_no_public_url() {
     let cloud = Cloud::start(Script::default(), 1);
     let words = ["cloud", "launch", "x", "--no-webhooks", "--no-hap"];
-    without_url(&cloud, &words).expect(0);
+    without_url(&cloud, &words).printed(0);
     let v1 = ["cloud", "launch", "x", "--no-hap", "--api", "v1"];
-    without_url(&cloud, &v1).expect(0);
+    without_url(&cloud, &v1).printed(0);
     let doctor = without_url(&cloud, &["cloud", "doctor", "--no-webhooks", "--no-hap"]);
-    let found = codes(doctor.expect(0));
+    let found = codes(doctor.printed(0));
     assert!(found.contains(&"public_url_unneeded".to_owned()), "{found:?}");
     without_url(&cloud, &["cloud", "launch", "x", "--no-hap"]).refused(2, &["no public URL"]);
     without_url(&cloud, &["cloud", "launch", "x", "--no-webhooks"]).refused(2, &["no public URL"]);
@@ -95,9 +95,9 @@ fn repositories_are_listed_once_a_minute_by_all_processes_together() {
     cloud
         .home
         .configure(&format!("{config}\nverifyRepositoryAccess = true\n"));
-    let first = codes(cloud.run(&["doctor"]).expect(0));
+    let first = codes(cloud.run(&["doctor"]).printed(0));
     assert!(first.contains(&"repo_access_ok".to_owned()), "{first:?}");
-    let second = codes(cloud.run(&["doctor"]).expect(0));
+    let second = codes(cloud.run(&["doctor"]).printed(0));
     assert!(second.contains(&"repo_access_unknown".to_owned()), "{second:?}");
     assert_eq!(cloud.fake.count("GET", "/v0/repositories"), 1);
 }

@@ -114,11 +114,11 @@ fn of_two_drivers_one_speaks_with_the_human_and_the_word_is_sent_once() {
     let second = only_question(&cloud, "I wrote the docs.");
     assert_eq!(cloud.fake.count("POST", "/followup"), 1, "the word is sent once");
     // A watcher that asks nobody does not end the run of the one that asks.
-    cloud.run(&["watch", &agent, "--no-hap"]).expect(0);
+    cloud.run(&["watch", &agent, "--no-hap"]).printed(0);
     assert!(cloud.runs()[0]["end"].is_null());
     cloud.home.ok(&["answer", &second, "--done"]);
-    driver.finish().expect(0);
-    watcher.finish().expect(0);
+    driver.finish().printed(0);
+    watcher.finish().printed(0);
     assert!(cloud.home.open_cues().is_empty());
     assert_eq!(cloud.fake.count("POST", "/followup"), 1);
     assert_eq!(cloud.runs()[0]["end"], "succeeded");
@@ -140,7 +140,7 @@ fn the_second_driver_leads_when_the_first_one_dies() {
     });
     assert_eq!(only_question(&cloud, "All done."), cue);
     cloud.home.ok(&["answer", &cue, "--done"]);
-    watcher.finish().expect(0);
+    watcher.finish().printed(0);
     assert_eq!(cloud.runs()[0]["end"], "succeeded");
 }
 
@@ -156,7 +156,7 @@ fn a_key_that_is_refused_in_the_middle_leaves_the_run_open() {
         .fake
         .set_script(script.fail("GET", "/v0/agents", 100, Reply::status(401, "unauthorized")));
     let ended = client.finish();
-    ended.expect(1);
+    ended.printed(1);
     assert!(ended.stderr.contains("cueme cloud watch"), "{}", ended.stderr);
     let left = reported(&cloud, |run| run["status"] == "UNATTENDED");
     assert!(left["end"].is_null(), "{left}");
@@ -204,7 +204,7 @@ fn a_launch_and_a_follow_up_whose_answers_were_lost_are_found_again() {
     });
     assert_eq!(cloud.home.delivery(&cue), "acknowledged");
     cloud.home.ok(&["answer", &next, "--done"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
     assert_eq!(cloud.fake.count("POST", "/followup"), 1);
 }
 
@@ -222,7 +222,7 @@ fn questions_of_a_run_that_is_over_are_closed_and_say_so() {
     cloud.send_as(token, &callback.run_id, reqwest::Method::POST, path, Some(&ask));
     let cue = cloud.question("Which one?");
     client.signal(Signal::INT);
-    client.finish().expect(130);
+    client.finish().printed(130);
     eventually("no open question", || {
         cloud.home.open_cues().is_empty().then_some(())
     });
@@ -244,7 +244,7 @@ fn the_body_of_an_error_is_in_the_result_and_among_the_events_of_the_run() {
     let cloud = Cloud::start(Script::default().fail("POST", "/v0/agents", 1, reply), 1);
     let result = cloud.home.scratch().join("result.json");
     let run = cloud.run(&["launch", "x", "--no-hap", "--result", result.to_str().unwrap()]);
-    let last = events(run.expect(1)).pop().unwrap();
+    let last = events(run.printed(1)).pop().unwrap();
     let message = last["errorMessage"].as_str().unwrap();
     for part in ["no such repository", "trace-4711", "acme/site"] {
         assert!(message.contains(part), "{part} in {message}");
@@ -275,5 +275,5 @@ fn the_question_at_the_end_carries_the_last_word_where_the_stream_is_gone() {
     cloud.home.ok(&["answer", &first, "now the docs"]);
     let second = cloud.question("I wrote the docs.");
     cloud.home.ok(&["answer", &second, "--done"]);
-    client.finish().expect(0);
+    client.finish().printed(0);
 }
