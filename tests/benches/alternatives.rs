@@ -142,7 +142,7 @@ fn delay() -> [String; 3] {
     let directory = tempfile::tempdir().unwrap();
     let mut delays: [Vec<Duration>; 3] = Default::default();
     for round in 0..ROUNDS {
-        let (mut client, cue) = home.ask(&agent, &format!("Question {round}?"), None);
+        let (client, cue) = home.ask(&agent, &format!("Question {round}?"), None);
         let mut answering = home.command(&["answer", &cue, "SQLite"]);
         let began = Instant::now();
         assert!(answering.output().unwrap().status.success());

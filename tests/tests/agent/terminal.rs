@@ -51,7 +51,7 @@ fn text_tools_the_wait_and_the_usage_are_on_the_screen() {
 #[test]
 fn done_in_the_full_screen_inbox_ends_the_run() {
     let stage = Stage::new("hap_ask");
-    let mut run = Client::start(&mut stage.command(&["agent", "run", "do it"]), b"");
+    let run = Client::start(&mut stage.command(&["agent", "run", "do it"]), b"");
     let Some(terminal) = open(&stage, &["tui"]) else {
         return;
     };

@@ -87,7 +87,7 @@ fn several_questions_get_the_same_answer_and_each_failure_is_told() {
     let agents = [home.join(), home.join(), home.join()];
     let (first, _) = home.ask(&agents[0], "Go on? one", None);
     let (second, cue) = home.ask(&agents[1], "Go on? two", None);
-    let (mut third, _) = home.ask(&agents[2], "Go on? three", None);
+    let (third, _) = home.ask(&agents[2], "Go on? three", None);
     let browser = sign_in(&home, DESKTOP);
     browser.press("x");
     for question in ["Go on? one", "Go on? two"] {

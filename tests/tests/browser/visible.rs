@@ -173,7 +173,7 @@ fn a_yes_waits_until_what_is_folded_was_seen() {
     let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     for by_key in [true, false] {
-        let (mut asking, _) = home.ask(&agent, &long(1450), Some(CONFIRM));
+        let (asking, _) = home.ask(&agent, &long(1450), Some(CONFIRM));
         open(&browser, &agent);
         browser.until("return document.querySelector('[data-confirm=true]') !== null");
         // The end is there without a click, and how much is not is said twice.

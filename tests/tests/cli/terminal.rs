@@ -100,7 +100,7 @@ fn an_agent_is_renamed_and_forgotten_until_it_asks_again() {
     );
     home.ok(&["agents", "rename", &agent]);
     assert!(!home.ok(&["agents"]).contains("payments"));
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let refused = home.run(&["agents", "forget", &agent]);
     assert!(
         refused.code == Some(1)
@@ -125,7 +125,7 @@ fn an_option_is_selected_in_any_case_and_a_wrong_flag_is_answered_with_the_right
     let home = Home::new();
     let agent = home.join();
     let choice = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
-    let (mut client, cue) = home.ask(&agent, "Which database?", Some(choice));
+    let (client, cue) = home.ask(&agent, "Which database?", Some(choice));
     let wrong = home.run(&["answer", &cue, "--confirm"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--select \"SQLite\""), "{}", wrong.stderr);

@@ -37,7 +37,7 @@ fn a_plain_question_is_answered_in_chinese_and_the_terminal_is_left_as_it_was() 
     for size in [SMALL, WIDE] {
         let home = Home::new();
         let agent = home.join();
-        let (mut client, _) = home.ask(&agent, "# 用哪个数据库?\n\n请用**中文**回答。", None);
+        let (client, _) = home.ask(&agent, "# 用哪个数据库?\n\n请用**中文**回答。", None);
         let Some(screen) = open(&home, size) else { return };
         let seen = screen.sees("# 用哪个数据库?");
         assert!(
@@ -62,7 +62,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
     for size in [SMALL, WIDE] {
         let home = Home::new();
         let agent = home.join();
-        let (mut client, _) = home.ask(&agent, "Which database?", Some(one));
+        let (client, _) = home.ask(&agent, "Which database?", Some(one));
         let Some(screen) = open(&home, size) else { return };
         screen.sees("2. ( ) PostgreSQL");
         screen.press("Enter");
@@ -72,7 +72,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
         sends(&screen);
         assert!(client.finish().printed(0).starts_with("PostgreSQL\n"));
 
-        let (mut client, _) = home.ask(&agent, "Which colours?", Some(several));
+        let (client, _) = home.ask(&agent, "Which colours?", Some(several));
         screen.sees("3. [ ] blue");
         screen.press("Enter");
         screen.sees("> 1. [ ]");
@@ -87,7 +87,7 @@ fn a_choice_of_one_a_choice_of_several_and_another_answer() {
             "{answer}"
         );
 
-        let (mut client, _) = home.ask(&agent, "Which database now?", Some(one));
+        let (client, _) = home.ask(&agent, "Which database now?", Some(one));
         screen.sees("Which database now?");
         screen.press("Enter");
         screen.sees("> 1. ( )");
@@ -104,7 +104,7 @@ fn a_confirm_with_words_and_a_pause() {
     for size in [SMALL, WIDE] {
         let home = Home::new();
         let agent = home.join();
-        let (mut client, _) = home.ask(&agent, "The migration drops a column.", Some(confirm));
+        let (client, _) = home.ask(&agent, "The migration drops a column.", Some(confirm));
         let Some(screen) = open(&home, size) else { return };
         screen.sees("2. ( ) Leave it");
         screen.press("Enter");
@@ -122,7 +122,7 @@ fn a_confirm_with_words_and_a_pause() {
         let answer = client.finish();
         assert!(answer.printed(0).contains("Leave it"), "{answer:?}");
 
-        let mut client = Client::start(&mut home.command(&["pause", &agent, "Look first"]), b"");
+        let client = Client::start(&mut home.command(&["pause", &agent, "Look first"]), b"");
         screen.sees("Enter continues");
         screen.press("Enter");
         screen.sees("Esc list");
@@ -177,7 +177,7 @@ fn a_form_with_every_kind_of_field() {
     for size in [SMALL, WIDE] {
         let home = Home::new();
         let agent = home.join();
-        let (mut client, _) = home.ask(&agent, "Deploy?", Some(form));
+        let (client, _) = home.ask(&agent, "Deploy?", Some(form));
         let Some(screen) = open(&home, size) else { return };
         screen.sees("2. ( ) staging");
         screen.press("Enter");
@@ -273,7 +273,7 @@ fn hostile_text_does_not_act_and_what_does_not_fit_is_counted() {
 fn a_broker_that_is_killed_comes_back_and_no_draft_is_lost() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let (client, _) = home.ask(&agent, "Which port?", None);
     let Some(screen) = open(&home, SMALL) else { return };
     screen.sees("Which port?");
     screen.press("Enter");
@@ -298,7 +298,7 @@ fn a_broker_that_is_killed_comes_back_and_no_draft_is_lost() {
 fn an_answer_in_one_terminal_withdraws_the_question_in_the_other_with_its_author() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, cue) = home.ask(&agent, "Which port?", None);
+    let (client, cue) = home.ask(&agent, "Which port?", None);
     let (Some(first), Some(second)) = (open(&home, SMALL), open(&home, WIDE)) else {
         return;
     };
@@ -321,7 +321,7 @@ fn an_answer_in_one_terminal_withdraws_the_question_in_the_other_with_its_author
 fn a_persons_own_editor_gets_the_keys_and_its_text_becomes_the_draft() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let (client, _) = home.ask(&agent, "Which port?", None);
     if !Terminal::is_available() {
         return not_run_without("tmux");
     }
@@ -350,7 +350,7 @@ fn a_persons_own_editor_gets_the_keys_and_its_text_becomes_the_draft() {
 fn undo_decline_close_note_and_search() {
     let home = Home::new();
     let agent = home.join();
-    let (mut client, _) = home.ask(&agent, "Which port?", None);
+    let (client, _) = home.ask(&agent, "Which port?", None);
     let Some(screen) = open(&home, WIDE) else { return };
     screen.sees("Which port?");
     screen.press("Enter");
@@ -372,7 +372,7 @@ fn undo_decline_close_note_and_search() {
     screen.types("use staging");
     screen.press("Enter");
     screen.sees("noted:");
-    let (mut client, _) = home.ask(&agent, "Which host?", None);
+    let (client, _) = home.ask(&agent, "Which host?", None);
     screen.sees("Which host?");
     screen.press("Home");
     screen.press("x");

@@ -173,7 +173,7 @@ impl Sandbox {
         let cue = asking.as_ref().map_or("", |(_, cue)| cue.as_str());
         let expected = i32::from(FIND_NOTHING.contains(&bare));
         exits(&self.start(&text.replace("7k3", cue)).finish(), expected)?;
-        if let Some((mut client, cue)) = asking {
+        if let Some((client, cue)) = asking {
             if bare.contains("cueme show") || bare == "cueme undo" {
                 self.home.ok(&["cancel", &cue]);
             }

@@ -79,7 +79,7 @@ fn the_four_verbs_say_the_same_as_on_the_brokers_machine() {
     let broker = Home::new();
     let machine = Elsewhere::new(&broker, &[]);
     let agent = machine.join();
-    let mut asking = machine.start_cue(
+    let asking = machine.start_cue(
         &agent,
         "哪个数据库?",
         Some(r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#),
@@ -107,7 +107,7 @@ fn the_four_verbs_say_the_same_as_on_the_brokers_machine() {
         recalled.printed(0).contains(&format!("agent_id={agent}")),
         "{recalled:?}"
     );
-    let mut pausing = Client::start(&mut machine.command(&["pause", &agent, "look at the diff"]), b"");
+    let pausing = Client::start(&mut machine.command(&["pause", &agent, "look at the diff"]), b"");
     let pause = broker.wait_for("look at the diff", 1);
     broker.ok(&["answer", &pause, "go on"]);
     assert!(pausing.finish().printed(0).starts_with("go on\n"));
@@ -122,7 +122,7 @@ fn a_wait_outlives_the_broker_and_is_answered_by_its_successor() {
     let broker = Home::new();
     let machine = Elsewhere::new(&broker, &[]);
     let agent = machine.join();
-    let mut asking = machine.start_cue(&agent, "Still there?", None);
+    let asking = machine.start_cue(&agent, "Still there?", None);
     let cue = broker.wait_for("Still there?", 1);
     broker.kill_broker();
     assert!(asking.is_running());
@@ -145,18 +145,18 @@ fn a_killed_client_attaches_again_by_the_same_call_and_a_signal_leaves_the_quest
     let cue = broker.wait_for("Again?", 1);
     asking.kill();
     broker.wait_for("Again?", 0);
-    let mut asking = machine.start_cue(&agent, "Again?", None);
+    let asking = machine.start_cue(&agent, "Again?", None);
     assert_eq!(broker.wait_for("Again?", 1), cue);
     asking.signal(Signal::INT);
     assert!(asking.finish().stderr.contains("stays open"));
     let mut command = machine.command(&["cue", &agent, "-"]);
-    let mut resting = Client::start(
+    let resting = Client::start(
         command.env("CUEME_WAIT", "1s"),
         envelope("Again?", None).as_bytes(),
     );
     assert!(resting.finish().printed(75).contains("same command"));
     broker.ok(&["answer", &cue, "now"]);
-    let mut asking = machine.start_cue(&agent, "Again?", None);
+    let asking = machine.start_cue(&agent, "Again?", None);
     assert!(asking.finish().printed(0).contains("now\n"));
 }
 
@@ -166,7 +166,7 @@ fn an_agents_token_acts_for_its_own_agents_and_does_nothing_of_a_human() {
     let mine = Elsewhere::new(&broker, &[]);
     let other = Elsewhere::new(&broker, &[]);
     let agent = mine.join();
-    let mut asking = mine.start_cue(&agent, "Mine?", None);
+    let asking = mine.start_cue(&agent, "Mine?", None);
     let cue = broker.wait_for("Mine?", 1);
     let foreign = other.start_cue(&agent, "Yours?", None).finish();
     foreign.refused(3, &["no such agent"]);
@@ -202,7 +202,7 @@ fn a_human_elsewhere_answers_under_the_name_of_the_token() {
     let broker = Home::new();
     let agent = broker.join();
     let machine = Elsewhere::new(&broker, &["--scope", "human", "--name", "devbox"]);
-    let (mut asking, cue) = broker.ask(&agent, "Who?", None);
+    let (asking, cue) = broker.ask(&agent, "Who?", None);
     let listed = machine.run(&["inbox", "--json"]);
     assert!(listed.printed(0).contains(&cue), "{listed:?}");
     machine.run(&["answer", &cue, "me"]).printed(0);
@@ -225,7 +225,7 @@ fn a_revoked_token_is_out_at_once_even_while_it_waits() {
     let broker = Home::new();
     let machine = Elsewhere::new(&broker, &[]);
     let agent = machine.join();
-    let mut asking = machine.start_cue(&agent, "Secret?", None);
+    let asking = machine.start_cue(&agent, "Secret?", None);
     let cue = broker.wait_for("Secret?", 1);
     let tokens = broker.json(&["token", "list", "--json"]);
     let token = tokens[0]["token_id"].as_str().unwrap();
@@ -265,7 +265,7 @@ fn a_link_is_made_by_a_code_that_works_once() {
         assert!(token.len() > 20 && !linked.stdout.contains(token) && !linked.stderr.contains(token));
     }
     let agent = machine.join();
-    let (mut asking, cue) = {
+    let (asking, cue) = {
         let client = machine.start_cue(&agent, "Linked?", None);
         (client, broker.wait_for("Linked?", 1))
     };
@@ -445,7 +445,7 @@ fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
     let joined = Client::start(&mut trusting(&["join", "patient"]), b"").finish();
     let agent = agent_in(joined.printed(0));
     let long = "数".repeat(200_000);
-    let mut asking = Client::start(
+    let asking = Client::start(
         &mut trusting(&["cue", &agent, "-"]),
         envelope(&long, None).as_bytes(),
     );

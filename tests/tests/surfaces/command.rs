@@ -47,7 +47,7 @@ fn a_channel_is_added_tried_used_listed_and_removed_and_its_token_is_never_shown
     assert!(!listed.contains(token) && !as_json.to_string().contains(token));
 
     eventually("the broker listens", || (telegram.polls() > 0).then_some(()));
-    let (mut client, _) = desk.ask("Does it work?", Some(&json!({ "type": "confirm" })));
+    let (client, _) = desk.ask("Does it work?", Some(&json!({ "type": "confirm" })));
     let message = telegram.wait_for("Does it work?");
     telegram.press(ADA, message.id, &message.buttons[0].0);
     client.finish().printed(0);

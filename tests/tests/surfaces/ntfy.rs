@@ -11,7 +11,7 @@ fn a_button_answers_through_the_reply_topic_and_the_notification_goes() {
     let ntfy = Ntfy::start();
     let desk = Desk::new(&ntfy.section());
     let payload = json!({ "type": "choice", "options": ["red", "blue"] });
-    let (mut client, cue) = desk.ask("Which colour?", Some(&payload));
+    let (client, cue) = desk.ask("Which colour?", Some(&payload));
     let notification = ntfy.wait_for("Which colour?");
     assert!(
         notification["click"]

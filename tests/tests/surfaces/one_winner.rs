@@ -34,7 +34,7 @@ fn a_question_that_is_open_everywhere_is_decided_once_and_withdrawn_everywhere_e
     for round in 0..rounds.unwrap_or(ROUNDS) {
         let prompt = format!("Round {round}: go on?");
         let payload = json!({ "type": "confirm", "confirm_label": "Go", "cancel_label": "Stay" });
-        let (mut client, cue) = desk.ask(&prompt, Some(&payload));
+        let (client, cue) = desk.ask(&prompt, Some(&payload));
         let in_telegram = telegram.wait_for(&prompt);
         let in_slack = slack.wait_for(&prompt);
         let in_ntfy = ntfy.wait_for(&prompt);

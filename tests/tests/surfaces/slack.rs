@@ -24,7 +24,7 @@ fn desk(slack: &Slack) -> Desk {
 fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
     let slack = Slack::start();
     let desk = desk(&slack);
-    let (mut client, cue) = desk.ask("Ship <!channel> *now*?", Some(&json!({ "type": "confirm" })));
+    let (client, cue) = desk.ask("Ship <!channel> *now*?", Some(&json!({ "type": "confirm" })));
     let message = slack.wait_for("Ship <!channel> *now*?");
     assert!(!message.text.contains("<!channel>"), "{}", message.text);
     slack.press("U0ADA", &message, &message.buttons[0].0, &[]);
@@ -39,7 +39,7 @@ fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
     assert_eq!((&closed.ts, closed.buttons.len()), (&message.ts, 0));
 
     let many = json!({ "type": "choice", "options": ["lint", "test", "ship"], "allow_multiple": true });
-    let (mut client, _) = desk.ask("Which steps?", Some(&many));
+    let (client, _) = desk.ask("Which steps?", Some(&many));
     let message = slack.wait_for("Which steps?");
     slack.press("U0ADA", &message, "Send", &[]);
     eventually("a whisper", || {
@@ -52,7 +52,7 @@ fn buttons_marks_and_replies_in_a_thread_answer_with_the_persons_name() {
     slack.press("U0ADA", &message, "Send", &[2, 0]);
     assert!(client.finish().printed(0).contains("lint\nship"));
 
-    let (mut client, cue) = desk.ask("What is it called?", None);
+    let (client, cue) = desk.ask("What is it called?", None);
     let message = slack.wait_for("What is it called?");
     slack.reply_with_file(
         "U0ADA",

@@ -15,7 +15,7 @@ fn a_confirm_is_answered_by_a_button_with_the_persons_name_and_the_message_says_
     let telegram = Telegram::start();
     let desk = Desk::with_telegram(&telegram);
     let payload = json!({ "type": "confirm", "confirm_label": "Ship it", "cancel_label": "Wait" });
-    let (mut client, cue) = desk.ask("Release 1.2 now?", Some(&payload));
+    let (client, cue) = desk.ask("Release 1.2 now?", Some(&payload));
     let message = telegram.wait_for("Release 1.2 now?");
     assert_eq!(labels(&message), ["Ship it", "Wait"]);
     let press = telegram.press(ADA, message.id, "Ship it");
@@ -31,14 +31,14 @@ fn choices_pauses_and_free_words_are_answered_in_the_chat() {
     let telegram = Telegram::start();
     let desk = Desk::with_telegram(&telegram);
     let one = json!({ "type": "choice", "options": ["red", "blue"] });
-    let (mut client, _) = desk.ask("Which colour?", Some(&one));
+    let (client, _) = desk.ask("Which colour?", Some(&one));
     let message = telegram.wait_for("Which colour?");
     assert_eq!(labels(&message), ["1. red", "2. blue"]);
     telegram.press(ADA, message.id, "blue");
     assert!(client.finish().printed(0).contains("blue"));
 
     let many = json!({ "type": "choice", "options": ["lint", "test", "ship"], "allow_multiple": true });
-    let (mut client, _) = desk.ask("Which steps?", Some(&many));
+    let (client, _) = desk.ask("Which steps?", Some(&many));
     let id = telegram.wait_for("Which steps?").id;
     let empty = telegram.press(ADA, id, "Send");
     assert_eq!(telegram.toast(&empty), "Choose something first.");
@@ -58,7 +58,7 @@ fn choices_pauses_and_free_words_are_answered_in_the_chat() {
     let printed = client.finish();
     assert!(printed.printed(0).contains("test\nship"), "{printed:?}");
 
-    let (mut client, cue) = desk.ask("What should the button say?", None);
+    let (client, cue) = desk.ask("What should the button say?", None);
     let message = telegram.wait_for("What should the button say?");
     assert!(message.buttons.is_empty());
     telegram.reply(ADA, None, "Lunch, anyone?");
@@ -74,7 +74,7 @@ fn choices_pauses_and_free_words_are_answered_in_the_chat() {
 fn a_question_answered_elsewhere_is_withdrawn_within_two_seconds_and_says_by_whom() {
     let telegram = Telegram::start();
     let desk = Desk::with_telegram(&telegram);
-    let (mut client, cue) = desk.ask("Go on?", Some(&json!({ "type": "confirm" })));
+    let (client, cue) = desk.ask("Go on?", Some(&json!({ "type": "confirm" })));
     let message = telegram.wait_for("Go on?");
     let (_, late) = message.buttons[0].clone();
     desk.home.ok(&["answer", &cue, "no"]);
@@ -190,7 +190,7 @@ fn rate_limits_outages_repeats_and_disorder_lead_to_one_message_and_one_decision
         .add("editMessageText", &[Fault::RateLimited(1), Fault::Down]);
     telegram.repeat_and_reorder();
     let desk = Desk::with_telegram(&telegram);
-    let (mut client, cue) = desk.ask("Through the storm?", Some(&json!({ "type": "confirm" })));
+    let (client, cue) = desk.ask("Through the storm?", Some(&json!({ "type": "confirm" })));
     let message = telegram.wait_for("Through the storm?");
     telegram.press(ADA, message.id, &message.buttons[0].0);
     telegram.press(ADA, message.id, &message.buttons[1].0);
@@ -209,7 +209,7 @@ fn rate_limits_outages_repeats_and_disorder_lead_to_one_message_and_one_decision
 fn a_file_in_a_reply_reaches_the_agent() {
     let telegram = Telegram::start();
     let desk = Desk::with_telegram(&telegram);
-    let (mut client, cue) = desk.ask("Send me the mock", None);
+    let (client, cue) = desk.ask("Send me the mock", None);
     let message = telegram.wait_for("Send me the mock");
     telegram.reply_with_file(ADA, message.id, "../mock.txt", b"a drawing", "here it is");
     let printed = client.finish();

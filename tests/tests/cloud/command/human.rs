@@ -173,7 +173,7 @@ fn a_question_the_agent_left_open_is_the_one_the_human_answers_at_the_end() {
 fn without_a_listener_for_the_outside_the_prompt_has_no_way_back_and_the_human_is_still_asked() {
     let cloud = Cloud::start(Script::default(), 1);
     cloud.make_private();
-    let mut client = cloud.begin(&["launch", "fix it"]);
+    let client = cloud.begin(&["launch", "fix it"]);
     let cue = cloud.question("All done.");
     assert!(
         client.stderr().contains("cannot ask by itself"),

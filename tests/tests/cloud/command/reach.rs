@@ -25,7 +25,7 @@ fn codes(stdout: &str) -> Vec<String> {
 #[test]
 fn the_address_of_a_run_is_served_until_the_run_ends() {
     let cloud = Cloud::start(Script::endless(), 1);
-    let mut client = cloud.begin(&["launch", "x", "--public-url", "https://broker.example"]);
+    let client = cloud.begin(&["launch", "x", "--public-url", "https://broker.example"]);
     let callback = cloud.callback(1);
     let exchange = |host: &str| {
         let body = json!({"token": callback.token, "runId": callback.run_id});

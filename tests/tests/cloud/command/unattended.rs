@@ -103,9 +103,9 @@ fn of_two_drivers_one_speaks_with_the_human_and_the_word_is_sent_once() {
         ..Script::default()
     };
     let cloud = Cloud::start(script, 1);
-    let mut driver = launched(&cloud, &[]);
+    let driver = launched(&cloud, &[]);
     let agent = cloud.launched();
-    let mut watcher = cloud.begin(&["watch", &agent]);
+    let watcher = cloud.begin(&["watch", &agent]);
     eventually("a watcher that is not asked to ask", || {
         watcher.stdout().contains("led_elsewhere").then_some(())
     });
@@ -129,7 +129,7 @@ fn the_second_driver_leads_when_the_first_one_dies() {
     let cloud = Cloud::start(Script::default(), 1);
     let driver = launched(&cloud, &[]);
     let agent = cloud.launched();
-    let mut watcher = cloud.begin(&["watch", &agent]);
+    let watcher = cloud.begin(&["watch", &agent]);
     eventually("a watcher that is not asked to ask", || {
         watcher.stdout().contains("led_elsewhere").then_some(())
     });
@@ -148,7 +148,7 @@ fn the_second_driver_leads_when_the_first_one_dies() {
 fn a_key_that_is_refused_in_the_middle_leaves_the_run_open() {
     let script = Script::endless();
     let cloud = Cloud::start(script.clone(), 1);
-    let mut client = launched(&cloud, &["--no-hap"]);
+    let client = launched(&cloud, &["--no-hap"]);
     eventually("a run that goes on", || {
         client.stdout().contains("RUNNING").then_some(())
     });
@@ -187,7 +187,7 @@ fn a_launch_and_a_follow_up_whose_answers_were_lost_are_found_again() {
         Reply::Garbage,
     );
     let cloud = Cloud::start(lost, 1);
-    let mut client = launched(&cloud, &[]);
+    let client = launched(&cloud, &[]);
     let cue = only_question(&cloud, "All done.");
     assert_eq!(cloud.fake.agents().len(), 1);
     cloud
@@ -211,7 +211,7 @@ fn a_launch_and_a_follow_up_whose_answers_were_lost_are_found_again() {
 #[test]
 fn questions_of_a_run_that_is_over_are_closed_and_say_so() {
     let cloud = Cloud::start(Script::endless(), 1);
-    let mut client = launched(&cloud, &[]);
+    let client = launched(&cloud, &[]);
     let callback = cloud.callback(1);
     let (_, exchanged) = cloud.exchange(&callback);
     let ask = serde_json::json!({
@@ -270,7 +270,7 @@ fn the_question_at_the_end_carries_the_last_word_where_the_stream_is_gone() {
         ..Script::default()
     };
     let cloud = Cloud::start(script, 1);
-    let mut client = cloud.begin(&["launch", "fix it", "--api", "v1"]);
+    let client = cloud.begin(&["launch", "fix it", "--api", "v1"]);
     let first = cloud.question("I fixed it.");
     cloud.home.ok(&["answer", &first, "now the docs"]);
     let second = cloud.question("I wrote the docs.");
