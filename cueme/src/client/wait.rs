@@ -189,7 +189,7 @@ pub(crate) enum Waited {
 #[derive(Debug)]
 pub(crate) struct Receipt {
     /// The connection that the outcomes came over, if it still stands.
-    session: Option<Session>,
+    session: Option<Box<Session>>,
     cue_ids: Vec<CueId>,
     nonce: Option<String>,
     language: Language,
@@ -213,7 +213,7 @@ impl Receipt {
 
     /// Tells the broker.
     pub(crate) fn give(self, places: &Places) {
-        acknowledge(places, self.session, self.cue_ids, self.nonce);
+        acknowledge(places, self.session.map(|session| *session), self.cue_ids, self.nonce);
     }
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn wait_for(
             Waited::Outcome(
                 told,
                 Receipt {
-                    session: Some(session),
+                    session: Some(Box::new(session)),
                     cue_ids,
                     nonce,
                     language,
@@ -297,7 +297,7 @@ pub(crate) fn wait_for(
             Waited::Mailbox(
                 mailbox,
                 Receipt {
-                    session: Some(session),
+                    session: Some(Box::new(session)),
                     cue_ids,
                     nonce,
                     language,
