@@ -213,7 +213,12 @@ impl Receipt {
 
     /// Tells the broker.
     pub(crate) fn give(self, places: &Places) {
-        acknowledge(places, self.session.map(|session| *session), self.cue_ids, self.nonce);
+        acknowledge(
+            places,
+            self.session.map(|session| *session),
+            self.cue_ids,
+            self.nonce,
+        );
     }
 }
 

@@ -52,7 +52,6 @@ enum Asked {
 #[derive(Debug)]
 pub(super) struct Dialog {
     handle: RequestHandle<RoleServer>,
-    places: Arc<Places>,
     cue: CueId,
     form: Form,
     opened: Instant,
@@ -87,12 +86,7 @@ pub(super) fn form(question: &Question) -> Option<Form> {
 
 impl Dialog {
     /// Shows a dialog; none when the client cannot after all.
-    pub(super) async fn open(
-        places: &Arc<Places>,
-        peer: &Peer<RoleServer>,
-        cue: CueId,
-        form: Form,
-    ) -> Option<Self> {
+    pub(super) async fn open(peer: &Peer<RoleServer>, cue: CueId, form: Form) -> Option<Self> {
         let requested_schema = ElicitationSchema::from_json_schema(object(form.schema())).ok()?;
         let request = ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
             meta: None,
@@ -108,23 +102,25 @@ impl Dialog {
             .ok()?;
         Some(Self {
             handle,
-            places: Arc::clone(places),
             cue,
             form,
             opened: Instant::now(),
         })
     }
 
-    /// Waits until the human has closed the dialog, and takes what they entered to the broker.
-    pub(super) async fn decided(dialog: &mut Option<Self>) {
-        let Some(open) = dialog else { return };
+    /// Waits until the human has closed the dialog; returns what they decided, if anything.
+    ///
+    /// It may be dropped while it waits, and awaited anew; once it has returned, the dialog is over.
+    pub(super) async fn closed(dialog: &mut Option<Self>) -> Option<Request> {
+        let open = dialog.as_mut()?;
         let Ok(Ok(ClientResult::ElicitResult(result))) = (&mut open.handle.rx).await else {
-            return;
+            return None;
         };
-        let Some(request) = open.form.decision(open.cue, result, open.opened.elapsed()) else {
-            return;
-        };
-        let places = Arc::clone(&open.places);
+        open.form.decision(open.cue, result, open.opened.elapsed())
+    }
+
+    /// Takes what the human decided to the broker.
+    pub(super) async fn decide(places: Arc<Places>, request: Request) {
         let decided = tokio::task::spawn_blocking(move || call(&places, &request)).await;
         if let Ok(Err(error)) = decided {
             // Somebody else was first, or it does not fit; the question is where it was.

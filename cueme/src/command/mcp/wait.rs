@@ -102,7 +102,7 @@ pub(super) async fn finish(
         Some(form) => match ask_first(server, call, started).await? {
             Asked::Open(cue, language) => (
                 Call::attach_as_asked(cue, asker.reading(language), started)?,
-                Dialog::open(&server.places, &caller.peer, cue, form).await,
+                Dialog::open(&caller.peer, cue, form).await,
             ),
             Asked::Over(waited) => return Ok(ended(*waited)),
         },
@@ -163,7 +163,13 @@ async fn wait_for_human(
                 is_cancelled = true;
                 switch.stop();
             }
-            () = Dialog::decided(&mut dialog), if dialog.is_some() => dialog = None,
+            decision = Dialog::closed(&mut dialog), if dialog.is_some() => {
+                dialog = None;
+                // Here, because what a branch waits for is dropped when another one is ready.
+                if let Some(request) = decision {
+                    Dialog::decide(Arc::clone(&server.places), request).await;
+                }
+            }
             _ = ticker.tick() => report(caller, started).await,
         }
     };
