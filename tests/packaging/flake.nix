@@ -1,4 +1,5 @@
 # Builds cueme from this repository; its version and dependencies are those of Cargo.toml and Cargo.lock.
+# Use it as `git+https://…?dir=tests/packaging`.
 {
   description = "Ask a human from any coding agent, and wait for the answer";
 
@@ -8,15 +9,15 @@
     let
       systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
       forEach = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
-      manifest = builtins.fromTOML (builtins.readFile ./Cargo.toml);
+      manifest = builtins.fromTOML (builtins.readFile ../../Cargo.toml);
     in
     {
       packages = forEach (pkgs: {
         default = pkgs.rustPlatform.buildRustPackage {
           pname = "cueme";
           version = manifest.workspace.package.version;
-          src = self;
-          cargoLock.lockFile = ./Cargo.lock;
+          src = ../..;
+          cargoLock.lockFile = ../../Cargo.lock;
           cargoBuildFlags = [ "--package" "cueme" ];
           # The tests want a browser and agent programs: tests/run runs them.
           doCheck = false;
