@@ -25,6 +25,18 @@ const APART: [&str; 4] = [CALL_ID, "title", "status", "rawInput"];
 /// The member under which the rest of a call is shown beside its input.
 const REST: &str = "toolCall";
 
+/// The members beside a command that do not change what it does: `cueme` is found by PATH, in any folder.
+const HARMLESS: [&str; 8] = [
+    "description",
+    "timeout",
+    "run_in_background",
+    "isBackground",
+    "cwd",
+    "directory",
+    "dir_path",
+    "workingDirectory",
+];
+
 /// A permission that an agent asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Permission {
@@ -63,9 +75,24 @@ impl Permission {
         }
     }
 
-    /// Returns the command that the call would run, where it is one.
+    /// Returns the command that the call would run, where it runs that command and does nothing else.
+    ///
+    /// A call of another kind, or with members that could change what runs, is for the human, whatever its command says.
     pub(super) fn command(&self) -> Option<&str> {
-        self.call.get("rawInput")?.get("command")?.as_str()
+        let is_execution = self.call.get("kind").and_then(Value::as_str) == Some("execute");
+        let input = self.call.get("rawInput")?.as_object()?;
+        let is_harmless = |(name, value): (&String, &Value)| {
+            name == "command" || HARMLESS.contains(&name.as_str()) && !value.is_object() && !value.is_array()
+        };
+        let mut content = self
+            .call
+            .get("content")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let changes_files = content.any(|part| part.get("type").and_then(Value::as_str) == Some("diff"));
+        let is_plain = is_execution && !changes_files && input.iter().all(is_harmless);
+        input.get("command").filter(|_| is_plain)?.as_str()
     }
 
     /// Tells whether the agent still means the same call.

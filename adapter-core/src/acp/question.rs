@@ -196,6 +196,34 @@ mod tests {
     }
 
     #[test]
+    fn a_call_counts_as_a_command_only_where_it_does_nothing_else() {
+        let command = |call: Value| {
+            let params = json!({"toolCall": call, "options": [{"optionId": "y", "name": "Allow", "kind": "allow_once"}]});
+            let question =
+                AcpQuestion::read("session/request_permission", &params, &ToolCalls::default(), None);
+            question.unwrap().command().map(str::to_owned)
+        };
+        let input = json!({"command": "cueme join cursor", "description": "joins", "timeout": 7});
+        let call = json!({"toolCallId": "c", "kind": "execute", "rawInput": input});
+        assert_eq!(command(call.clone()).as_deref(), Some("cueme join cursor"));
+        for (place, value) in [
+            ("/kind", json!("edit")),
+            ("/kind", json!(null)),
+            ("/rawInput/env", json!({"PATH": "/tmp"})),
+            ("/rawInput/args", json!(["--now"])),
+            ("/rawInput/content", json!("written to a file")),
+            ("/rawInput/cwd", json!({"then": "rm"})),
+            ("/content", json!([{"type": "diff", "path": "a", "newText": "b"}])),
+        ] {
+            let mut call = call.clone();
+            let (parent, name) = place.rsplit_once('/').unwrap();
+            let parent = call.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+            parent.insert(name.to_owned(), value);
+            assert_eq!(command(call), None, "{place}");
+        }
+    }
+
+    #[test]
     fn a_permission_shows_everything_that_the_agent_said_of_the_call() {
         let question = read(
             "session/request_permission",

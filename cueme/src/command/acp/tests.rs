@@ -15,7 +15,8 @@ fn line(message: &Value) -> Vec<u8> {
 
 fn asks(id: &Value, command: &str) -> Vec<u8> {
     let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}]);
-    let call = json!({"toolCallId": "c", "title": "Shell", "rawInput": {"command": command}});
+    let call =
+        json!({"toolCallId": "c", "title": "Shell", "kind": "execute", "rawInput": {"command": command}});
     let params = json!({"sessionId": "s", "toolCall": call, "options": options});
     line(&json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}))
 }
