@@ -11,9 +11,10 @@ use protocol_spec::message::{
 };
 use tokio::sync::mpsc;
 
+use super::check::check_session;
 use super::operation::{join, read, recall};
 use crate::broker::Broker;
-use crate::engine::{Order, storage_failure};
+use crate::engine::{Order, Work, storage_failure};
 use crate::store::{Reader, StoreError, Token};
 use crate::web::Web;
 
@@ -118,6 +119,7 @@ async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Resu
         Request::Join(body) => Reply::Joined(join_with(broker, token, body).await?),
         Request::Recall(body) => recall_own(broker, token, body).await?,
         Request::Bind(mut bind) => {
+            check_session(&bind.session)?;
             bind.session = session_of(token, &bind.session);
             return Ok(Admitted::Request(Box::new(Request::Bind(bind))));
         }
@@ -127,20 +129,19 @@ async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Resu
 }
 
 /// Registers an agent, which belongs to the token from then on.
-pub(crate) async fn join_with(
-    broker: &Arc<Broker>,
-    token: &Token,
-    mut body: Join,
-) -> Result<Joined, Failure> {
+pub(crate) async fn join_with(broker: &Arc<Broker>, token: &Token, body: Join) -> Result<Joined, Failure> {
     if token.scope != TokenScope::Join {
         return Err(forbidden("this token acts for one agent and cannot join another"));
     }
-    body.session = body.session.map(|session| session_of(token, &session));
+    let mut work = join::check_join(body)?;
+    if let Work::Join { session, .. } = &mut work {
+        *session = session.take().map(|session| session_of(token, &session));
+    }
     let engine = broker.engine();
     let order = Order {
         ticket: engine.ticket(),
         request: RequestId(uuid::Uuid::now_v7()),
-        work: join::check_join(body)?,
+        work,
     };
     let (sender, mut replies) = mpsc::unbounded_channel();
     let stopping = |error: crate::engine::EngineError| super::operation::stopping(&error);

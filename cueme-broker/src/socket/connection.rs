@@ -76,8 +76,14 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// Serves a connection until its caller leaves; `first` is what has been read of it already.
-pub(super) async fn serve(stream: Stream, caller: Caller, first: Vec<u8>, broker: Arc<Broker>, share: Share) {
+/// Serves a connection until its caller leaves; `splitter` has what was read of it already.
+pub(super) async fn serve(
+    stream: Stream,
+    caller: Caller,
+    splitter: Splitter,
+    broker: Arc<Broker>,
+    share: Share,
+) {
     let (sender, outbox) = mpsc::unbounded_channel();
     let mut connection = Connection {
         stream,
@@ -89,20 +95,15 @@ pub(super) async fn serve(stream: Stream, caller: Caller, first: Vec<u8>, broker
         unsent: Vec::new(),
         share,
     };
-    let Err(Ended::Gone) = connection.run(first).await;
+    let Err(Ended::Gone) = connection.run(splitter).await;
     for wait in connection.waits.drain(..) {
         connection.broker.engine().gone(wait.ticket);
     }
 }
 
 impl Connection {
-    async fn run(&mut self, first: Vec<u8>) -> Result<std::convert::Infallible, Ended> {
-        let mut splitter = Splitter::default();
-        if !first.is_empty() {
-            splitter.push(&first);
-            drop(first);
-            self.handle_lines(&mut splitter).await?;
-        }
+    async fn run(&mut self, mut splitter: Splitter) -> Result<std::convert::Infallible, Ended> {
+        Box::pin(self.handle_lines(&mut splitter)).await?;
         let silence = if self.caller.is_remote() {
             REMOTE_SILENCE_TIMEOUT
         } else {
@@ -130,7 +131,8 @@ impl Connection {
                         drop(splitter);
                         return Err(Box::pin(self.turn_away()).await);
                     }
-                    self.handle_lines(&mut splitter).await?;
+                    // Boxed, so that a connection that waits does not hold the space of every operation.
+                    Box::pin(self.handle_lines(&mut splitter)).await?;
                     self.share.hold(splitter.held());
                     if is_long {
                         // Whoever says so much at once would have the processors to itself until it is said.
@@ -148,8 +150,7 @@ impl Connection {
 
     async fn handle_lines(&mut self, splitter: &mut Splitter) -> Result<(), Ended> {
         while let Some(line) = self.next_line(splitter).await? {
-            // Boxed, so that a connection that waits does not hold the space of every operation.
-            Box::pin(self.handle(&line, splitter.has_line())).await?;
+            self.handle(&line, splitter.has_line()).await?;
         }
         Ok(())
     }
@@ -330,7 +331,7 @@ fn ignore_some(stream: &Stream) -> Result<bool, Ended> {
 mod tests {
     use super::*;
 
-    fn space_of<F>(_: fn(Stream, Caller, Vec<u8>, Arc<Broker>, Share) -> F) -> usize {
+    fn space_of<F>(_: fn(Stream, Caller, Splitter, Arc<Broker>, Share) -> F) -> usize {
         size_of::<F>()
     }
 

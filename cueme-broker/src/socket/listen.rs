@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use protocol_spec::frame::Splitter;
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{ErrorCode, Failure, Reply, encode_reply};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
@@ -122,7 +123,14 @@ fn admit(
     let stream = Stream::Local(stream);
     tokio::spawn(async move {
         broker.connection_opened();
-        connection::serve(stream, Caller::Local, Vec::new(), Arc::clone(&broker), share).await;
+        connection::serve(
+            stream,
+            Caller::Local,
+            Splitter::default(),
+            Arc::clone(&broker),
+            share,
+        )
+        .await;
         broker.connection_closed();
         served.fetch_sub(1, Ordering::Relaxed);
     });
@@ -135,8 +143,18 @@ pub(crate) async fn serve_remote(stream: TcpStream, remote: Remote, first: Vec<u
     static ROOM: LazyLock<Arc<Room>> = LazyLock::new(Arc::default);
     let broker = Arc::clone(remote.web.broker());
     broker.connection_opened();
+    let mut splitter = Splitter::default();
+    splitter.push(&first);
+    drop(first);
     let (caller, share) = (Caller::Remote(Box::new(remote)), Share::of(Arc::clone(&ROOM)));
-    connection::serve(Stream::Remote(stream), caller, first, Arc::clone(&broker), share).await;
+    connection::serve(
+        Stream::Remote(stream),
+        caller,
+        splitter,
+        Arc::clone(&broker),
+        share,
+    )
+    .await;
     broker.connection_closed();
 }
 

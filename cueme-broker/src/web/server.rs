@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -22,8 +22,8 @@ use tower::ServiceExt;
 use super::assets;
 use super::document::accepts_page;
 use super::door::{
-    Admitted, Peer, Refused, admit, another_user, is_opened_by_person, link_machine, login, login_token,
-    sign_in_page, unauthenticated,
+    Admitted, Peer, Refused, admit, another_user, is_opened_by_person, link_code, link_machine, login,
+    login_token, sign_in_page, unauthenticated,
 };
 use super::health::{is_probe, probe};
 use super::patience::Patient;
@@ -252,13 +252,14 @@ async fn route(
     peer: Peer,
     admitted: Admitted,
 ) -> Response<Body> {
+    if let Some(code) = link_code(&parts) {
+        let code = code.to_owned();
+        let linked = link_machine(web, &parts, body, peer, &code).await;
+        return linked.unwrap_or_else(IntoResponse::into_response);
+    }
     if let Some(token) = login_token(&parts) {
         let is_signed_in = matches!(admitted, Admitted::Known(_));
         let token = token.to_owned();
-        if parts.method == Method::POST {
-            let linked = link_machine(web, &parts, body, peer, &token).await;
-            return linked.unwrap_or_else(IntoResponse::into_response);
-        }
         return match login(web, &parts, peer, &token, is_signed_in).await {
             Ok(response) => response,
             Err(error) if is_navigation(&parts) && error.status == StatusCode::UNAUTHORIZED => {

@@ -18,6 +18,8 @@ use crate::{environment, output};
 
 /// How long the broker may take to exchange the code.
 const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(30);
+/// The path below which a code is exchanged.
+const LINK_PATH: &str = "/link/";
 /// The path of a sign-in link.
 const LOGIN_PATH: &str = "/login/";
 
@@ -126,7 +128,7 @@ fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> 
         return Err(CliError::usage("this is not a one-time code")
             .with_hint("on the page, open Settings, Devices, Add a device"));
     }
-    let address = format!("{}{LOGIN_PATH}{code}", url.as_str().trim_end_matches('/'));
+    let address = format!("{}{LINK_PATH}{code}", url.as_str().trim_end_matches('/'));
     let name = args.name.clone().unwrap_or_else(environment::machine);
     let body = json!({"name": name, "human": args.human});
     let away = |error: &dyn std::fmt::Display| {

@@ -5,7 +5,7 @@
 use axum::Json;
 use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{Response, StatusCode, header};
+use axum::http::{Method, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use http_body_util::{BodyExt, Limited};
 use protocol_spec::message::TokenScope;
@@ -37,6 +37,12 @@ struct Linked {
     agent_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     human_token: Option<String>,
+}
+
+/// Returns the code with which a machine wants to be linked, if that is what a request is for.
+pub(in crate::web) fn link_code(parts: &Parts) -> Option<&str> {
+    let code = parts.uri.path().strip_prefix("/link/")?;
+    (parts.method == Method::POST).then_some(code)
 }
 
 /// Exchanges a link's token for tokens.

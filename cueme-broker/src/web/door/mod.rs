@@ -19,7 +19,7 @@ pub(super) use guard::{
 };
 pub(super) use keys::Keys;
 pub(super) use login::{login, login_token, sign_in_page};
-pub(super) use machine::link_machine;
+pub(super) use machine::{link_code, link_machine};
 pub(super) use outside::{admit_outside, outsider};
 pub(super) use peer_user::PeerUsers;
 pub(super) use secret::random_name;
