@@ -14,7 +14,7 @@ fn palette(browser: &Browser, words: &str) {
 #[test]
 fn the_palette_is_loaded_when_it_is_opened_and_runs_commands_and_goes_to_questions() {
     let home = Home::new();
-    let (first, second) = (home.join(), home.join());
+    let (first, second) = (home.join_as("terminal"), home.join_as("terminal"));
     let (_one, _) = home.ask(&first, "The zebra question", None);
     let (_two, _) = home.ask(&second, "The giraffe question", None);
     let browser = sign_in(&home, DESKTOP);

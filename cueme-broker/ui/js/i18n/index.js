@@ -14,11 +14,17 @@ document.documentElement.lang = language();
 /** @type {Record<Word, string>} */
 let words = en;
 
+/** The words about runs in that language; none where they are the English ones.
+ * @type {typeof import("../runs/en.js").en | undefined} */
+export let runWords;
+
 /** Loads the words of a language that the page does not bring along; without them English is better than nothing. */
 export async function loadWords() {
   if (current !== "zh") return;
   try {
-    words = (await import("./zh.js")).zh;
+    const loaded = await import("./zh.js");
+    words = loaded.zh;
+    runWords = loaded.runs;
   } catch {
     // The next load of the page tries again.
   }

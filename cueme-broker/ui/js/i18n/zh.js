@@ -1,5 +1,7 @@
 /** Simplified Chinese. A missing or unknown key is a type error. */
 
+export { zh as runs } from "../runs/zh.js";
+
 /** @type {Record<keyof typeof import("./en.js").en, string>} */
 export const zh = {
   "unit.s": "秒",

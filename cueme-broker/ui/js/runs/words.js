@@ -1,10 +1,7 @@
 /** Words about runs. */
 
-import { language } from "../i18n/index.js";
+import { runWords } from "../i18n/index.js";
 import { en } from "./en.js";
-import { zh } from "./zh.js";
-
-const words = language() === "en" ? en : zh;
 
 /**
  * Returns a text, with `{name}` replaced by the value of that name.
@@ -12,6 +9,6 @@ const words = language() === "en" ? en : zh;
  * @param {Record<string, string | number>} [values]
  */
 export function w(word, values) {
-  const text = words[word];
+  const text = (runWords ?? en)[word];
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
 }
