@@ -106,7 +106,15 @@ impl Link {
                 CliError::usage(format!("{} cannot be read: {error}", path.display()))
                     .with_hint("run `cueme link --remove`, then `cueme link` again")
             }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // A place of somebody else, or none at all, is refused with its reason where the broker is looked for.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+                ) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(CliError::io("read", &path, &error)),
         }
     }

@@ -39,7 +39,7 @@ fn make(args: &TokenArgs) -> Result<Exit, CliError> {
     // Alone on stdout, so that a script can take it; it is shown this once.
     output::print_line(&made.token)?;
     output::tell(&format!(
-        "send it as `Authorization: Bearer …` to {}, or set CUEME_URL and CUEME_TOKEN; revoke it with `cueme token revoke {}`",
+        "send it as `Authorization: Bearer …` to {}; `cueme` takes it from CUEME_TOKEN; `cueme token revoke {}` revokes it",
         made.url, made.token_id
     ));
     Ok(Exit::Done)

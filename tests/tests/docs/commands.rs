@@ -15,7 +15,7 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 10] = [
+const NOT_HERE: [(&str, &str); 11] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
@@ -31,6 +31,7 @@ const NOT_HERE: [(&str, &str); 10] = [
     ("cueme agent run", "needs Cursor's CLI; see tests/agent"),
     ("cueme agent doctor", "needs Cursor's CLI; see tests/agent"),
     ("cueme cloud", "needs Cursor's API; see tests/cloud"),
+    ("cueme notify", "needs a chat; see tests/surfaces/command.rs"),
     (
         "cueme link https",
         "needs a broker elsewhere; see tests/e2e/remote.rs",
