@@ -466,6 +466,7 @@ fn an_answer_of_a_rule_is_taken_back_where_the_page_says_so() {
     browser.sees(".entry[data-outcome=open] .badge", "Waiting");
     assert!(asking.is_running());
     change_settings(&browser, r#"{"undo_ms":0}"#);
+    browser.until("return document.querySelector('.composer-text') && !document.querySelector('.frozen')");
     browser.write(TEXT, &format!("No, wait{}", key::ENTER));
     assert!(asking.finish().expect(0).stdout.starts_with("No, wait\n"));
 }
