@@ -38,7 +38,8 @@ const NOT_HERE: [(&str, &str); 11] = [
     ),
 ];
 /// Commands that ask a person in a terminal, and refuse to without one.
-const NEED_TERMINAL: [&str; 4] = [
+const NEED_TERMINAL: [&str; 5] = [
+    "cueme tui",
     "cueme answer",
     "cueme answer 7k3",
     "cueme init claude_code",
