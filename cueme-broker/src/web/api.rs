@@ -50,6 +50,10 @@ pub(super) async fn method_not_allowed() -> ApiError {
 fn humans(table: Table) -> Table {
     table
         .route(
+            get_op("/connect", "Upgrades to the protocol of the local socket").gives_nothing(),
+            get(connect::connect),
+        )
+        .route(
             get_op("/state", "Returns everything the page begins with").gives::<snapshot::Snapshot>(200),
             get(snapshot::state),
         )
@@ -358,7 +362,7 @@ pub(super) fn agents_own(table: Table) -> Table {
             post(hap::ack),
         )
         .route(
-            get_op("/connect", "Upgrades to the protocol of the local socket").gives_nothing(),
+            get_op("/hap/connect", "Upgrades to the protocol of the local socket").gives_nothing(),
             get(connect::connect),
         )
 }

@@ -32,14 +32,10 @@ pub(super) async fn connect(
 ) -> Result<Response<Body>, ApiError> {
     let token = match visitor.0 {
         Who::Human(token) | Who::Agent(token) => token,
-        Who::Device(_) => return Err(ApiError::bad_request("programs connect here, with a token")),
+        Who::Device(_) => return Err(forbidden("programs connect here, with a token")),
     };
     if !web.has_token(&token) {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            "the token of a run is for the HTTP API alone",
-        ));
+        return Err(forbidden("the token of a run is for the HTTP API alone"));
     }
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let Some(upgrade) = upgrade.filter(|_| asks_for_upgrade(request.headers())) else {
@@ -90,6 +86,10 @@ fn asks_for_upgrade(headers: &HeaderMap) -> bool {
             .any(|word| word.trim().eq_ignore_ascii_case(wanted))
     };
     has(header::CONNECTION, "upgrade") && has(header::UPGRADE, PROTOCOL)
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
 fn upgrade_required() -> ApiError {

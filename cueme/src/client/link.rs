@@ -29,6 +29,8 @@ const TOKEN_BYTES_MAX: usize = 256;
 pub(crate) struct Target {
     pub(crate) url: Url,
     pub(crate) token: Token,
+    /// Whose calls go there.
+    pub(crate) side: Side,
 }
 
 /// A token, which no error and no log shows.
@@ -157,7 +159,7 @@ impl Link {
 /// Returns the broker elsewhere that this call goes to; none where the broker is this machine's own.
 pub(crate) fn target(places: &Places, side: Side) -> Result<Option<Target>, CliError> {
     if let Some(url) = environment::variable(URL_VARIABLE) {
-        return from_environment(&url).map(Some);
+        return from_environment(&url, side).map(Some);
     }
     let Some(link) = Link::read(places)? else {
         return Ok(None);
@@ -170,10 +172,10 @@ pub(crate) fn target(places: &Places, side: Side) -> Result<Option<Target>, CliE
                 .with_hint(format!("answer on the page, or run `cueme link {url} --human`"))
         })?,
     };
-    Ok(Some(Target { url, token }))
+    Ok(Some(Target { url, token, side }))
 }
 
-fn from_environment(url: &str) -> Result<Target, CliError> {
+fn from_environment(url: &str, side: Side) -> Result<Target, CliError> {
     let url = parse_url(url)?;
     let token = environment::variable(TOKEN_VARIABLE).ok_or_else(|| {
         CliError::usage(format!("{URL_VARIABLE} is set and {TOKEN_VARIABLE} is not"))
@@ -183,7 +185,7 @@ fn from_environment(url: &str) -> Result<Target, CliError> {
         CliError::usage(format!("{TOKEN_VARIABLE} is not a token"))
             .with_hint("`cueme token` prints a token where the broker runs")
     })?;
-    Ok(Target { url, token })
+    Ok(Target { url, token, side })
 }
 
 /// Reads the address of a broker.

@@ -14,12 +14,10 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use rustls_platform_verifier::ConfigVerifierExt;
 use url::{Host, Url};
 
-use super::link::Target;
+use super::link::{Side, Target};
 use super::stream::{Connection, Stream};
 use crate::error::CliError;
 
-/// Where a broker upgrades connections, below its address.
-const CONNECT_PATH: &str = "api/v1/connect";
 /// How long connecting, greeting and the broker's first word may take together.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(20);
 /// The longest answer of a broker or proxy that is read, in bytes.
@@ -100,8 +98,12 @@ fn request(target: &Target) -> String {
         None => target.url.host_str().unwrap_or_default().to_owned(),
     };
     let base = target.url.path().trim_end_matches('/');
+    let path = match target.side {
+        Side::Agent => "api/v1/hap/connect",
+        Side::Human => "api/v1/connect",
+    };
     format!(
-        "GET {base}/{CONNECT_PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: cueme\r\n\
+        "GET {base}/{path} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: cueme\r\n\
          Authorization: Bearer {}\r\nUser-Agent: cueme/{}\r\n\r\n",
         target.token.expose(),
         protocol_spec::version::PROGRAM
@@ -153,10 +155,15 @@ fn refused(target: &Target, status: Option<u16>) -> CliError {
         Some(401) => CliError::usage(format!("the broker at {url} does not know this token")).with_hint(
             format!("ask the human to run `cueme link {url}` on this machine, or set CUEME_TOKEN anew"),
         ),
-        Some(403) => CliError::usage(format!(
-            "the broker at {url} refused this machine's token or address"
-        ))
-        .with_hint("the broker's `[web] url` or `[web] hosts` has to name this address"),
+        Some(403) => {
+            let (whose, scope) = match target.side {
+                Side::Agent => ("agents'", "join"),
+                Side::Human => ("a human's", "human"),
+            };
+            CliError::usage(format!("the broker at {url} does not take this token for {whose} calls")).with_hint(format!(
+                "use a token of scope `{scope}`; the broker's `[web] url` or `[web] hosts` has to name this address"
+            ))
+        }
         Some(404 | 426) => CliError::usage(format!(
             "there is no cueme broker at {url} that takes connections"
         ))

@@ -79,6 +79,7 @@ fn link(places: &Places, written: &str, args: &LinkArgs) -> Result<Exit, CliErro
     check_remote(&Target {
         url: link.url.clone(),
         token: link.agent_token.clone(),
+        side: Side::Agent,
     })?;
     let path = link.write(places)?;
     output::print_line(&format!("linked to {}", link.url))?;

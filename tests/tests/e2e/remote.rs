@@ -183,7 +183,7 @@ fn an_agents_token_acts_for_its_own_agents_and_does_nothing_of_a_human() {
         vec!["purge", "--older-than", "1d"],
     ] {
         mine.run(&words)
-            .refused(2, &["the token of an agent does not allow"]);
+            .refused(2, &["does not take this token for a human's calls"]);
     }
     let bound = broker.ok(&["token", "--agent", &agent]);
     let bound = Elsewhere {
@@ -214,7 +214,7 @@ fn a_human_elsewhere_answers_under_the_name_of_the_token() {
         .refused(2, &["the token of a human does not allow"]);
     machine
         .run(&["join", "patient"])
-        .refused(2, &["the token of a human does not allow"]);
+        .refused(2, &["does not take this token for agents' calls"]);
     machine
         .run(&["answer", &cue, "x", "--attach", "/etc/hostname"])
         .refused(2, &["attach them on the page"]);

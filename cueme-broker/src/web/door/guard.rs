@@ -14,8 +14,6 @@ use crate::web::state::Web;
 
 /// Where agents speak; the only thing their tokens open.
 const AGENTS_PATH: &str = "/api/v1/hap/";
-/// Where programs of both kinds turn a request into a connection that speaks the socket's protocol.
-const CONNECT_PATH: &str = "/api/v1/connect";
 
 /// Who a request comes from.
 #[derive(Debug, Clone)]
@@ -136,9 +134,7 @@ fn admit_program(token: Token, parts: &Parts) -> Result<Visitor, ApiError> {
     let is_agents_path = parts.uri.path().starts_with(AGENTS_PATH);
     match token.scope {
         TokenScope::Human if !is_agents_path => Ok(Visitor(Who::Human(token))),
-        TokenScope::Join | TokenScope::Agent if is_agents_path || parts.uri.path() == CONNECT_PATH => {
-            Ok(Visitor(Who::Agent(token)))
-        }
+        TokenScope::Join | TokenScope::Agent if is_agents_path => Ok(Visitor(Who::Agent(token))),
         TokenScope::Human | TokenScope::Join | TokenScope::Agent => {
             Err(forbidden("this token does not open this"))
         }

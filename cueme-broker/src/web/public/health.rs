@@ -5,6 +5,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::web::door::outsider;
 use crate::web::error::ApiError;
 use crate::web::extract::At;
 use crate::web::state::Shared;
@@ -24,7 +25,6 @@ pub(super) async fn health(
     At(nonce): At<String>,
 ) -> Result<Json<Health>, ApiError> {
     let proof = web.broker.probes().proof(&nonce);
-    proof
-        .map(|proof| Json(Health { proof }))
-        .ok_or_else(|| ApiError::not_found("nothing is here"))
+    // A caller that carries nothing does not learn what is here.
+    proof.map(|proof| Json(Health { proof })).ok_or_else(outsider)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use cueme_broker::engine::Work;
 use cueme_store_sqlite::{SCHEMA, Synchronous};
-use cueme_tests::{Home, PATIENCE, Random, Wire};
+use cueme_tests::{Home, PATIENCE, Random, Wire, eventually};
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
     History, Last, Nothing, Recall, Reply, Request, Show, decode_reply, encode_request,
@@ -356,6 +356,10 @@ fn record(directory: &Path) {
         let line = encode_request(id, &request).unwrap_or_else(|error| panic!("{error}"));
         let say_line = String::from_utf8_lossy(&line).into_owned();
         let hear = say(&home, &say_line, count);
+        // A caller that the broker takes for waiting still would be handed the next answer.
+        eventually("nobody waits", || {
+            home.open_cues().iter().all(|cue| cue.waiting == 0).then_some(())
+        });
         let exchange = Exchange { say: say_line, hear };
         text.push_str(&serde_json::to_string(&exchange).unwrap_or_default());
         text.push('\n');
