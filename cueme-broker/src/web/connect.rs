@@ -32,7 +32,7 @@ pub(super) async fn connect(
 ) -> Result<Response<Body>, ApiError> {
     let token = match visitor.0 {
         Who::Human(token) | Who::Agent(token) => token,
-        Who::Device(_) => return Err(forbidden("programs connect here, with a token")),
+        Who::Device(_) => return Err(ApiError::bad_request("programs connect here, with a token")),
     };
     if !web.has_token(&token) {
         return Err(forbidden("the token of a run is for the HTTP API alone"));
