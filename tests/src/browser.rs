@@ -189,13 +189,16 @@ impl Browser {
             });
             match clicked {
                 Ok(()) => return,
-                // The page may have drawn it anew between the look and the click.
+                // The page may have drawn it anew between the look and the click, or something that stays in sight covers it.
                 Err(error) => assert!(
                     Instant::now() < deadline,
                     "{selector} {text:?}: {error}\n{}",
                     self.describe()
                 ),
             }
+            self.script(&format!(
+                "document.querySelector('[data-{mark}]')?.scrollIntoView({{ block: 'center' }}); return true"
+            ));
         }
     }
 
