@@ -105,14 +105,14 @@ fn as_human(token: &Token, mut request: Request) -> Result<Admitted, Failure> {
 async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Result<Admitted, Failure> {
     match &request {
         Request::Join(_) | Request::Recall(_) => {}
-        Request::Bind(bind) => own_agent(broker, token, &bind.agent_id).await?,
-        Request::Ask(ask) => own_agent(broker, token, &ask.agent_id).await?,
-        Request::Collect(collect) => own_agent(broker, token, &collect.agent_id).await?,
-        Request::Attach(attach) => own_cues(broker, token, &[attach.cue_id]).await?,
-        Request::Rest(rest) => own_cues(broker, token, &[rest.cue_id]).await?,
+        Request::Bind(bind) => check_own_agent(broker, token, &bind.agent_id).await?,
+        Request::Ask(ask) => check_own_agent(broker, token, &ask.agent_id).await?,
+        Request::Collect(collect) => check_own_agent(broker, token, &collect.agent_id).await?,
+        Request::Attach(attach) => check_own_cues(broker, token, &[attach.cue_id]).await?,
+        Request::Rest(rest) => check_own_cues(broker, token, &[rest.cue_id]).await?,
         // A longer one is refused as it is.
         Request::Ack(ack) if ack.cue_ids.len() > ACKS_MAX => {}
-        Request::Ack(ack) => own_cues(broker, token, &ack.cue_ids).await?,
+        Request::Ack(ack) => check_own_cues(broker, token, &ack.cue_ids).await?,
         other => return Err(not_for(other.name(), "an agent")),
     }
     let reply = match request {
@@ -180,16 +180,29 @@ async fn recall_own(broker: &Arc<Broker>, token: &Token, body: Recall) -> Result
     Ok(Reply::Recalled(recall::recalled(found.await?)))
 }
 
-async fn own_agent(broker: &Arc<Broker>, token: &Token, agent: &AgentId) -> Result<(), Failure> {
+/// Refuses an agent that is none of the token's own, in the same words as one that does not exist.
+pub(crate) async fn check_own_agent(
+    broker: &Arc<Broker>,
+    token: &Token,
+    agent: &AgentId,
+) -> Result<(), Failure> {
     let (token, agent) = (token.clone(), agent.clone());
     if read(broker, move |reader| owns(reader, &token, &agent)).await? {
         Ok(())
     } else {
-        Err(no_such_agent())
+        Err(
+            Failure::new(ErrorCode::UnknownAgent, "this token has no such agent")
+                .with_hint("join first, or use the token of that agent"),
+        )
     }
 }
 
-async fn own_cues(broker: &Arc<Broker>, token: &Token, cues: &[CueId]) -> Result<(), Failure> {
+/// Refuses questions of other agents in the same way.
+pub(crate) async fn check_own_cues(
+    broker: &Arc<Broker>,
+    token: &Token,
+    cues: &[CueId],
+) -> Result<(), Failure> {
     let (token, wanted) = (token.clone(), cues.to_vec());
     let is_own = read(broker, move |reader| {
         for cue in wanted {
@@ -220,12 +233,6 @@ pub(crate) fn owns(reader: &dyn Reader, token: &Token, agent: &AgentId) -> Resul
         TokenScope::Join => Ok(reader.token_of_agent(agent)?.as_deref() == Some(token.token_id.as_str())),
         TokenScope::Human => Ok(false),
     }
-}
-
-/// Says that an agent is none of the token's own, in the same words as for one that does not exist.
-pub(crate) fn no_such_agent() -> Failure {
-    Failure::new(ErrorCode::UnknownAgent, "this token has no such agent")
-        .with_hint("join first, or use the token of that agent")
 }
 
 fn not_for(operation: &str, whom: &str) -> Failure {

@@ -13,7 +13,7 @@ mod refusals;
 mod room;
 mod stream;
 
-pub(crate) use caller::{Remote, join_with, no_such_agent, owns};
+pub(crate) use caller::{Remote, check_own_agent, check_own_cues, join_with, owns};
 pub(crate) use listen::{Listener, accept, serve_remote};
 pub(crate) use operation::ask::check_ask;
 

@@ -24,7 +24,7 @@ use super::extract::{Asked, At, Input, Named, Sent};
 use super::state::{Shared, Web, unexpected};
 use crate::engine::{EngineHandle, Line, Order, Work};
 use crate::machine::Ticket;
-use crate::socket::{check_ask, join_with, no_such_agent, owns};
+use crate::socket::{check_ask, check_own_agent, check_own_cues, join_with, owns};
 use crate::store::Token;
 
 /// How long one request waits unless told otherwise.
@@ -404,25 +404,10 @@ fn token_of(visitor: &Visitor) -> Result<&Token, ApiError> {
 /// Returns the agent, if the token may act for it; others are as good as not there.
 async fn own_agent(web: &Web, visitor: &Visitor, agent: &str) -> Result<AgentId, ApiError> {
     let agent = AgentId::named(agent)?;
-    let (token, wanted) = (token_of(visitor)?.clone(), agent.clone());
-    if web.read(move |reader| owns(reader, &token, &wanted)).await? {
-        Ok(agent)
-    } else {
-        Err(no_such_agent().into())
-    }
+    check_own_agent(&web.broker, token_of(visitor)?, &agent).await?;
+    Ok(agent)
 }
 
 async fn own_cue(web: &Web, visitor: &Visitor, cue: CueId) -> Result<(), ApiError> {
-    let token = token_of(visitor)?.clone();
-    let is_own = web
-        .read(move |reader| match reader.agent_of_cue(cue)? {
-            Some(agent) => owns(reader, &token, &agent),
-            None => Ok(false),
-        })
-        .await?;
-    if is_own {
-        Ok(())
-    } else {
-        Err(ApiError::unknown_cue())
-    }
+    Ok(check_own_cues(&web.broker, token_of(visitor)?, &[cue]).await?)
 }
