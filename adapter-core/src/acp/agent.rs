@@ -324,7 +324,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Asks the human, beside whatever else the agent says.
+    /// Asks the human while the agent goes on.
     fn ask(
         &self,
         question: AcpQuestion,
