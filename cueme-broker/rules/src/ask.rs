@@ -105,6 +105,7 @@ impl Machine {
             asked_at: now.wall,
             state: State::Open,
             waiters: Vec::new(),
+            elsewhere: 0,
             detached: Some((now.steady, now.wall)),
             rounds: Rounds {
                 ended: 0,
@@ -235,7 +236,7 @@ impl Machine {
         let is_missed = |id: &CueId| {
             self.cues
                 .get(id)
-                .is_some_and(|cue| cue.waiters.is_empty() && matches!(cue.state, State::Decided { .. }))
+                .is_some_and(|cue| cue.waiting() == 0 && matches!(cue.state, State::Decided { .. }))
         };
         let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());
         cues.unwrap_or_default()

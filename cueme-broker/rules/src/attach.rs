@@ -51,8 +51,10 @@ impl Machine {
             to: ticket,
             reply: Box::new(Reply::Asked(asked)),
         });
+        let is_first = cue.waiters.is_empty();
         cue.waiters.push(ticket);
-        if cue.detached.take().is_some() && again == Again::Yes {
+        cue.detached = None;
+        if is_first && again == Again::Yes {
             effects.push(Effect::Store(Change::SetDetached { cue: id, at: None }));
         }
         self.waiters.insert(ticket, id);
@@ -69,11 +71,10 @@ impl Machine {
                 cue: Some(id),
             });
         }
-        let waiting = u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX);
         effects.push(Effect::Presence {
             agent: cue.agent.clone(),
             cue: id,
-            waiting,
+            waiting: cue.waiting(),
         });
         if let Some(told) = self.hand_over(now, id, effects) {
             effects.push(Effect::Reply {
@@ -143,9 +144,8 @@ impl Machine {
         match cue.state {
             State::Settled { .. } => self.visitors.push(id),
             State::Open | State::Superseded | State::Held { .. } | State::Decided { .. } => {
-                let waiting = u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX);
                 if cue.waiters.is_empty() {
-                    cue.detached = Some((now.steady, now.wall));
+                    cue.detached = (cue.elsewhere == 0).then_some((now.steady, now.wall));
                     effects.push(Effect::Store(Change::SetDetached {
                         cue: id,
                         at: Some(now.wall),
@@ -154,7 +154,7 @@ impl Machine {
                 effects.push(Effect::Presence {
                     agent: cue.agent.clone(),
                     cue: id,
-                    waiting,
+                    waiting: cue.waiting(),
                 });
                 self.watch_over(now, id);
             }

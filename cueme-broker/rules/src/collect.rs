@@ -107,7 +107,7 @@ impl Machine {
         let is_left = |id: &CueId| {
             self.cues.get(id).is_some_and(|cue| {
                 let is_open = matches!(cue.state, State::Open | State::Superseded);
-                is_open && (cue.waiters.is_empty() || cue.origin == Origin::Hook)
+                is_open && (cue.waiting() == 0 || cue.origin == Origin::Hook)
             })
         };
         let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());

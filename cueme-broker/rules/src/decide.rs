@@ -151,7 +151,7 @@ impl Machine {
             cue_id: id,
             agent_id: cue.agent.clone(),
             outcome: decision.outcome,
-            handed_to: u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX),
+            handed_to: cue.waiting(),
             released_at,
         };
         effects.push(Effect::Reply {
@@ -180,7 +180,7 @@ impl Machine {
             .filter(|answer| answer.line_bytes() <= CONTENT_BYTES_MAX);
         let taken = std::mem::take(taken);
         cue.state = State::Open;
-        if cue.waiters.is_empty() {
+        if cue.waiting() == 0 {
             let since = cue.detached.map_or(now.wall, |(_, since)| since);
             cue.detached = Some((now.steady, since));
         }

@@ -138,7 +138,7 @@ pub enum Change {
         /// Whether secrets were in what was decided until now.
         erase: bool,
     },
-    /// The last client stopped waiting, or one waits again.
+    /// The last client of this broker stopped waiting, or one waits again.
     SetDetached {
         /// The question.
         cue: CueId,

@@ -15,6 +15,7 @@ mod ask;
 mod attach;
 mod collect;
 mod decide;
+mod foreign;
 mod import;
 mod join;
 mod queue;

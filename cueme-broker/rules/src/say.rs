@@ -72,7 +72,7 @@ impl Machine {
         let cues = agent.map(|agent| agent.cues.as_slice()).unwrap_or_default();
         let open = cues.iter().filter_map(|id| {
             let cue = self.cues.get(id)?;
-            matches!(cue.state, State::Open).then_some((cue.waiters.len(), *id))
+            matches!(cue.state, State::Open).then_some((cue.waiting(), *id))
         });
         // One that somebody waits for is answered at once; of those the oldest.
         let best = open.reduce(|best, next| if best.0 == 0 && next.0 > 0 { next } else { best });
@@ -80,7 +80,7 @@ impl Machine {
         Said {
             queued: count(agent.map_or(0, |agent| agent.messages.len())),
             open_cue: best.map(|(_, id)| id),
-            waiting: best.map_or(0, |(waiters, _)| count(waiters)),
+            waiting: best.map_or(0, |(waiting, _)| waiting),
             agent_id,
         }
     }

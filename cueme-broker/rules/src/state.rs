@@ -87,6 +87,8 @@ pub struct Cue {
     pub state: State,
     /// Who waits for it.
     pub waiters: Vec<Ticket>,
+    /// How many other brokers have clients that wait for it.
+    pub elsewhere: u32,
     /// Since when nobody has, by the steady clock and by the wall clock.
     pub detached: Option<(u64, Timestamp)>,
     /// The waits that ended by themselves.
@@ -304,7 +306,7 @@ impl Machine {
     pub fn waiting(&self, cue: CueId) -> Option<Waiting> {
         let cue = self.cues.get(&cue)?;
         Some(Waiting {
-            clients: u32::try_from(cue.waiters.len()).unwrap_or(u32::MAX),
+            clients: cue.waiting(),
             detached_at: cue.detached.map(|(_, at)| at),
         })
     }
@@ -347,7 +349,7 @@ impl Machine {
     }
 
     /// Forgets questions whose outcome was acknowledged, once nobody waits for them.
-    fn forget_settled(&mut self) {
+    pub(super) fn forget_settled(&mut self) {
         while let Some(id) = self.visitors.pop() {
             let is_settled = |cue: &Cue| matches!(cue.state, State::Settled { .. }) && cue.waiters.is_empty();
             if self.cues.get(&id).is_some_and(is_settled) {
@@ -451,6 +453,13 @@ impl State {
 }
 
 impl Cue {
+    /// Returns how many wait for it, here and elsewhere.
+    pub(super) fn waiting(&self) -> u32 {
+        u32::try_from(self.waiters.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(self.elsewhere)
+    }
+
     /// Returns what the agent is told of a decision about this question.
     pub(super) fn told(&self, id: CueId, decision: &Decision, repeat_of: Option<Timestamp>) -> Told {
         let mut told = Told {

@@ -26,6 +26,8 @@ pub struct CommitOutput {
     pub replies: Vec<(Ticket, Box<Reply>)>,
     /// Events, in order.
     pub events: Vec<EventView>,
+    /// Whether other brokers changed records that the rules do not concern.
+    pub has_foreign_records: bool,
     /// What went wrong with the storage, if anything did.
     pub failed: Option<String>,
 }
@@ -39,6 +41,8 @@ pub struct Core {
     reminder: Option<Arc<str>>,
     /// Who waited when the storage failed, for as long as it fails.
     stranded: Vec<(Ticket, CueId)>,
+    /// Whether other brokers may have decided, while the storage failed, what somebody waits for here.
+    owes: bool,
     /// Whether the storage failed in a way after which it is to be checked.
     is_suspect: bool,
     /// Whether the last attempt to index failed.
@@ -66,6 +70,7 @@ impl Core {
             random,
             reminder: None,
             stranded: Vec::new(),
+            owes: false,
             is_suspect: false,
             is_stumbling: false,
         })
@@ -74,6 +79,15 @@ impl Core {
     /// Sets the reminder that goes below each answer from now on.
     pub fn set_reminder(&mut self, reminder: Option<Arc<str>>) {
         self.reminder = reminder;
+    }
+
+    /// Returns when there is something to do by itself, by the steady clock.
+    pub fn next_due(&self) -> Option<u64> {
+        if self.owes {
+            Some(0)
+        } else {
+            self.machine.next_due()
+        }
     }
 
     /// Returns the machine, to look at.
@@ -171,7 +185,7 @@ impl Core {
         self.machine = store.load(now)?;
         self.store = Some(store);
         self.is_suspect = false;
-        self.restore_waiters();
+        self.restore_waiters(now)?;
         tracing::info!("the storage works again");
         Ok(())
     }
@@ -202,16 +216,35 @@ impl Core {
             let concerned: HashSet<Ticket> = entries.iter().filter_map(Entry::ticket).collect();
             self.stranded.retain(|(ticket, _)| !concerned.contains(ticket));
         }
-        if self.store.is_some() {
-            self.restore_waiters();
+        if self.store.is_some()
+            && let Err(error) = self.restore_waiters(now)
+        {
+            tracing::error!(%error, "the storage failed again; trying with each request");
+            self.store = None;
         }
         resolved
     }
 
-    fn restore_waiters(&mut self) {
+    fn restore_waiters(&mut self, now: Now) -> Result<(), StoreError> {
+        if self.storage.is_shared() {
+            // What was acknowledged elsewhere is not live any more, and still owed to those who wait for it here.
+            for place in 0..self.stranded.len() {
+                self.remind_of(now, self.stranded[place].1)?;
+            }
+            self.owes = !self.stranded.is_empty();
+        }
         for (ticket, cue) in std::mem::take(&mut self.stranded) {
             self.machine.restore_waiter(ticket, cue);
         }
+        Ok(())
+    }
+
+    /// Lets other brokers know of everybody who waits here, inside a transaction.
+    fn tell_others_who_waits(&self) -> Result<(), StoreError> {
+        let mut cues: Vec<CueId> = self.machine.waiters().map(|(_, cue)| cue).collect();
+        cues.sort_unstable();
+        cues.dedup();
+        self.opened()?.set_waiting(&cues)
     }
 
     /// Finds out whether a commit that failed happened all the same.

@@ -294,7 +294,7 @@ impl EngineLoop {
 
     /// Waits for a message, or until something else is due.
     fn next_message(&mut self) -> Result<Option<Message>, Closed> {
-        let due = self.core.machine().next_due().map(|due| self.clock.until(due));
+        let due = self.core.next_due().map(|due| self.clock.until(due));
         let due = match (due, self.retry_at.take()) {
             (Some(due), Some(retry_at)) => Some(due.max(retry_at.saturating_duration_since(Instant::now()))),
             (due, _) => due,

@@ -227,6 +227,7 @@ impl SqliteStore {
             asked_at: Timestamp::from_millis(row.get(10)?),
             state,
             waiters: Vec::new(),
+            elsewhere: 0,
             detached: Some((now.steady, detached_at.unwrap_or(now.wall))),
             rounds: Rounds::default(),
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cueme_store::{BatchId, StoreError, Transactions};
+use cueme_store::{BatchId, Foreign, StoreError, Transactions};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -125,8 +125,9 @@ impl SqliteStore {
 }
 
 impl Transactions for SqliteStore {
-    fn begin(&self) -> Result<(), StoreError> {
-        self.run("BEGIN IMMEDIATE", &[])
+    fn begin(&self) -> Result<Foreign, StoreError> {
+        self.run("BEGIN IMMEDIATE", &[])?;
+        Ok(Foreign::default())
     }
 
     fn commit(&self, batch: BatchId) -> Result<(), StoreError> {

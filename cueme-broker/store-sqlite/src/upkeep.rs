@@ -16,7 +16,7 @@ impl Upkeep for SqliteStore {
         self.forget_erased();
         let indexed = self
             .begin()
-            .and_then(|()| self.index_rows())
+            .and_then(|_| self.index_rows())
             .and_then(|more| self.end_transaction().map(|()| more));
         match indexed {
             Ok(more) => self.is_unindexed.set(more),

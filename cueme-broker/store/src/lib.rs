@@ -33,9 +33,9 @@ pub use error::{DatabaseFault, FaultKind, StoreError};
 pub use questions::{HistoryQuery, QuestionReads, Recollection};
 pub use runs::{RunReads, RunRecords, RunRow, RunsWanted};
 pub use settings::{SettingReads, SettingRecords};
-pub use storage::{Storage, Store};
+pub use storage::{Leadership, Storage, Store};
 pub use surfaces::{SurfaceReads, SurfaceRecords};
-pub use transactions::{BatchId, Changes, Loads, PlainQuestion, Remembered, Repairs, Transactions};
+pub use transactions::{BatchId, Changes, Foreign, Loads, PlainQuestion, Remembered, Repairs, Transactions};
 pub use upkeep::{CheckReport, Upkeep, UpkeepReads, UpkeepRecords};
 pub use uploads::{Upload, UploadReads, UploadRecords};
 

@@ -3,7 +3,7 @@
 use cueme_rules::{Change, Cue, Known, Machine, Message, Now};
 use protocol_spec::answer::Question;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::message::EventKind;
+use protocol_spec::message::{EventKind, EventView};
 use protocol_spec::outcome::Kind;
 use protocol_spec::payload::Payload;
 use protocol_spec::time::Timestamp;
@@ -39,10 +39,23 @@ impl PlainQuestion {
     }
 }
 
+/// What other brokers of the same store changed since the last transaction of this one.
+#[derive(Debug, Default)]
+pub struct Foreign {
+    /// The agents whose state is to be loaded anew, with their questions and messages.
+    pub agents: Vec<AgentId>,
+    /// What happened, in order.
+    pub events: Vec<EventView>,
+    /// Whether records changed that the rules do not concern, such as devices or settings.
+    pub has_records: bool,
+    /// Whether the others took this broker for dead, so that they know of none of its clients.
+    pub is_expelled: bool,
+}
+
 /// One transaction at a time.
 pub trait Transactions {
-    /// Begins a transaction.
-    fn begin(&self) -> Result<(), StoreError>;
+    /// Begins a transaction, and returns what other brokers changed meanwhile. Nobody else changes anything while it is open.
+    fn begin(&self) -> Result<Foreign, StoreError>;
 
     /// Makes everything since [`begin`](Self::begin) durable, under the name of its batch.
     ///
@@ -52,6 +65,11 @@ pub trait Transactions {
 
     /// Says whether the last transaction that this broker committed is this batch.
     fn has_committed(&self, batch: BatchId) -> Result<bool, StoreError>;
+
+    /// Tells other brokers for which questions clients wait here, in place of what they knew.
+    fn set_waiting(&self, _cues: &[CueId]) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Undoes everything since [`begin`](Self::begin); without effect outside a transaction.
     fn roll_back(&self);
@@ -76,6 +94,11 @@ pub trait Changes {
 pub trait Loads {
     /// Loads everything that is live.
     fn load(&self, now: Now) -> Result<Machine, StoreError>;
+
+    /// Loads everything that is live of these agents, at least.
+    fn load_agents(&self, now: Now, _agents: &[AgentId]) -> Result<Machine, StoreError> {
+        self.load(now)
+    }
 
     /// Finds a question by its id.
     fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError>;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Loads, PlainQuestion, Reader,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, Loads, PlainQuestion, Reader,
     Remembered, Repairs, RunRecords, SettingRecords, Storage, Store, StoreError, SurfaceRecords, Token,
     TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
@@ -116,7 +116,7 @@ struct FaultyStore {
 }
 
 impl Transactions for FaultyStore {
-    fn begin(&self) -> Result<(), StoreError> {
+    fn begin(&self) -> Result<Foreign, StoreError> {
         match self.faults.strike(|fault| fault == Fault::Refuse) {
             Some(_) => Err(broken()),
             None => self.store.begin(),

@@ -1,7 +1,7 @@
 //! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
 use cueme_rules::{Change, Effect, Now, Ticket};
-use cueme_store::{BatchId, Store, StoreError};
+use cueme_store::{BatchId, Foreign, Store, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{EventKind, EventView, Reply};
 
@@ -204,10 +204,50 @@ impl Core {
     fn open_transaction(&mut self, now: Now) -> Result<Transaction, StoreError> {
         self.reopen_if_failing(now)?;
         let mut transaction = Transaction::default();
+        if self.storage.is_shared() {
+            self.take_in_foreign(now, &mut transaction)?;
+        }
         if !self.regain_room() {
             transaction.output.failed = Some(self.no_space().to_string());
         }
         Ok(transaction)
+    }
+
+    /// Begins, and brings the machine up to what other brokers changed: under the store's lock nobody changes it further.
+    fn take_in_foreign(&mut self, now: Now, transaction: &mut Transaction) -> Result<(), StoreError> {
+        let store = self.opened()?;
+        let Foreign {
+            agents,
+            events,
+            has_records,
+            is_expelled,
+        } = store.begin()?;
+        transaction.has_begun = true;
+        transaction.output.events = events;
+        transaction.output.has_foreign_records = has_records;
+        if !agents.is_empty() {
+            let mut loaded = store.load_agents(now, &agents)?;
+            for cue in self.machine.waited_for(&agents) {
+                // What was acknowledged elsewhere is not live any more, and still owed to those who wait for it here.
+                if !loaded.knows(cue)
+                    && let Some(found) = store.cue(now, cue)?
+                {
+                    loaded.remember(now, found.id, found.cue);
+                }
+            }
+            for effect in self.machine.replace(now, &agents, loaded) {
+                self.perform(now, effect, transaction)?;
+            }
+        }
+        if std::mem::take(&mut self.owes) {
+            for effect in self.machine.hand_to_all(now) {
+                self.perform(now, effect, transaction)?;
+            }
+        }
+        if is_expelled {
+            self.tell_others_who_waits()?;
+        }
+        Ok(())
     }
 
     fn carry_out_one(

@@ -249,7 +249,7 @@ impl Core {
         None
     }
 
-    fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
+    pub(super) fn remind_of(&mut self, now: Now, cue: CueId) -> Result<(), StoreError> {
         if !self.machine.knows(cue)
             && let Some(known) = self.opened()?.cue(now, cue)?
         {
