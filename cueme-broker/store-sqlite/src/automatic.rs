@@ -1,13 +1,12 @@
 //! What the broker did by itself: answers by rules, and notifications.
 
-use cueme_store::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX, StoreError};
+use cueme_store::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::time::Timestamp;
 use rusqlite::params;
 
 use super::SqliteReader;
 use super::SqliteStore;
-use super::load::parse;
 
 /// How many answers of an agent are looked at to count those in a row.
 const IN_A_ROW_SEEN_MAX: u32 = 1000;
@@ -69,7 +68,7 @@ impl AutomaticReads for SqliteReader {
             let mut sent = Vec::new();
             while let Some(row) = rows.next()? {
                 sent.push(Notified {
-                    cue: parse(row.get(0)?)?,
+                    cue: parse_id(row.get(0)?)?,
                     channel: row.get(1)?,
                     reference: row.get(2)?,
                 });

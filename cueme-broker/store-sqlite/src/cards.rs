@@ -1,6 +1,7 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
-use cueme_store::{AgentRow, CardReads, CueRow, MessageRow, Pending, StoreError};
+use cueme_store::search::snippet;
+use cueme_store::{AgentRow, CardReads, Code, CueRow, MessageRow, Pending, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::Purpose;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
@@ -8,9 +9,7 @@ use protocol_spec::time::Timestamp;
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
-use super::code::Code;
 use super::fault::Fault;
-use super::load::parse;
 use super::questions::{SqliteReader, readable};
 use super::seal::is_whole;
 use super::search;
@@ -105,7 +104,7 @@ impl CardReads for SqliteReader {
                              FROM questions q LEFT JOIN decisions d USING (seq) WHERE q.seq = ?1",
                         )?
                         .query_row(params![seq], |row| row.get(0))?;
-                    found.push((row, search::snippet(&text, words)));
+                    found.push((row, snippet(&text, words)));
                 }
             }
             Ok(found)
@@ -159,9 +158,9 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, Fault> {
     let outcome = Outcome::from_number(row.get(7)?)?;
     Ok(CueRow {
         damaged: (outcome.is_answerable() && !is_question_whole) || by.is_err() || !is_whole(row, 7, 15),
-        cue_id: parse(row.get(0)?)?,
+        cue_id: parse_id(row.get(0)?)?,
         seq: row.get(1)?,
-        agent_id: parse(row.get(2)?)?,
+        agent_id: parse_id(row.get(2)?)?,
         kind: Kind::from_number(row.get(3)?)?,
         origin: Origin::from_number(row.get(4)?)?,
         beginning: cueme_rules::beginning_of(&prompt),
@@ -179,8 +178,8 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, Fault> {
 
 fn agent_row(row: &Row<'_>) -> Result<AgentRow, Fault> {
     Ok(AgentRow {
-        agent_id: parse(row.get(0)?)?,
-        runtime: parse(row.get(1)?)?,
+        agent_id: parse_id(row.get(0)?)?,
+        runtime: parse_id(row.get(1)?)?,
         project_dir: row.get(2)?,
         terminal: row.get(3)?,
         name: row.get(4)?,

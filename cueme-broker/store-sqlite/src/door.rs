@@ -1,6 +1,6 @@
 //! Who may come in over HTTP. Only hashes of what they carry are ever stored.
 
-use cueme_store::{Device, DoorReads, DoorRecords, StoreError, Token, TokenHash};
+use cueme_store::{Code, Device, DoorReads, DoorRecords, StoreError, Token, TokenHash, parse_id};
 use protocol_spec::id::AgentId;
 use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;
@@ -8,8 +8,6 @@ use rusqlite::{OptionalExtension, params};
 
 use super::SqliteReader;
 use super::SqliteStore;
-use super::code::Code;
-use super::load::parse;
 
 impl DoorRecords for SqliteStore {
     fn add_device(&self, device: &Device) -> Result<(), StoreError> {
@@ -123,7 +121,7 @@ impl DoorReads for SqliteReader {
                     token_id: row.get(0)?,
                     hash: row.get(1)?,
                     scope: TokenScope::from_number(row.get(2)?)?,
-                    agent: row.get::<_, Option<String>>(3)?.map(parse).transpose()?,
+                    agent: row.get::<_, Option<String>>(3)?.map(parse_id).transpose()?,
                     name: row.get(4)?,
                     created_at: Timestamp::from_millis(row.get(5)?),
                 });
@@ -148,7 +146,7 @@ impl DoorReads for SqliteReader {
                 .prepare_cached("SELECT agent_id FROM cues WHERE cue_id = ?1")?
                 .query_row(params![cue.as_str()], |row| row.get(0))
                 .optional()?;
-            Ok(found.map(parse).transpose()?)
+            Ok(found.map(parse_id).transpose()?)
         })
     }
 }

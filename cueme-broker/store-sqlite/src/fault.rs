@@ -43,7 +43,7 @@ impl From<Fault> for StoreError {
 }
 
 /// Says that SQLite could not do something with a database.
-pub(crate) fn failed<'a>(
+pub fn failed<'a>(
     doing: &'static str,
     path: &'a Path,
 ) -> impl Fn(rusqlite::Error) -> StoreError + Copy + use<'a> {

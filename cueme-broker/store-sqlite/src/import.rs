@@ -1,6 +1,6 @@
 //! Writes records of another program: settled from the start, and placed before everything that was asked here.
 
-use cueme_store::StoreError;
+use cueme_store::{Code, StoreError, answer_json};
 use protocol_spec::id::CueId;
 use protocol_spec::message::PastAgent;
 use protocol_spec::outcome::{Delivery, Origin, Outcome};
@@ -9,8 +9,6 @@ use rusqlite::params;
 use std::sync::Arc;
 
 use super::SqliteStore;
-use super::code::Code;
-use super::write::answer_json;
 use cueme_rules::{LEFT_OPEN, PastCue, PastEnd, past_text};
 
 /// What an imported question's time is moved by to make its sequence number: far below zero, in the order of time, and

@@ -10,7 +10,6 @@ mod fault;
 mod open;
 mod storage;
 
-mod code;
 mod import;
 mod load;
 mod repair;
@@ -25,9 +24,11 @@ mod maintain;
 mod space;
 mod upkeep;
 
-mod common_words;
 mod recall;
 mod search;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tokens;
 mod vocabulary;
 mod words;
 
@@ -43,9 +44,10 @@ mod settings;
 mod surfaces;
 mod uploads;
 
+pub use fault::failed;
 pub use log::LogCheckpointer;
 pub use log_damage::damage_in;
-pub use maintain::{check_file, void_access};
+pub use maintain::{check_file, make_portable, void_access};
 pub use open::{SCHEMA, SqliteStore, Synchronous};
 pub use questions::SqliteReader;
 pub use storage::SqliteStorage;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use cueme_store::{Loads, PlainQuestion, Remembered, StoreError};
+use cueme_store::{Code, Loads, PlainQuestion, Remembered, Sealed, StoreError, parse_answer, parse_id};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
 use protocol_spec::message::Purpose;
@@ -14,10 +14,7 @@ use rusqlite::{OptionalExtension, Row, ToSql, params};
 use uuid::Uuid;
 
 use super::SqliteStore;
-use super::code::Code;
 use super::fault::Fault;
-use super::seal::Sealed;
-use super::write::parse_answer;
 use cueme_rules::{
     ContentKey, Cue, Decision, HOLD_MS_MAX, Known, LEFT_OPEN, Machine, Message, Now, Rounds, State,
     beginning_of,
@@ -121,7 +118,7 @@ impl Loads for SqliteStore {
         Ok(match found {
             None => Known::No,
             Some((_, false)) => Known::Whole,
-            Some((cue, true)) => Known::LeftOpen(parse(cue)?),
+            Some((cue, true)) => Known::LeftOpen(parse_id(cue)?),
         })
     }
 }
@@ -144,7 +141,7 @@ impl SqliteStore {
     }
 
     fn find_id<T: FromStr>(&self, sql: &str, params: &[&dyn ToSql]) -> Result<Option<T>, StoreError> {
-        self.find_one::<String>(sql, params)?.map(parse).transpose()
+        self.find_one::<String>(sql, params)?.map(parse_id).transpose()
     }
 
     fn load_agents(&self, machine: &mut Machine) -> Result<(), Fault> {
@@ -155,8 +152,12 @@ impl SqliteStore {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let newest: Option<i64> = row.get(2)?;
-            let agent: AgentId = parse(row.get(0)?)?;
-            machine.remember_agent(agent.clone(), parse(row.get(1)?)?, ordinal(newest.unwrap_or(0)));
+            let agent: AgentId = parse_id(row.get(0)?)?;
+            machine.remember_agent(
+                agent.clone(),
+                parse_id(row.get(1)?)?,
+                ordinal(newest.unwrap_or(0)),
+            );
             let standing: Option<String> = row.get(4)?;
             machine.remember_wishes(&agent, row.get(3)?, standing.map(Arc::from));
         }
@@ -170,7 +171,7 @@ impl SqliteStore {
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            machine.remember_message(&parse(row.get(5)?)?, message(row)?);
+            machine.remember_message(&parse_id(row.get(5)?)?, message(row)?);
         }
         Ok(())
     }
@@ -197,7 +198,7 @@ impl SqliteStore {
 
     /// Reads a question; whatever makes no sense in its row concerns that question alone.
     fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, Fault> {
-        let id: CueId = parse(row.get(1)?)?;
+        let id: CueId = parse_id(row.get(1)?)?;
         self.read_row(now, id, row).map_err(|fault| match fault {
             _ if fault.is_of_one_value() => Fault::Store(StoreError::DamagedQuestion {
                 cue: id.to_string(),
@@ -217,7 +218,7 @@ impl SqliteStore {
         }
         let detached_at = row.get::<_, Option<i64>>(22)?.map(Timestamp::from_millis);
         let cue = Cue {
-            agent: parse(row.get(2)?)?,
+            agent: parse_id(row.get(2)?)?,
             kind: Kind::from_number(row.get(3)?)?,
             origin: Origin::from_number(row.get(19)?)?,
             has_payload: row.get(9)?,
@@ -319,14 +320,6 @@ fn message(row: &Row<'_>) -> Result<Message, Fault> {
         said_at: Timestamp::from_millis(row.get(2)?),
         purpose: Purpose::from_number(row.get(3)?)?,
         by: row.get(4)?,
-    })
-}
-
-/// Reads an id as it was stored.
-pub(super) fn parse<T: FromStr>(text: String) -> Result<T, StoreError> {
-    text.parse().map_err(|_| StoreError::Meaning {
-        what: "an id",
-        value: text,
     })
 }
 

@@ -63,6 +63,16 @@ pub fn void_access(path: &Path) -> Result<(), StoreError> {
     store.checkpoint()
 }
 
+/// Makes a copy of a database what a backup is: one file that stands for itself, without passwords and without access.
+pub fn make_portable(path: &Path, copy: &Connection) -> Result<CheckReport, StoreError> {
+    copy.pragma_update(None, "journal_mode", "delete")
+        .and_then(|()| leave_out(copy, UNDELIVERED_SECRETS))
+        .and_then(|()| leave_out(copy, ACCESS))
+        .and_then(|()| compact(copy))
+        .map_err(failed("write the copy", path))?;
+    Ok(check(copy)?)
+}
+
 fn leave_out(connection: &Connection, statements: &str) -> rusqlite::Result<()> {
     connection.pragma_update(None, "secure_delete", true)?;
     connection.execute_batch(&format!("BEGIN; {statements} COMMIT;"))
@@ -81,13 +91,7 @@ impl UpkeepReads for SqliteReader {
             Backup::new(connection, &mut copy)
                 .and_then(|backup| backup.run_to_completion(BACKUP_PAGES, Duration::ZERO, None))
                 .map_err(failed)?;
-            // The copy is one file that stands for itself.
-            copy.pragma_update(None, "journal_mode", "delete")
-                .and_then(|()| leave_out(&copy, UNDELIVERED_SECRETS))
-                .and_then(|()| leave_out(&copy, ACCESS))
-                .and_then(|()| compact(&copy))
-                .map_err(failed)?;
-            check(&copy)
+            Ok(make_portable(to, &copy)?)
         })
     }
 }

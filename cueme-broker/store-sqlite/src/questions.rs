@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use cueme_store::{HistoryQuery, QuestionReads, Recollection, StoreError};
+use cueme_store::search::recall;
+use cueme_store::{Code, HistoryQuery, QuestionReads, Recollection, StoreError, parse_answer, parse_id};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{AgentView, CueView, EventKind, EventView, Match, Receipt};
@@ -13,13 +14,11 @@ use protocol_spec::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
-use super::code::Code;
 use super::fault::Fault;
-use super::load::parse;
 use super::open::open_for_reading;
+use super::recall::SqliteIndex;
 use super::seal::is_whole;
-use super::write::parse_answer;
-use super::{recall, search};
+use super::search;
 
 /// How many idle connections are kept.
 const IDLE_CONNECTIONS_MAX: usize = 4;
@@ -196,8 +195,7 @@ impl QuestionReads for SqliteReader {
         is_wanted: &dyn Fn(&AgentId) -> Result<bool, StoreError>,
     ) -> Result<Recollection, StoreError> {
         self.with(|connection| {
-            let (found, is_clear) =
-                recall::recall(connection, hints, project_dir, |agent| Ok(is_wanted(agent)?))?;
+            let (found, is_clear) = recall(&SqliteIndex(connection), hints, project_dir, is_wanted)?;
             let mut statement =
                 connection.prepare_cached(&format!("SELECT {AGENT_COLUMNS} WHERE a.agent_id = ?1"))?;
             let mut matches = Vec::with_capacity(RECALLED_MAX);
@@ -226,8 +224,8 @@ impl QuestionReads for SqliteReader {
             let mut receipts = Vec::new();
             while let Some(row) = rows.next()? {
                 receipts.push(Receipt {
-                    cue_id: parse(row.get(0)?)?,
-                    agent_id: parse(row.get(1)?)?,
+                    cue_id: parse_id(row.get(0)?)?,
+                    agent_id: parse_id(row.get(1)?)?,
                     kind: Kind::from_number(row.get(2)?)?,
                     outcome: Outcome::from_number(row.get(3)?)?,
                     acknowledged_at: Timestamp::from_millis(row.get(4)?),
@@ -250,8 +248,8 @@ impl QuestionReads for SqliteReader {
                     id: Some(row.get(0)?),
                     at: Timestamp::from_millis(row.get(1)?),
                     what: EventKind::from_number(row.get(2)?)?,
-                    agent_id: parse(row.get(3)?)?,
-                    cue_id: row.get::<_, Option<String>>(4)?.map(parse).transpose()?,
+                    agent_id: parse_id(row.get(3)?)?,
+                    cue_id: row.get::<_, Option<String>>(4)?.map(parse_id).transpose()?,
                 });
             }
             Ok(events)
@@ -277,7 +275,7 @@ impl SqliteReader {
             let mut rows = statement.query(params![prefix, format!("{prefix}~")])?;
             let mut ids = Vec::new();
             while let Some(row) = rows.next()? {
-                ids.push(parse(row.get(0)?)?);
+                ids.push(parse_id(row.get(0)?)?);
             }
             Ok(ids)
         })
@@ -365,10 +363,10 @@ fn cue_view(row: &Row<'_>) -> Result<CueView, Fault> {
     let damaged = decision.is_none() || (outcome.is_answerable() && !is_question_whole);
     let decision = decision.unwrap_or_default();
     Ok(CueView {
-        cue_id: parse(row.get(0)?)?,
+        cue_id: parse_id(row.get(0)?)?,
         seq: row.get(1)?,
-        agent_id: parse(row.get(2)?)?,
-        agent_runtime: parse(row.get(3)?)?,
+        agent_id: parse_id(row.get(2)?)?,
+        agent_runtime: parse_id(row.get(3)?)?,
         project_dir: row.get(4)?,
         kind: Kind::from_number(row.get(5)?)?,
         origin: Origin::from_number(row.get(6)?)?,
@@ -418,8 +416,8 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
 
 fn agent_view(row: &Row<'_>) -> Result<AgentView, Fault> {
     Ok(AgentView {
-        agent_id: parse(row.get(0)?)?,
-        agent_runtime: parse(row.get(1)?)?,
+        agent_id: parse_id(row.get(0)?)?,
+        agent_runtime: parse_id(row.get(1)?)?,
         project_dir: row.get(2)?,
         agent_terminal: row.get(3)?,
         name: row.get(4)?,

@@ -1,477 +1,86 @@
-//! Finds the agent that somebody remembers, or says that nobody can tell which it is.
-//!
-//! A wrong identity is worse than none: with it one agent reads another's answers. So a word counts by how few agents it
-//! fits, common words count for nothing, and the best agent is named only if it fits enough of what is remembered and
-//! clearly more of it than the next one.
+//! The index as a recall reads it.
 
-use std::collections::HashMap;
-
-use protocol_spec::id::AgentId;
+use cueme_store::parse_id;
+use cueme_store::search::{AgentFacts, Form, Place, WordIndex, other_forms_of, stem};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::common_words::{STOP_PAIRS, STOP_WORDS, WEAK_WORDS};
 use super::fault::Fault;
-use super::load::parse;
 use super::vocabulary::words_beginning;
-use super::words::{QUERY_WORDS_MAX, beginning, is_unspaced, whole};
+use super::words::{beginning, whole};
 
 /// How many of the newest places of a word are ranked.
 const RANKED_HITS_MAX: u32 = 250;
 /// How many words with the same stem are looked up.
 const STEMS_MAX: usize = 64;
-/// Where fewer agents are known, a word counts as if there were so many: nobody's words are common among three.
-const AGENTS_MIN: f64 = 50.0;
 
-/// How much a word counts that stands in another form …
-const STEM: f64 = 0.85;
-/// … that is the beginning of one …
-const PREFIX: f64 = 0.6;
-/// … that stands in what an agent was told and not in what it asked …
-const TOLD: f64 = 0.95;
-/// … or beside the question that fits best.
-const ELSEWHERE: f64 = 0.5;
-/// How much a word counts that names an agent.
-const NAME: f64 = 1.6;
-const PART_OF_ID: f64 = 2.0;
-/// How much a word counts that stands in the path of its project, above the last part.
-const PARENT: f64 = 0.6;
-const RUNTIME: f64 = 0.8;
-/// How much a pair of characters counts: a word of three has two.
-const PAIR: f64 = 0.6;
-const WEAK: f64 = 0.5;
-/// How much likelier an agent is that works in the same directory, and the one seen last.
-const SAME_PROJECT: f64 = 1.3;
-const SEEN_LAST: f64 = 1.01;
+/// The index, on one connection.
+#[derive(Debug)]
+pub(super) struct SqliteIndex<'a>(pub(super) &'a Connection);
 
-/// The least that says anything.
-const SCORE_MIN: f64 = 1.5;
-/// How much of what is remembered has to fit …
-const SHARE_MIN: f64 = 0.34;
-/// … unless this much fits, and this many times as much as of the next agent.
-const STRONG_MIN: f64 = 5.0;
-const STRONG_RATIO: f64 = 2.5;
-/// How many times as much as of the next agent has to fit.
-const CLEAR_RATIO: f64 = 1.25;
-/// Agents that fit less than this part of the best are not named.
-const NAMED_SHARE_MIN: f64 = 0.25;
+impl WordIndex for SqliteIndex<'_> {
+    type Error = Fault;
 
-/// An agent that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Recalled {
-    /// The agent.
-    pub(super) agent: AgentId,
-    /// Where the words were found: what it asked, what it was told, or what it is.
-    pub(super) why: Vec<String>,
-    /// Higher is better.
-    pub(super) score: f64,
-}
-
-/// What is remembered of an agent, word by word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    /// A word between spaces, in lower case.
-    Word(String),
-    /// Two neighbouring characters of a script without spaces; one, where it stands alone.
-    Pair(String),
-}
-
-/// What is known of an agent, apart from what it said.
-struct Known {
-    id: AgentId,
-    runtime: String,
-    project: String,
-    name: String,
-}
-
-/// How well one agent fits.
-#[derive(Default)]
-struct Fit {
-    /// What fits of each question with its answer, and whether the question itself has some of it.
-    places: HashMap<i64, (f64, bool)>,
-    /// What fits anywhere in what it said.
-    said: f64,
-    /// What fits of what it is, and which fact that was.
-    facts: f64,
-    which: Vec<String>,
-}
-
-/// Finds the agents that fit, best first, and says whether the first is the one.
-pub(super) fn recall(
-    connection: &Connection,
-    hints: &str,
-    project_dir: Option<&str>,
-    is_wanted: impl Fn(&AgentId) -> Result<bool, Fault>,
-) -> Result<(Vec<Recalled>, bool), Fault> {
-    let agents = agents(connection, is_wanted)?;
-    if let Some(named) = agents.iter().find(|agent| names(hints, agent.id.as_str())) {
-        let why = vec![format!("its id is {}", named.id)];
-        let found = Recalled {
-            agent: named.id.clone(),
-            why,
-            score: f64::MAX,
-        };
-        return Ok((vec![found], true));
-    }
-    let tokens = informative(hints);
-    let (fits, total) = fits(connection, &agents, &tokens)?;
-    let mut found = Vec::new();
-    for (place, (agent, fit)) in agents.iter().zip(fits).enumerate() {
-        if let Some(recalled) = judged(connection, agent, fit, project_dir, place == 0)? {
-            found.push(recalled);
-        }
-    }
-    // Stable: of those that fit alike the one seen last comes first.
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let is_clear = is_clear(&found, total);
-    let least = found.first().map_or(0.0, |best| best.score * NAMED_SHARE_MIN);
-    found.retain(|recalled| recalled.score >= least);
-    Ok((found, is_clear))
-}
-
-/// Says whether the best agent fits enough of what is remembered, and clearly more than the next.
-fn is_clear(found: &[Recalled], total: f64) -> bool {
-    let Some(best) = found.first().map(|best| best.score) else {
-        return false;
-    };
-    let next = found.get(1).map_or(0.0, |next| next.score);
-    let is_enough = best >= SHARE_MIN * total || (best >= STRONG_MIN && best >= STRONG_RATIO * next);
-    best >= SCORE_MIN && is_enough && best >= CLEAR_RATIO * next
-}
-
-/// Returns the agents that are wanted, the last seen first; of those seen at once, the one that asked last.
-fn agents(
-    connection: &Connection,
-    is_wanted: impl Fn(&AgentId) -> Result<bool, Fault>,
-) -> Result<Vec<Known>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC,
-           (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) DESC, agent_id",
-    )?;
-    let mut rows = statement.query([])?;
-    let mut agents = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id: AgentId = parse(row.get(0)?)?;
-        if is_wanted(&id)? {
-            agents.push(Known {
-                id,
+    fn agents(&self) -> Result<Vec<AgentFacts>, Fault> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC,
+               (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) DESC, agent_id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut agents = Vec::new();
+        while let Some(row) = rows.next()? {
+            agents.push(AgentFacts {
+                id: parse_id(row.get(0)?)?,
                 runtime: row.get(1)?,
                 project: row.get(2)?,
                 name: row.get(3)?,
             });
         }
+        Ok(agents)
     }
-    Ok(agents)
-}
 
-/// Says whether a text names an agent by its whole id.
-fn names(text: &str, id: &str) -> bool {
-    let text = text.to_lowercase();
-    let is_inside =
-        |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
-    text.match_indices(id).any(|(start, _)| {
-        !is_inside(text[..start].chars().next_back()) && !is_inside(text[start + id.len()..].chars().next())
-    })
-}
-
-/// Weighs every token against every agent; returns also how much there would be to fit.
-fn fits(connection: &Connection, agents: &[Known], tokens: &[Token]) -> Result<(Vec<Fit>, f64), Fault> {
-    let index: HashMap<&str, usize> = agents
-        .iter()
-        .enumerate()
-        .map(|(place, agent)| (agent.id.as_str(), place))
-        .collect();
-    let mut whose = connection.prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
-    let mut fits: Vec<Fit> = agents.iter().map(|_| Fit::default()).collect();
-    let many = (agents.len() as f64).max(AGENTS_MIN);
-    let mut total = 0.0;
-    for token in tokens {
-        // By agent: by question, how well the token fits and whether it was asked.
-        let mut said: HashMap<usize, HashMap<i64, (f64, bool)>> = HashMap::new();
-        for (row, strength) in places(connection, token)? {
+    fn places(&self, word: &str, form: Form) -> Result<Vec<Place>, Fault> {
+        let query = match form {
+            Form::Whole => whole(word),
+            Form::Beginning => beginning(self.0, word)?,
+            Form::Stem => match self.other_forms(word)? {
+                Some(forms) => forms,
+                None => return Ok(Vec::new()),
+            },
+        };
+        let mut statement = self
+            .0
+            .prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
+        let mut whose = self
+            .0
+            .prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
+        let mut rows = statement.query(params![query, RANKED_HITS_MAX])?;
+        let mut places = Vec::new();
+        while let Some(row) = rows.next()? {
+            let row: i64 = row.get(0)?;
             let (seq, is_told) = (row >> 1, row & 1 == 1);
             let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
-            let Some(&agent) = agent.as_deref().and_then(|agent| index.get(agent)) else {
-                continue;
-            };
-            let strength = if is_told { strength * TOLD } else { strength };
-            let known = said.entry(agent).or_default().entry(seq).or_insert((0.0, false));
-            *known = (known.0.max(strength), known.1 || !is_told);
+            places.extend(agent.map(|agent| Place { seq, is_told, agent }));
         }
-        let facts: Vec<Option<(f64, String)>> = agents.iter().map(|agent| agent.fact(token)).collect();
-        let fitting = (0..agents.len()).filter(|place| said.contains_key(place) || facts[*place].is_some());
-        let rarity = match fitting.count() {
-            0 => many,
-            count => many / count as f64,
-        };
-        let weight = token.weight() * (1.0 + rarity).ln();
-        total += weight;
-        for (fit, fact) in fits.iter_mut().zip(facts) {
-            if let Some((strength, which)) = fact {
-                fit.facts += weight * strength;
-                if !fit.which.contains(&which) {
-                    fit.which.push(which);
-                }
-            }
-        }
-        for (agent, places) in said {
-            let fit = &mut fits[agent];
-            fit.said += weight * places.values().map(|place| place.0).fold(0.0, f64::max);
-            for (seq, (strength, was_asked)) in places {
-                let place = fit.places.entry(seq).or_insert((0.0, false));
-                *place = (place.0 + weight * strength, place.1 || was_asked);
-            }
-        }
+        Ok(places)
     }
-    Ok((fits, total))
-}
 
-/// Turns what fits into a score with its reasons; nothing where nothing fits.
-fn judged(
-    connection: &Connection,
-    agent: &Known,
-    fit: Fit,
-    project_dir: Option<&str>,
-    is_last_seen: bool,
-) -> Result<Option<Recalled>, Fault> {
-    let best = fit
-        .places
-        .iter()
-        .map(|(seq, (score, was_asked))| (*score, *seq, *was_asked))
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut why = Vec::new();
-    let mut score = fit.facts;
-    if let Some((best, seq, was_asked)) = best {
-        score += best + ELSEWHERE * (fit.said - best).max(0.0);
-        let prompt: String = connection
+    fn prompt_beginning(&self, seq: i64) -> Result<String, Fault> {
+        Ok(self
+            .0
             .prepare_cached("SELECT substr(prompt, 1, 200) FROM questions WHERE seq = ?1")?
-            .query_row(params![seq], |row| row.get(0))?;
-        let asked = cueme_rules::beginning_of(&prompt);
-        why.push(if was_asked {
-            format!("asked \"{asked}\"")
-        } else {
-            format!("was told, when it asked \"{asked}\"")
-        });
-    }
-    if score <= 0.0 {
-        return Ok(None);
-    }
-    why.extend(fit.which);
-    // Where it works and when it was last seen make one agent likelier than another, but are no reason alone.
-    if project_dir == Some(agent.project.as_str()) {
-        score *= SAME_PROJECT;
-        why.push("works in the same project directory".into());
-    }
-    if is_last_seen {
-        score *= SEEN_LAST;
-    }
-    Ok(Some(Recalled {
-        agent: agent.id.clone(),
-        why,
-        score,
-    }))
-}
-
-/// Returns the newest rows in which a token stands, as it is or in another form, and how well each fits.
-fn places(connection: &Connection, token: &Token) -> Result<Vec<(i64, f64)>, Fault> {
-    let mut statement = connection
-        .prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
-    let mut find = |query: &str, strength: f64| -> rusqlite::Result<Vec<(i64, f64)>> {
-        statement
-            .query_map(params![query, RANKED_HITS_MAX], |row| Ok((row.get(0)?, strength)))?
-            .collect()
-    };
-    let word = match token {
-        Token::Pair(pair) => return Ok(find(&whole(pair), 1.0)?),
-        Token::Word(word) => word,
-    };
-    let mut found = find(&whole(word), 1.0)?;
-    if let Some(forms) = other_forms(connection, word)? {
-        found.extend(find(&forms, STEM)?);
-    }
-    if found.is_empty() && word.chars().count() > 3 {
-        found = find(&beginning(connection, word)?, PREFIX)?;
-    }
-    Ok(found)
-}
-
-/// Builds a query for the other words of the index with the same stem, if there are any.
-fn other_forms(connection: &Connection, word: &str) -> Result<Option<String>, Fault> {
-    if word.len() <= 3 || !word.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-        return Ok(None);
-    }
-    let stem = stem(word);
-    let common = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
-    let Some(forms) = words_beginning(connection, &word[..common], STEMS_MAX)? else {
-        return Ok(None);
-    };
-    let is_form = |form: &&String| form.as_str() != word && self::stem(form) == stem;
-    let forms: Vec<String> = forms.iter().filter(is_form).map(|form| whole(form)).collect();
-    Ok((!forms.is_empty()).then(|| forms.join(" OR ")))
-}
-
-impl Known {
-    /// Returns how well a token fits what the agent is, and which fact says so.
-    fn fact(&self, token: &Token) -> Option<(f64, String)> {
-        let project = self.project.trim_end_matches('/');
-        let (parents, last) = project.rsplit_once('/').unwrap_or(("", project));
-        let is_in = |text: &str| tokens(text).contains(token);
-        let facts = [
-            (PART_OF_ID, is_in(self.id.as_str()), "id", self.id.as_str()),
-            (NAME, is_in(&self.name), "name", &self.name),
-            (NAME, is_in(last), "project", &self.project),
-            (
-                RUNTIME,
-                is_in(&self.runtime.replace('_', " ")),
-                "runtime",
-                &self.runtime,
-            ),
-            (PARENT, is_in(parents), "project", &self.project),
-        ];
-        facts
-            .into_iter()
-            .find(|(_, fits, ..)| *fits)
-            .map(|(strength, _, what, value)| (strength, format!("its {what} is {value}")))
+            .query_row(params![seq], |row| row.get(0))?)
     }
 }
 
-impl Token {
-    fn weight(&self) -> f64 {
-        match self {
-            Self::Pair(_) => PAIR,
-            Self::Word(word) => {
-                let stem = stem(word);
-                let is_weak = WEAK_WORDS
-                    .iter()
-                    .any(|weak| weak == word || self::stem(weak) == stem);
-                if is_weak { WEAK } else { 1.0 }
-            }
-        }
-    }
-
-    fn is_common(&self) -> bool {
-        match self {
-            Self::Word(word) => STOP_WORDS.contains(&word.as_str()) || word.chars().nth(1).is_none(),
-            Self::Pair(pair) => STOP_PAIRS.contains(&pair.as_str()),
-        }
-    }
-}
-
-/// Returns the tokens that say something, each once.
-fn informative(hints: &str) -> Vec<Token> {
-    let mut informative: Vec<Token> = Vec::new();
-    for token in tokens(hints) {
-        if !token.is_common() && !informative.contains(&token) {
-            informative.push(token);
-        }
-    }
-    informative.truncate(QUERY_WORDS_MAX);
-    informative
-}
-
-/// Splits a text into words, and runs of characters without spaces into pairs.
-fn tokens(text: &str) -> Vec<Token> {
-    let text = text.to_lowercase();
-    let letters: Vec<char> = text.chars().collect();
-    let kind = |letter: &char| (is_unspaced(*letter), letter.is_alphanumeric());
-    let mut tokens = Vec::new();
-    for run in letters.chunk_by(|a, b| kind(a) == kind(b)) {
-        match (is_unspaced(run[0]), run[0].is_alphanumeric()) {
-            (true, _) if run.len() == 1 => tokens.push(Token::Pair(run.iter().collect())),
-            (true, _) => tokens.extend(run.windows(2).map(|pair| Token::Pair(pair.iter().collect()))),
-            (false, true) => tokens.push(Token::Word(run.iter().collect())),
-            (false, false) => {}
-        }
-    }
-    tokens
-}
-
-/// Strips an English ending, so that `migrations` and `migrating` meet.
-///
-/// Both what is remembered and what is indexed go through it, so it only has to be consistent, not right.
-fn stem(word: &str) -> String {
-    const STEM_BYTES_MIN: usize = 3;
-    const ENDINGS: &[(&str, &str)] = &[
-        ("ational", "ate"),
-        ("ization", "ize"),
-        ("isation", "ise"),
-        ("ations", "at"),
-        ("ation", "at"),
-        ("ators", "at"),
-        ("ator", "at"),
-        ("ating", "at"),
-        ("ated", "at"),
-        ("ates", "at"),
-        ("ate", "at"),
-        ("ments", "ment"),
-        ("ings", ""),
-        ("ing", ""),
-        ("ies", "y"),
-        ("ied", "y"),
-        ("ers", "er"),
-        ("ed", ""),
-        ("es", ""),
-        ("ly", ""),
-        ("s", ""),
-        ("e", ""),
-    ];
-    if word.len() <= STEM_BYTES_MIN || !word.bytes().all(|letter| letter.is_ascii_alphabetic()) {
-        return word.to_owned();
-    }
-    let stripped = ENDINGS.iter().find_map(|(ending, instead)| {
-        let stem = word.strip_suffix(ending)?;
-        let is_long = stem.len() + instead.len() >= STEM_BYTES_MIN;
-        (is_long && !(*ending == "s" && stem.ends_with('s'))).then(|| format!("{stem}{instead}"))
-    });
-    let mut stem = stripped.unwrap_or_else(|| word.to_owned());
-    let mut last = stem.bytes().rev();
-    let is_doubled =
-        matches!((last.next(), last.next()), (Some(a), Some(b)) if a == b && !b"lsz".contains(&a));
-    if stem.len() > STEM_BYTES_MIN && (is_doubled || stem.ends_with('e')) {
-        stem.pop();
-    }
-    stem
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_of_a_word_have_one_stem() {
-        for forms in [
-            &["migration", "migrations", "migrate", "migrating", "migrated"][..],
-            &["query", "queries"],
-            &["stop", "stopped", "stopping", "stops"],
-            &["cache", "caching", "cached", "caches"],
-            &["test", "tests", "testing"],
-        ] {
-            let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
-            assert!(stems.iter().all(|other| *other == stems[0]), "{stems:?}");
-        }
-        assert_ne!(stem("port"), stem("portal"));
-        assert_eq!(stem("class"), "class");
-    }
-
-    #[test]
-    fn chinese_is_remembered_in_pairs_and_common_words_are_not() {
-        let words = informative("请问 the 数据库 migration of a shop_v2");
-        let pair = |text: &str| Token::Pair(text.into());
-        let word = |text: &str| Token::Word(text.into());
-        assert_eq!(
-            words,
-            [
-                pair("数据"),
-                pair("据库"),
-                word("migration"),
-                word("shop"),
-                word("v2")
-            ]
-        );
-    }
-
-    #[test]
-    fn an_id_is_named_whole_or_not_at_all() {
-        assert!(names("I am Bako-Nefi, I think", "bako-nefi"));
-        assert!(!names("bako-nefis", "bako-nefi") && !names("my-bako-nefi", "bako-nefi"));
+impl SqliteIndex<'_> {
+    /// Builds a query for the other words of the index with the same stem, if there are any.
+    fn other_forms(&self, word: &str) -> Result<Option<String>, Fault> {
+        let stem = stem(word);
+        let common = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
+        let Some(words) = words_beginning(self.0, &word[..common], STEMS_MAX)? else {
+            return Ok(None);
+        };
+        let forms: Vec<String> = other_forms_of(word, &words).into_iter().map(whole).collect();
+        Ok((!forms.is_empty()).then(|| forms.join(" OR ")))
     }
 }

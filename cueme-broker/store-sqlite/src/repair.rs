@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use cueme_store::{Repairs, StoreError};
+use cueme_store::{Code, Repairs, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::Purpose;
 use protocol_spec::outcome::{Delivery, Outcome};
 use rusqlite::params;
 
 use super::SqliteStore;
-use super::code::Code;
 use cueme_rules::Message;
 
 impl Repairs for SqliteStore {

@@ -1,6 +1,6 @@
 //! Runs that adapters drive, and what happened in them.
 
-use cueme_store::{RunReads, RunRecords, RunRow, RunsWanted, StoreError};
+use cueme_store::{Code, RunReads, RunRecords, RunRow, RunsWanted, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RunId};
 use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use protocol_spec::time::Timestamp;
@@ -8,9 +8,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteReader;
 use super::SqliteStore;
-use super::code::Code;
 use super::fault::Fault;
-use super::load::parse;
 
 /// How many runs are kept; beyond that the oldest that have ended go.
 const RUNS_KEPT: i64 = 2_000;
@@ -89,7 +87,7 @@ impl RunRecords for SqliteStore {
             let mut rows = statement.query(params![session])?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                found.push(parse(row.get::<_, String>(0)?)?);
+                found.push(parse_id(row.get::<_, String>(0)?)?);
             }
             Ok(found)
         })
@@ -196,16 +194,16 @@ fn run_row(row: &Row<'_>) -> Result<RunRow, Fault> {
     let session_params: Option<String> = row.get(9)?;
     Ok(RunRow {
         run: Run {
-            run_id: parse(row.get(0)?)?,
+            run_id: parse_id(row.get(0)?)?,
             kind: RunKind::from_number(row.get(1)?)?,
-            agent_id: row.get::<_, Option<String>>(2)?.map(parse).transpose()?,
+            agent_id: row.get::<_, Option<String>>(2)?.map(parse_id).transpose()?,
             project: row.get(3)?,
             title: row.get(4)?,
             status: row.get(5)?,
             end: end.map(RunEnd::from_number).transpose()?,
             error: row.get(7)?,
             session: row.get(8)?,
-            session_params: session_params.map(parse).transpose()?,
+            session_params: session_params.map(parse_id).transpose()?,
             model: row.get(10)?,
             branch: row.get(11)?,
             pr_url: row.get(12)?,

@@ -1,21 +1,16 @@
-//! Full-text search in what was asked and told; how texts become words is in [`words`](super::words).
+//! Full-text search in what was asked and told; how texts become words is in [`cueme_store::search`].
 //!
 //! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
 
 use cueme_store::StoreError;
+use cueme_store::search::{INDEX_BATCH, INDEX_BATCH_BYTES, INDEXED_CHARS_MAX, segment};
 use protocol_spec::id::AgentId;
 use rusqlite::{Connection, params};
 
 use super::SqliteStore;
 use super::fault::Fault;
-use super::words::{query, segment, words};
+use super::words::query;
 
-/// How many rows are indexed in one transaction …
-pub(super) const INDEX_BATCH: u32 = 200;
-/// … and after how many bytes it ends early, because whoever asks or answers waits for it.
-const INDEX_BATCH_BYTES: usize = 256 * 1024;
-/// How much of a text is indexed, in characters; of a payload as well.
-const INDEXED_CHARS_MAX: u32 = 100_000;
 impl SqliteStore {
     /// Indexes some of what has been written since; returns whether there may be more.
     pub(super) fn index_rows(&self) -> Result<bool, StoreError> {
@@ -110,48 +105,4 @@ pub(super) fn find_all(
     }
     found.truncate(limit as usize);
     Ok(found)
-}
-
-/// Returns the text around the first of the words, on one line.
-pub(super) fn snippet(text: &str, wanted: &str) -> String {
-    const BEFORE_CHARS: usize = 40;
-    const SNIPPET_CHARS: usize = 160;
-    let lower = text.to_lowercase();
-    let place = words(wanted)
-        .filter_map(|word| lower.find(&word.to_lowercase()))
-        .min()
-        .unwrap_or(0);
-    // Lowercasing may change lengths; counting characters keeps the cut inside the text all the same.
-    let start = lower[..place].chars().count().saturating_sub(BEFORE_CHARS);
-    let mut cut: String = text
-        .chars()
-        .skip(start)
-        .take(SNIPPET_CHARS)
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
-    if start > 0 {
-        cut.insert(0, '…');
-    }
-    if text.chars().nth(start + SNIPPET_CHARS).is_some() {
-        cut.push('…');
-    }
-    cut
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_snippet_shows_the_first_of_the_words_and_says_where_it_was_cut() {
-        assert_eq!(snippet("short\ttext", "TEXT"), "short text");
-        assert_eq!(snippet("nothing of it", "kettle"), "nothing of it");
-        let far = format!("{}kettle{}", "a".repeat(41), "b".repeat(114));
-        assert_eq!(snippet(&far, "kettle"), format!("…{}", &far[1..]));
-        let longer = format!("{far}bb");
-        assert_eq!(snippet(&longer, "b kettle"), format!("…{}…", &longer[1..161]));
-        let near = format!("{}kettle", "a".repeat(40));
-        assert_eq!(snippet(&near, "kettle"), near);
-    }
 }

@@ -1,13 +1,12 @@
 //! What is known of questions that are shown elsewhere: claims, message ids, and how far a place was read.
 
-use cueme_store::{Notified, StoreError, SurfaceReads, SurfaceRecords};
+use cueme_store::{Notified, StoreError, SurfaceReads, SurfaceRecords, parse_id};
 use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::SqliteReader;
 use super::SqliteStore;
-use super::load::parse;
 
 impl SurfaceRecords for SqliteStore {
     fn claim_notice(&self, cue: CueId, channel: &str, at: Timestamp) -> Result<bool, StoreError> {
@@ -57,7 +56,7 @@ impl SurfaceReads for SqliteReader {
             let mut sent = Vec::new();
             while let Some(row) = rows.next()? {
                 sent.push(Notified {
-                    cue: parse(row.get(0)?)?,
+                    cue: parse_id(row.get(0)?)?,
                     channel: channel.to_owned(),
                     reference: row.get(1)?,
                 });

@@ -1,16 +1,13 @@
-//! How a text becomes words, for English and for scripts written without spaces, and how words become a query.
+//! How words become a query.
 //!
-//! SQLite's tokeniser takes a run of Chinese characters for one word. Here every such character becomes a word of its
-//! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
-//! one or two characters of it.
+//! A run of characters without spaces becomes a phrase of them.
 
+use cueme_store::search::{QUERY_WORDS_MAX, segment, words};
 use rusqlite::Connection;
 
 use super::fault::Fault;
 use super::vocabulary::words_beginning;
 
-/// How many words of a query are used.
-pub(super) const QUERY_WORDS_MAX: usize = 32;
 /// Beginnings up to this length have an index of their own.
 const INDEXED_BEGINNING_CHARS_MAX: usize = 3;
 /// How many words with the same beginning are looked up one by one.
@@ -56,38 +53,6 @@ pub(super) fn beginning(connection: &Connection, word: &str) -> Result<String, F
     })
 }
 
-/// Splits a text where no letter and no digit stands.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-}
-
-/// Sets every character of a script without spaces apart, so that each becomes a word.
-pub(super) fn segment(text: &str) -> String {
-    let mut segmented = String::with_capacity(text.len() + text.len() / 2);
-    for letter in text.chars() {
-        if is_unspaced(letter) {
-            segmented.push(' ');
-            segmented.push(letter);
-            segmented.push(' ');
-        } else {
-            segmented.push(letter);
-        }
-    }
-    segmented
-}
-
-pub(super) fn is_unspaced(letter: char) -> bool {
-    matches!(letter,
-        '\u{3040}'..='\u{30ff}'      // Hiragana, Katakana
-        | '\u{3400}'..='\u{4dbf}'    // CJK extension A
-        | '\u{4e00}'..='\u{9fff}'    // CJK
-        | '\u{ac00}'..='\u{d7af}'    // Hangul
-        | '\u{f900}'..='\u{faff}'    // CJK compatibility
-        | '\u{0e00}'..='\u{0eff}'    // Thai, Lao
-        | '\u{20000}'..='\u{323af}') // CJK extensions B to H
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -116,14 +81,6 @@ mod tests {
             .unwrap();
         let rows = statement.query_map([query], |row| row.get(0)).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
-    }
-
-    #[test]
-    fn chinese_characters_become_words_of_their_own() {
-        assert_eq!(
-            segment("用SQLite数据").split_whitespace().collect::<Vec<_>>(),
-            ["用", "SQLite", "数", "据"]
-        );
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Applies the machine's changes, inside the transaction the engine began.
 
-use std::sync::Arc;
-
-use cueme_store::{Changes, POLICY_PREFIX, StoreError};
+use cueme_store::{Changes, Code, POLICY_PREFIX, Sealed, StoreError, answer_json};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::EventKind;
@@ -12,9 +10,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::SqliteStore;
-use super::code::Code;
 use super::fault::Fault;
-use super::seal::Sealed;
 use cueme_rules::{Amendment, Change};
 
 impl Changes for SqliteStore {
@@ -290,24 +286,4 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         Ok(work(&self.connection)?)
     }
-}
-
-pub(super) fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError> {
-    answer
-        .map(serde_json::to_string)
-        .transpose()
-        .map_err(|error| StoreError::Meaning {
-            what: "an answer",
-            value: error.to_string(),
-        })
-}
-
-/// Reads an answer as it was stored.
-pub(super) fn parse_answer(json: Option<&str>) -> Result<Option<Arc<Answer>>, StoreError> {
-    json.map(|json| serde_json::from_str(json).map(Arc::new))
-        .transpose()
-        .map_err(|error| StoreError::Meaning {
-            what: "an answer",
-            value: error.to_string(),
-        })
 }

@@ -85,6 +85,16 @@ pub enum StoreError {
         /// How the commit failed.
         what: String,
     },
+    /// The database server is not one to keep answers on.
+    #[error("the database {} cannot be used: {what}", path.display())]
+    Unsuitable {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A stored value has no meaning.
     #[error("the database holds {what} that this program does not understand: {value}")]
     Meaning {
@@ -119,6 +129,8 @@ pub enum FaultKind {
     NotWritable,
     /// It is not what was written.
     Corrupt,
+    /// It cannot be reached; what was written before is there when it can be.
+    Unreachable,
     /// Nothing can be said about what was written.
     Other,
 }
@@ -152,6 +164,7 @@ impl StoreError {
             Self::InDoubt { .. } => {
                 Some("run the same command again: what was stored is not stored twice".into())
             }
+            Self::Unsuitable { remedy, .. } => Some(remedy.clone()),
             Self::Io { .. } | Self::Meaning { .. } => None,
         }
     }
@@ -159,10 +172,11 @@ impl StoreError {
     /// Says whether the store may not be what it was: everything but a statement that was refused in good order.
     pub fn is_alarming(&self) -> bool {
         match self {
-            Self::Database { source, .. } | Self::Statement(source) => {
-                !matches!(source.kind, FaultKind::Refused | FaultKind::Full)
-            }
-            Self::NoSpace { .. } | Self::DamagedQuestion { .. } => false,
+            Self::Database { source, .. } | Self::Statement(source) => !matches!(
+                source.kind,
+                FaultKind::Refused | FaultKind::Full | FaultKind::Unreachable
+            ),
+            Self::NoSpace { .. } | Self::DamagedQuestion { .. } | Self::Unsuitable { .. } => false,
             Self::Io { .. }
             | Self::Newer { .. }
             | Self::Damaged { .. }
@@ -196,6 +210,9 @@ fn hint_for(fault: &DatabaseFault, path: Option<&Path>) -> Option<String> {
         FaultKind::Corrupt => {
             Some("`cueme doctor` checks the database, `cueme restore <a backup>` replaces it".into())
         }
+        FaultKind::Unreachable => Some(
+            "check that the database server runs and can be reached; nothing needs to be restarted".into(),
+        ),
         FaultKind::Refused | FaultKind::Other => None,
     }
 }

@@ -4,12 +4,18 @@
 //! A store implements each topic in a file of the same name. The engine alone holds a [`Store`], which adds transactions and what
 //! the rules need ([`Transactions`]) and the work that keeps a store in order ([`Upkeep`]); [`Storage`] opens it.
 //!
+//! How values are stored that every store has, such as the numbers of enumerations, is here, too.
 //! This crate opens nothing and knows no database. What a file system, a log or an index needs stays in the store that has one.
 
+mod answers;
+mod code;
 mod error;
+mod seal;
 mod storage;
 mod transactions;
 mod upkeep;
+
+pub mod search;
 
 mod automatic;
 mod bootstraps;
@@ -23,15 +29,18 @@ mod settings;
 mod surfaces;
 mod uploads;
 
+pub use answers::{answer_json, parse_answer};
 pub use automatic::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX};
 pub use bootstraps::{BootstrapRecord, BootstrapRecords};
 pub use cards::{AgentRow, CardReads, CueRow, MessageRow, Pending};
+pub use code::{Code, parse_id};
 pub use deliveries::DeliveryRecords;
 pub use door::{Device, DoorReads, DoorRecords, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace, DraftReads, DraftRecords};
 pub use error::{DatabaseFault, FaultKind, StoreError};
 pub use questions::{HistoryQuery, QuestionReads, Recollection};
 pub use runs::{RunReads, RunRecords, RunRow, RunsWanted};
+pub use seal::Sealed;
 pub use settings::{SettingReads, SettingRecords};
 pub use storage::{Leadership, Storage, Store};
 pub use surfaces::{SurfaceReads, SurfaceRecords};

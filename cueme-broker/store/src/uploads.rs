@@ -45,6 +45,16 @@ pub trait UploadReads {
     /// Returns what is known of a file by its path.
     fn upload_at(&self, path: &str) -> Result<Option<Upload>, StoreError>;
 
+    /// Returns a piece of a file and how many bytes it has, where the store keeps the bytes.
+    fn upload_piece(
+        &self,
+        _path: &str,
+        _offset: u64,
+        _bytes_max: u64,
+    ) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
+        Ok(None)
+    }
+
     /// Returns how many bytes all files have together.
     fn upload_bytes(&self) -> Result<u64, StoreError>;
 }
