@@ -6,6 +6,7 @@
 mod files;
 mod http;
 mod patience;
+pub mod postgres;
 mod wire;
 
 pub use files::files_below;
