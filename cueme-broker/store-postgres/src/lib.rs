@@ -1,0 +1,48 @@
+//! The shared store: the state of any number of brokers in one PostgreSQL database.
+//!
+//! [`PostgresStorage`] opens it. The engine's connection ([`PostgresStore`]) is the only one of a broker that writes what the
+//! rules decide; a second one listens to the other brokers and keeps this broker's lease. Reads happen on connections of their
+//! own ([`PostgresReader`]). Every transaction locks the one row of the table `head` first, so those of all brokers follow each
+//! other. A whole store is copied from and to a SQLite file ([`copy_into_postgres`] and the others beside it).
+//!
+//! This crate decides nothing: the rules do, and the engine says when to commit.
+
+mod connect;
+mod fault;
+mod lease;
+mod listen;
+mod migrate;
+mod password;
+mod runtime;
+mod shared;
+mod start_up;
+mod statements;
+mod storage;
+mod store;
+mod text;
+mod tls;
+
+mod changes;
+mod loads;
+mod membership;
+mod past;
+mod records;
+mod repairs;
+mod transactions;
+mod upkeep;
+
+mod copy;
+mod index;
+mod lexemes;
+mod reader;
+
+pub use connect::Settings;
+pub use copy::{
+    CopyError, CopyProgress, CopyReport, OnProgress, copy_into_postgres, copy_into_sqlite,
+    restore_into_postgres,
+};
+pub use migrate::SCHEMA;
+pub use reader::PostgresReader;
+pub use runtime::Runtime;
+pub use storage::PostgresStorage;
+pub use store::PostgresStore;

@@ -1,0 +1,127 @@
+//! The connections that reads use, made when they are needed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cueme_store::{DatabaseFault, FaultKind, StoreError};
+use deadpool_postgres::{
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod,
+    Transaction,
+};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{IsolationLevel, Row};
+
+use super::Fault;
+use crate::Settings;
+use crate::fault::{meaning_of, unreachable};
+use crate::runtime::Runtime;
+
+/// How many connections read at once.
+const READERS_MAX: usize = 2;
+/// Reads see what is committed, and change nothing.
+const SESSION: &str = "SET default_transaction_read_only = on";
+
+/// Reads the database beside the engine.
+#[derive(Debug)]
+pub struct PostgresReader {
+    pool: Pool,
+    runtime: Arc<Runtime>,
+    location: PathBuf,
+}
+
+impl PostgresReader {
+    /// Prepares to read; the first read connects.
+    pub fn connect(settings: &Settings, runtime: Arc<Runtime>) -> Self {
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let (config, tls) = settings.parts();
+        let configure = Hook::async_fn(|client: &mut ClientWrapper, _| {
+            Box::pin(async move { client.batch_execute(SESSION).await.map_err(HookError::Backend) })
+        });
+        let pool = Pool::builder(Manager::from_config(config, tls, recycling))
+            .max_size(READERS_MAX)
+            .post_create(configure)
+            .build();
+        Self {
+            // Building fails where a timeout is set without a runtime, and none is set.
+            pool: pool.unwrap_or_else(|error| unreachable!("{error}")),
+            runtime,
+            location: settings.location().to_owned(),
+        }
+    }
+
+    /// Reads with one connection; once more with a new one when the first turns out to be dead.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl AsyncFn(&mut Object) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let read = async || work(&mut self.client().await?).await;
+        let result = self.runtime.block_on(async {
+            match read().await {
+                Err(fault) if is_of_connection(&fault) => {
+                    self.pool.retain(|_, _| false);
+                    read().await
+                }
+                result => result,
+            }
+        });
+        Ok(result?)
+    }
+
+    /// Reads one state with several statements.
+    pub(crate) fn read_snapshot<T>(
+        &self,
+        work: impl AsyncFn(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.read(async |client| {
+            let transaction = client
+                .build_transaction()
+                .isolation_level(IsolationLevel::RepeatableRead)
+                .read_only(true)
+                .start()
+                .await?;
+            let result = work(&transaction).await?;
+            transaction.commit().await?;
+            Ok(result)
+        })
+    }
+
+    /// Returns the rows of one statement.
+    pub(crate) fn rows(&self, sql: &str, with: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, StoreError> {
+        self.read(async |client| {
+            let statement = client.prepare_cached(sql).await?;
+            Ok(client.query(&statement, with).await?)
+        })
+    }
+
+    /// Returns the first row of one statement.
+    pub(crate) fn row(&self, sql: &str, with: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(sql, with)?.into_iter().next())
+    }
+
+    async fn client(&self) -> Result<Object, Fault> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                Fault::Store(unreachable(&self.location, &error))
+            }
+            other => Fault::Store(StoreError::Database {
+                doing: "connect to",
+                path: self.location.clone(),
+                source: DatabaseFault {
+                    kind: FaultKind::Unreachable,
+                    message: other.to_string(),
+                },
+            }),
+        })
+    }
+}
+
+/// Says whether another connection may succeed: this one is dead, or has prepared a statement before a migration.
+fn is_of_connection(fault: &Fault) -> bool {
+    let Fault::Postgres(error) = fault else {
+        return false;
+    };
+    error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED) || meaning_of(error).kind == FaultKind::Unreachable
+}

@@ -1,0 +1,116 @@
+//! Checks the database, and copies it into a file.
+
+use std::path::Path;
+
+use cueme_store::{CheckReport, StoreError, UpkeepReads};
+use deadpool_postgres::Transaction;
+use futures_util::TryStreamExt;
+
+use super::row::Columns;
+use super::seal::is_whole;
+use super::{Fault, PostgresReader};
+
+/// How many problems a check lists.
+const PROBLEMS_MAX: usize = 20;
+
+/// Rows that cannot be, each with the sentence that says how many there are. Foreign keys are the database's own affair.
+const CONTRADICTIONS: &[(&str, &str)] = &[
+    (
+        "SELECT count(*) FROM cues c WHERE NOT EXISTS (SELECT 1 FROM questions q WHERE q.seq = c.seq)",
+        "questions have no words",
+    ),
+    (
+        "SELECT count(*) FROM cues c WHERE c.outcome IN (1, 2, 3)
+             AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.seq = c.seq)",
+        "decided questions have no decision",
+    ),
+    (
+        "SELECT count(*) FROM events e, head h WHERE e.id > h.event",
+        "events have numbers that were not given yet",
+    ),
+    (
+        "SELECT count(*) FROM uploads u WHERE u.hash IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.hash = u.hash)",
+        "uploaded files have no contents",
+    ),
+    (
+        "SELECT count(*) FROM blobs b WHERE sha256(b.bytes) <> b.hash",
+        "files are not what was uploaded",
+    ),
+    (
+        "SELECT count(*) FROM questions q WHERE NOT EXISTS (SELECT 1 FROM words w WHERE w.seq = q.seq AND w.side = 0)
+             AND NOT EXISTS (SELECT 1 FROM unindexed u WHERE u.seq = q.seq AND u.side = 0)",
+        "questions are missing in the index",
+    ),
+];
+
+impl UpkeepReads for PostgresReader {
+    fn check(&self) -> Result<CheckReport, StoreError> {
+        self.read_snapshot(check)
+    }
+
+    fn back_up(&self, to: &Path) -> Result<CheckReport, StoreError> {
+        if to.exists() {
+            return Err(StoreError::Io {
+                doing: "create",
+                path: to.to_owned(),
+                source: std::io::ErrorKind::AlreadyExists.into(),
+            });
+        }
+        self.read(async |client| {
+            let report = crate::copy::back_up(client, to).await;
+            report.map_err(|error| Fault::Store(error.into()))
+        })
+    }
+}
+
+async fn check(transaction: &Transaction<'_>) -> Result<CheckReport, Fault> {
+    let mut problems = Vec::new();
+    for (sql, what) in CONTRADICTIONS {
+        let count: i64 = transaction.query_one(*sql, &[]).await?.value(0)?;
+        if count > 0 {
+            problems.push(format!("{count} {what}"));
+        }
+    }
+    problems.extend(damaged_questions(transaction).await?);
+    let row = transaction
+        .query_one(
+            "SELECT (SELECT count(*) FROM cues), pg_database_size(current_database())",
+            &[],
+        )
+        .await?;
+    Ok(CheckReport {
+        problems,
+        schema: crate::SCHEMA,
+        cues: row.count(0)?,
+        bytes: row.count(1)?,
+    })
+}
+
+/// Lists the questions whose decision is not what was written.
+async fn damaged_questions(transaction: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+    const NONE: [&str; 0] = [];
+    let rows = transaction
+        .query_raw(
+            "SELECT c.cue_id, c.outcome, d.seal, d.text, d.reminder, d.answer, c.delivery < 2
+             FROM decisions d JOIN cues c USING (seq) WHERE d.seal IS NOT NULL",
+            NONE,
+        )
+        .await?;
+    let mut rows = std::pin::pin!(rows);
+    let mut problems = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        if problems.len() == PROBLEMS_MAX || is_whole(&row, 1, 2) {
+            continue;
+        }
+        let cue = row.text(0)?;
+        let remedy = match row.value(6)? {
+            true => format!("; `cueme cancel {cue}` closes it"),
+            false => String::new(),
+        };
+        problems.push(format!(
+            "question {cue} is out of service: what was decided about it is not what was written{remedy}"
+        ));
+    }
+    Ok(problems)
+}

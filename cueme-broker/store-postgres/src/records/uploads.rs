@@ -1,0 +1,87 @@
+//! Files that humans added: what is known of them, and their bytes, which other brokers have no disk for.
+
+use std::path::PathBuf;
+
+use cueme_store::{StoreError, Upload, UploadRecords};
+use protocol_spec::time::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::fault::Fault;
+use crate::statements::{Param, params};
+use crate::store::PostgresStore;
+use crate::text::Text;
+
+impl UploadRecords for PostgresStore {
+    fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError> {
+        let values = self.keep_bytes(upload, at)?;
+        self.record(
+            "INSERT INTO uploads (upload_id, path, name, media_type, bytes, uploaded_at, hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            values,
+        )
+    }
+
+    fn note_uploads(&self, uploads: &[Upload], at: Timestamp) -> Result<(), StoreError> {
+        uploads.iter().try_for_each(|upload| {
+            let values = self.keep_bytes(upload, at)?;
+            self.record(
+                "INSERT INTO uploads (upload_id, path, name, media_type, bytes, uploaded_at, hash)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+                values,
+            )
+        })
+    }
+
+    fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
+        self.has_recorded(
+            "DELETE FROM uploads WHERE upload_id = $1 AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = $1)",
+            params![upload_id],
+        )
+    }
+
+    fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError> {
+        // One that an answer carried goes with the last question that did, however new it is.
+        let rows = self.query(
+            "DELETE FROM uploads
+             WHERE NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
+                 AND (uploaded_at < $1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))
+             RETURNING path",
+            params![before.as_millis()],
+        )?;
+        if !rows.is_empty() {
+            self.record(
+                "DELETE FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM uploads u WHERE u.hash = b.hash)",
+                params![],
+            )?;
+        }
+        let paths = rows
+            .iter()
+            .map(|row| row.try_get::<_, Text>(0).map(|path| path.0));
+        Ok(paths.collect::<Result<_, _>>().map_err(Fault::from)?)
+    }
+}
+
+impl PostgresStore {
+    /// Keeps the bytes of a file, and returns the values of its row.
+    fn keep_bytes(&self, upload: &Upload, at: Timestamp) -> Result<Vec<Param>, StoreError> {
+        let bytes = std::fs::read(&upload.path).map_err(|source| StoreError::Io {
+            doing: "read",
+            path: PathBuf::from(&upload.path),
+            source,
+        })?;
+        let hash = Sha256::digest(&bytes).to_vec();
+        self.record(
+            "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            params![hash.clone(), bytes],
+        )?;
+        Ok(params![
+            &upload.upload_id,
+            &upload.path,
+            &upload.name,
+            &upload.media_type,
+            upload.bytes.cast_signed(),
+            at.as_millis(),
+            hash,
+        ])
+    }
+}

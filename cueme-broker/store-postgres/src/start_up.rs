@@ -1,0 +1,121 @@
+//! Refuses a server that would lose what was acknowledged, or that does not wake anybody, and says what to do.
+
+use std::time::Duration;
+
+use cueme_store::StoreError;
+use tokio::sync::mpsc;
+use tokio_postgres::Client;
+
+use crate::connect::Settings;
+use crate::fault::failed;
+use crate::listen::drive;
+
+/// The oldest server that is supported.
+const VERSION_MIN: i64 = 140_000;
+/// How long a notification may take.
+const NOTIFICATION_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Prepares a session: no timeout may end a commit, and a broker that is stopped in a transaction may not hold the others up.
+///
+/// By `set_config`, because older servers do not know each of them.
+const SESSION: &str = "SELECT set_config(name, CASE name
+        WHEN 'default_transaction_isolation' THEN 'read committed'
+        WHEN 'idle_in_transaction_session_timeout' THEN '10s'
+        ELSE '0' END, false)
+    FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout',
+        'idle_in_transaction_session_timeout', 'default_transaction_isolation')";
+
+/// Prepares a connection of ours.
+pub(crate) async fn configure(client: &Client, settings: &Settings) -> Result<(), StoreError> {
+    client
+        .query(SESSION, &[])
+        .await
+        .map(drop)
+        .map_err(failed("configure", settings.location()))
+}
+
+/// Checks the server's settings, as they are for this connection.
+pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result<(), StoreError> {
+    let failed = failed("check", settings.location());
+    let row = client
+        .query_one(
+            "SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
+                 pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('fsync'),
+                 current_setting('full_page_writes'), current_setting('synchronous_commit'),
+                 current_setting('server_encoding')",
+            &[],
+        )
+        .await
+        .map_err(failed)?;
+    let number: i64 = row.try_get(0).map_err(failed)?;
+    let is_standby: bool = row.try_get(2).map_err(failed)?;
+    let text = |column: usize| row.try_get::<_, String>(column).map_err(failed);
+    let refuse = |what: String, remedy: &str| {
+        Err(StoreError::Unsuitable {
+            path: settings.location().to_owned(),
+            what,
+            remedy: remedy.to_owned(),
+        })
+    };
+    if number < VERSION_MIN {
+        let what = format!("the server is PostgreSQL {}, and 14 is needed", text(1)?);
+        return refuse(what, "update the server");
+    }
+    if is_standby {
+        let what = "the server is a standby, which cannot be written".to_owned();
+        return refuse(what, "name the primary server in the URL");
+    }
+    if text(3)? != "off" {
+        let what = "its transactions are read-only".to_owned();
+        return refuse(
+            what,
+            "turn default_transaction_read_only off for this user and database",
+        );
+    }
+    if text(4)? != "on" {
+        let what = "fsync is off, so that a crash loses answers".to_owned();
+        return refuse(what, "set fsync = on in postgresql.conf and restart the server");
+    }
+    if text(6)? == "off" {
+        let what = "synchronous_commit is off, so that a crash loses answers".to_owned();
+        return refuse(
+            what,
+            "set synchronous_commit = on in postgresql.conf, or reset it for this user and database with ALTER ROLE and ALTER DATABASE",
+        );
+    }
+    if text(7)? != "UTF8" {
+        let what = format!("its encoding is {}", text(7)?);
+        return refuse(what, "create the database with ENCODING 'UTF8'");
+    }
+    if text(5)? != "on" {
+        tracing::warn!(
+            "full_page_writes is off: a power loss can damage the database, unless its file system prevents that"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses a pooler that accepts LISTEN and never delivers a notification: one connection listens, another one notifies.
+pub(crate) async fn check_notifications(client: &Client, settings: &Settings) -> Result<(), StoreError> {
+    let failed = failed("listen to", settings.location());
+    let channel = format!("cueme_probe_{}", uuid::Uuid::new_v4().simple());
+    let (listener, connection) = settings.connect().await?;
+    let (sender, mut notifications) = mpsc::unbounded_channel();
+    tokio::spawn(drive(connection, sender));
+    listener
+        .batch_execute(&format!("LISTEN {channel}"))
+        .await
+        .map_err(failed)?;
+    client
+        .batch_execute(&format!("NOTIFY {channel}"))
+        .await
+        .map_err(failed)?;
+    match tokio::time::timeout(NOTIFICATION_PATIENCE, notifications.recv()).await {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) | Err(_) => Err(StoreError::Unsuitable {
+            path: settings.location().to_owned(),
+            what: "notifications do not arrive; a connection pooler in transaction mode drops them".into(),
+            remedy: "name the server itself in the URL, or use the pooler in session mode".into(),
+        }),
+    }
+}

@@ -1,0 +1,122 @@
+//! Where the database is, and who this broker is to the others that share it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cueme_store::{Leadership, Reader, Storage, Store, StoreError};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_postgres::Client;
+
+use crate::connect::Settings;
+use crate::listen::{Listener, drive};
+use crate::migrate::migrate;
+use crate::reader::PostgresReader;
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use crate::start_up::{check_notifications, check_server, configure};
+use crate::store::PostgresStore;
+
+/// A database that brokers share.
+#[derive(Debug)]
+pub struct PostgresStorage {
+    settings: Settings,
+    runtime: Arc<Runtime>,
+    shared: Arc<Shared>,
+    /// Whether notifications were seen to arrive.
+    is_probed: bool,
+    listener: Option<JoinHandle<()>>,
+}
+
+impl PostgresStorage {
+    /// Describes the database at a URL; nothing is connected yet.
+    pub fn at(url: &str) -> Result<Self, StoreError> {
+        let settings = Settings::from_url(url)?;
+        let runtime = Runtime::start().map_err(|source| StoreError::Io {
+            doing: "start a thread for",
+            path: settings.location().to_owned(),
+            source,
+        })?;
+        let shared = Shared::new(settings.location().to_owned());
+        Ok(Self {
+            settings,
+            runtime: Arc::new(runtime),
+            shared,
+            is_probed: false,
+            listener: None,
+        })
+    }
+
+    async fn connect(&self) -> Result<Client, StoreError> {
+        let (mut client, connection) = self.settings.connect().await?;
+        let (sender, _) = mpsc::unbounded_channel();
+        self.runtime.spawn(drive(connection, sender));
+        configure(&client, &self.settings).await?;
+        check_server(&client, &self.settings).await?;
+        if !self.is_probed {
+            check_notifications(&client, &self.settings).await?;
+        }
+        migrate(&mut client, &self.settings).await?;
+        Ok(client)
+    }
+}
+
+impl Storage for PostgresStorage {
+    fn open(&mut self, _was_clean: bool) -> Result<Box<dyn Store>, StoreError> {
+        let client = self.runtime.block_on(self.connect())?;
+        self.is_probed = true;
+        let store = PostgresStore::new(client, Arc::clone(&self.runtime), Arc::clone(&self.shared));
+        store.enter()?;
+        Ok(Box::new(store))
+    }
+
+    fn reader(&self) -> Arc<dyn Reader> {
+        Arc::new(PostgresReader::connect(&self.settings, Arc::clone(&self.runtime)))
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn listen(&mut self, wake: Box<dyn Fn() + Send + Sync>) {
+        if let Some(earlier) = self.listener.take() {
+            earlier.abort();
+        }
+        let listener = Listener {
+            settings: self.settings.clone(),
+            shared: Arc::clone(&self.shared),
+            wake,
+            leads_until: None,
+        };
+        self.listener = Some(self.runtime.spawn(listener.run()));
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.shared.leadership.clone()
+    }
+
+    fn location(&self) -> PathBuf {
+        self.settings.location().to_owned()
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn use_reserve(&mut self) -> bool {
+        false
+    }
+
+    fn regain_reserve(&mut self) -> bool {
+        true
+    }
+}
+
+impl Drop for PostgresStorage {
+    fn drop(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            listener.abort();
+        }
+        self.shared.leadership.set(false);
+    }
+}

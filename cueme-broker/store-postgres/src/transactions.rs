@@ -1,0 +1,370 @@
+//! Transactions. Each locks the head first, so those of all brokers follow each other.
+
+use std::collections::BTreeSet;
+
+use cueme_store::{BatchId, Code, Foreign, StoreError, Transactions, parse_id};
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{EventKind, EventView};
+use protocol_spec::time::Timestamp;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::fault::Fault;
+use crate::lease;
+use crate::shared::Head;
+use crate::statements::{Returned, Step, params};
+use crate::store::PostgresStore;
+
+/// Locks the head and reads it.
+pub(crate) const LOCK_HEAD: &str = "SELECT identity, revision, event, records FROM head FOR UPDATE";
+
+/// A transaction that is open.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// The head as it was found.
+    head: Head,
+    /// Whether anything is to be committed.
+    pub(crate) is_dirty: bool,
+    /// Whether agents got a new revision already.
+    has_revised: bool,
+    has_records: bool,
+    /// The agents that have changed …
+    agents: BTreeSet<String>,
+    /// … and the questions whose agents have.
+    cues: BTreeSet<String>,
+    events: Vec<EventView>,
+}
+
+impl PostgresStore {
+    /// Says whether a transaction is open.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.transaction.borrow().is_some()
+    }
+
+    /// Returns the revision that a transaction's changes have.
+    pub(crate) fn next_revision(&self) -> i64 {
+        let open = self.transaction.borrow();
+        open.as_ref().map_or(0, |open| open.head.revision + 1)
+    }
+
+    /// Notes that an agent changes.
+    pub(crate) fn touch_agent(&self, agent: &AgentId) {
+        self.note(|open| {
+            open.agents.insert(agent.as_str().to_owned());
+        });
+    }
+
+    /// Notes that the agent of a question changes.
+    pub(crate) fn touch_agent_of(&self, cue: CueId) {
+        self.note(|open| {
+            open.cues.insert(cue.as_str().to_owned());
+        });
+    }
+
+    /// Notes that agents have the new revision already.
+    pub(crate) fn note_revised(&self) {
+        self.note(|open| open.has_revised = true);
+    }
+
+    /// Notes that records change which the rules do not concern.
+    pub(crate) fn touch_records(&self) {
+        self.note(|open| open.has_records = true);
+    }
+
+    /// Numbers an event; it is written with the commit.
+    pub(crate) fn add_event(
+        &self,
+        at: Timestamp,
+        what: EventKind,
+        agent: &AgentId,
+        cue: Option<CueId>,
+    ) -> i64 {
+        let mut id = 0;
+        self.note(|open| {
+            id = open.head.event + 1 + open.events.len() as i64;
+            open.events.push(EventView {
+                id: Some(id),
+                at,
+                what,
+                agent_id: agent.clone(),
+                cue_id: cue,
+            });
+        });
+        id
+    }
+
+    pub(crate) fn note(&self, note: impl FnOnce(&mut Open)) {
+        if let Some(open) = self.transaction.borrow_mut().as_mut() {
+            open.is_dirty = true;
+            note(open);
+        }
+    }
+}
+
+impl Transactions for PostgresStore {
+    fn begin(&self) -> Result<Foreign, StoreError> {
+        let told = self.shared.head();
+        let found = self.send(vec![
+            Step::Plain("BEGIN"),
+            Step::Prepared(LOCK_HEAD, params![]),
+            Step::Prepared(lease::LOOK, params![self.shared.broker.id]),
+            Step::Prepared(
+                "SELECT agent_id FROM agents WHERE revision > $1",
+                params![self.seen.get()],
+            ),
+            Step::Prepared(
+                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > $1 ORDER BY id",
+                params![told.event],
+            ),
+        ])?;
+        let head = head_of(found.get(1))?;
+        if !self.shared.is_continued_by(identity_of(found.get(1))?, head) {
+            // Restored, or failed over to a standby that lacked the newest part: everything is read anew.
+            return Err(StoreError::Gone {
+                path: self.shared.location.clone(),
+            });
+        }
+        *self.transaction.borrow_mut() = Some(Open {
+            head,
+            is_dirty: false,
+            has_revised: false,
+            has_records: false,
+            agents: BTreeSet::new(),
+            cues: BTreeSet::new(),
+            events: Vec::new(),
+        });
+        self.shared.set_left(false);
+        let mut agents: BTreeSet<String> = first_texts(found.get(3))?.into_iter().collect();
+        let look = found.get(2).and_then(|returned| returned.rows.first());
+        let (expelled, has_dead): (Option<bool>, bool) = match look {
+            Some(row) => (
+                row.try_get(0).map_err(Fault::from)?,
+                row.try_get(1).map_err(Fault::from)?,
+            ),
+            None => (None, false),
+        };
+        if has_dead {
+            self.expel_others(&mut agents)?;
+        }
+        if expelled != Some(false) {
+            self.send(vec![self.shared.broker.register()])?;
+            self.note(|_| {});
+            self.must_tell.set(true);
+        }
+        let events = found
+            .get(4)
+            .map(|returned| returned.rows.as_slice())
+            .unwrap_or_default();
+        if !agents.is_empty() || !events.is_empty() {
+            self.is_unindexed.set(true);
+        }
+        Ok(Foreign {
+            agents: agents.into_iter().map(parse_id).collect::<Result<_, _>>()?,
+            events: events.iter().map(event).collect::<Result<_, _>>()?,
+            has_records: head.records > told.records,
+            is_expelled: self.must_tell.get(),
+        })
+    }
+
+    fn commit(&self, batch: BatchId) -> Result<(), StoreError> {
+        let Some(open) = self.transaction.borrow_mut().take() else {
+            return Err(StoreError::Meaning {
+                what: "a commit",
+                value: "there is no transaction".into(),
+            });
+        };
+        if !open.is_dirty {
+            if let Err(error) = self.send(vec![Step::Plain("ROLLBACK")]) {
+                // Nothing was to be stored, and what was read was so under the lock. The next transaction fails to begin.
+                tracing::debug!(%error, "a transaction without changes could not be ended");
+            }
+            self.seen.set(open.head.revision);
+            self.must_tell.set(false);
+            self.shared.tell(batch, open.head);
+            return Ok(());
+        }
+        let is_told_others = open.head_after() != open.head;
+        let head = open.head_after();
+        let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
+        steps.extend(open.closing_steps(head));
+        steps.push(self.shared.broker.note_batch(batch.0.cast_signed()));
+        steps.push(Step::Plain("COMMIT"));
+        self.shared.expect(batch, head);
+        self.send(steps)?;
+        self.shared.tell(batch, head);
+        self.seen.set(head.revision);
+        self.must_tell.set(false);
+        if is_told_others {
+            self.is_unindexed.set(true);
+            self.shared.bell.notify_one();
+        }
+        Ok(())
+    }
+
+    fn has_committed(&self, batch: BatchId) -> Result<bool, StoreError> {
+        if self.shared.knows_committed(batch) {
+            return Ok(true);
+        }
+        // Under the lock of the head: the connection that was lost may still be about to commit.
+        let found = self.send(vec![
+            Step::Plain("BEGIN"),
+            Step::Prepared(LOCK_HEAD, params![]),
+            Step::Prepared(
+                "SELECT batch FROM brokers WHERE broker = $1",
+                params![self.shared.broker.id],
+            ),
+            Step::Plain("ROLLBACK"),
+        ])?;
+        let row = found.get(2).and_then(|returned| returned.rows.first());
+        let newest: Option<i64> = match row {
+            Some(row) => row.try_get(0).map_err(Fault::from)?,
+            None => None,
+        };
+        let has_committed = newest == Some(batch.0.cast_signed());
+        if has_committed {
+            self.shared.confirm(batch);
+        }
+        Ok(has_committed)
+    }
+
+    fn set_waiting(&self, cues: &[CueId]) -> Result<(), StoreError> {
+        let cues: Vec<String> = cues.iter().map(|cue| cue.as_str().to_owned()).collect();
+        let me = self.shared.broker.id;
+        let mut gone = self.query(
+            "DELETE FROM waits WHERE broker = $1 AND cue_id <> ALL($2) RETURNING cue_id",
+            params![me, cues.clone()],
+        )?;
+        let mut came = self.query(
+            "WITH came AS (INSERT INTO waits (cue_id, broker) SELECT cue_id, $1 FROM cues
+                 WHERE cue_id = ANY($2) AND delivery < 2 ON CONFLICT DO NOTHING RETURNING cue_id)
+             UPDATE cues SET detached_at = NULL WHERE cue_id IN (SELECT cue_id FROM came) RETURNING cue_id",
+            params![me, cues],
+        )?;
+        gone.append(&mut came);
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let changed = gone.iter().map(|row| row.try_get(0));
+        let changed: Vec<String> = changed.collect::<Result<_, _>>().map_err(Fault::from)?;
+        self.note(|_| {});
+        self.detach_all(changed, &mut BTreeSet::new())
+    }
+
+    fn roll_back(&self) {
+        self.queue.borrow_mut().clear();
+        if self.transaction.borrow_mut().take().is_some() {
+            // If even this fails the connection is replaced by its owner, which undoes the transaction too.
+            let _ = self.send(vec![Step::Plain("ROLLBACK")]);
+        }
+    }
+}
+
+impl Open {
+    fn head_after(&self) -> Head {
+        let has_changed =
+            self.has_revised || !self.agents.is_empty() || !self.cues.is_empty() || !self.events.is_empty();
+        Head {
+            revision: self.head.revision + i64::from(has_changed),
+            event: self.head.event + self.events.len() as i64,
+            records: self.head.records + i64::from(self.has_records),
+        }
+    }
+
+    /// Returns what is written last: events, the revision of what has changed, and the head.
+    fn closing_steps(self, head: Head) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if !self.events.is_empty() {
+            let events = &self.events;
+            let ids: Vec<i64> = (self.head.event + 1..=head.event).collect();
+            steps.push(Step::Prepared(
+                "INSERT INTO events (id, at, what, agent_id, cue_id)
+                 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])",
+                params![
+                    ids,
+                    events
+                        .iter()
+                        .map(|event| event.at.as_millis())
+                        .collect::<Vec<i64>>(),
+                    events
+                        .iter()
+                        .map(|event| event.what.number())
+                        .collect::<Vec<i64>>(),
+                    events
+                        .iter()
+                        .map(|event| event.agent_id.as_str().to_owned())
+                        .collect::<Vec<String>>(),
+                    events
+                        .iter()
+                        .map(|event| event.cue_id.map(|cue| cue.as_str().to_owned()))
+                        .collect::<Vec<Option<String>>>(),
+                ],
+            ));
+        }
+        if !self.agents.is_empty() || !self.cues.is_empty() {
+            steps.push(Step::Prepared(
+                "UPDATE agents SET revision = $1 WHERE revision <> $1 AND agent_id IN
+                     (SELECT unnest($2::text[]) UNION SELECT agent_id FROM cues WHERE cue_id = ANY($3))",
+                params![
+                    head.revision,
+                    self.agents.into_iter().collect::<Vec<String>>(),
+                    self.cues.into_iter().collect::<Vec<String>>(),
+                ],
+            ));
+        }
+        if head != self.head {
+            steps.push(set_head(head));
+        }
+        steps
+    }
+}
+
+pub(crate) fn set_head(head: Head) -> Step {
+    Step::Prepared(
+        "UPDATE head SET revision = $1, event = $2, records = $3",
+        params![head.revision, head.event, head.records],
+    )
+}
+
+/// Reads which database it is.
+pub(crate) fn identity_of(returned: Option<&Returned>) -> Result<Uuid, StoreError> {
+    Ok(head_row(returned)?.try_get(0).map_err(Fault::from)?)
+}
+
+fn head_row(returned: Option<&Returned>) -> Result<&Row, StoreError> {
+    let row = returned.and_then(|returned| returned.rows.first());
+    row.ok_or_else(|| StoreError::Meaning {
+        what: "a head",
+        value: "none".into(),
+    })
+}
+
+/// Reads the head.
+pub(crate) fn head_of(returned: Option<&Returned>) -> Result<Head, StoreError> {
+    let row = head_row(returned)?;
+    Ok(Head {
+        revision: row.try_get(1).map_err(Fault::from)?,
+        event: row.try_get(2).map_err(Fault::from)?,
+        records: row.try_get(3).map_err(Fault::from)?,
+    })
+}
+
+pub(crate) fn first_texts(returned: Option<&Returned>) -> Result<Vec<String>, StoreError> {
+    let rows = returned
+        .map(|returned| returned.rows.as_slice())
+        .unwrap_or_default();
+    let texts = rows.iter().map(|row| row.try_get(0).map_err(Fault::from));
+    Ok(texts.collect::<Result<_, Fault>>()?)
+}
+
+fn event(row: &Row) -> Result<EventView, StoreError> {
+    let read = || -> Result<EventView, Fault> {
+        Ok(EventView {
+            id: Some(row.try_get(0)?),
+            at: Timestamp::from_millis(row.try_get(1)?),
+            what: EventKind::from_number(row.try_get(2)?)?,
+            agent_id: parse_id(row.try_get(3)?)?,
+            cue_id: row.try_get::<_, Option<String>>(4)?.map(parse_id).transpose()?,
+        })
+    };
+    Ok(read()?)
+}

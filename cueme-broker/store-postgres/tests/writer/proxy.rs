@@ -1,0 +1,142 @@
+//! A TCP proxy that knows where PostgreSQL's messages begin, so that it can cut a connection at any of them.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Where a connection is cut: after so many messages of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// After so many messages of the client reached the server.
+    Sent(u32),
+    /// After so many messages of the server reached the client.
+    Received(u32),
+    /// When the server confirms a commit.
+    Confirmation,
+}
+
+#[derive(Default)]
+struct State {
+    cut: Mutex<Option<Cut>>,
+    /// How often the client spoke when the server had answered everything.
+    turns: AtomicU32,
+    /// Whether notifications are lost, as in a pooler.
+    is_deaf: AtomicBool,
+    /// How many answers the server owes.
+    owed: AtomicI32,
+}
+
+pub(crate) struct Proxy {
+    port: u16,
+    server_port: u16,
+    state: Arc<State>,
+}
+
+impl Proxy {
+    pub(crate) fn start(server_port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::<State>::default();
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                // A server that is gone refuses, and so does this.
+                let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)) else {
+                    continue;
+                };
+                client.set_nodelay(true).unwrap();
+                server.set_nodelay(true).unwrap();
+                relay(&client, &server, true, &shared);
+                relay(&server, &client, false, &shared);
+            }
+        });
+        Self {
+            port,
+            server_port,
+            state,
+        }
+    }
+
+    /// Returns the URL of a database through this proxy.
+    pub(crate) fn url(&self, direct: &str) -> String {
+        let port = format!(":{}/", self.server_port);
+        let through = direct.replace(&port, &format!(":{}/", self.port));
+        assert_ne!(direct, through);
+        format!("{through}?sslmode=disable")
+    }
+
+    /// Cuts the connection there, counted from now on, once.
+    pub(crate) fn cut(&self, cut: Cut) {
+        *self.state.cut.lock().unwrap() = Some(cut);
+    }
+
+    /// Cuts nothing; says whether something would still have been cut.
+    pub(crate) fn spare(&self) -> bool {
+        self.state.cut.lock().unwrap().take().is_some()
+    }
+
+    /// Loses every notification from now on.
+    pub(crate) fn drop_notifications(&self) {
+        self.state.is_deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns how many round trips there were.
+    pub(crate) fn turns(&self) -> u32 {
+        self.state.turns.load(Ordering::SeqCst)
+    }
+}
+
+fn relay(from: &TcpStream, to: &TcpStream, is_client: bool, state: &Arc<State>) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    let state = Arc::clone(state);
+    std::thread::spawn(move || {
+        let mut is_first = is_client;
+        while let Some(message) = read_message(&mut from, std::mem::take(&mut is_first)) {
+            if !is_client && message.first() == Some(&b'A') && state.is_deaf.load(Ordering::SeqCst) {
+                continue;
+            }
+            // Sync, and a plain query: each is answered when the server is ready again.
+            let is_question = is_client && matches!(message.first(), Some(b'S' | b'Q'));
+            if is_question && state.owed.fetch_add(1, Ordering::SeqCst) == 0 {
+                state.turns.fetch_add(1, Ordering::SeqCst);
+            }
+            if !is_client && message.first() == Some(&b'Z') {
+                state.owed.fetch_sub(1, Ordering::SeqCst);
+            }
+            if is_cut(&state, is_client, &message) || to.write_all(&message).is_err() {
+                break;
+            }
+        }
+        let _ = from.shutdown(Shutdown::Both);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+}
+
+/// Counts a message; says whether it is the one that does not arrive.
+fn is_cut(state: &State, is_client: bool, message: &[u8]) -> bool {
+    let mut cut = state.cut.lock().unwrap();
+    let is_confirmation = !is_client && message.ends_with(b"COMMIT\0");
+    let left = match (&mut *cut, is_client) {
+        (Some(Cut::Sent(left)), true) | (Some(Cut::Received(left)), false) => left,
+        (Some(Cut::Confirmation), _) if is_confirmation => &mut 0,
+        _ => return false,
+    };
+    if *left > 0 {
+        *left -= 1;
+        return false;
+    }
+    *cut = None;
+    true
+}
+
+/// Reads a message; the first one of a client has no type.
+fn read_message(from: &mut TcpStream, is_first: bool) -> Option<Vec<u8>> {
+    let mut head = vec![0; if is_first { 4 } else { 5 }];
+    from.read_exact(&mut head).ok()?;
+    let length = u32::from_be_bytes(*head.last_chunk::<4>()?) as usize;
+    let start = head.len();
+    head.resize(start + length - 4, 0);
+    from.read_exact(&mut head[start..]).ok()?;
+    Some(head)
+}

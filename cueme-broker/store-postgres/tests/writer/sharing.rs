@@ -1,0 +1,212 @@
+//! Brokers that share a database: each learns what the others did, in order.
+
+use cueme_rules::{Change, State};
+use cueme_store::BatchId;
+use protocol_spec::answer::Answer;
+use protocol_spec::id::RequestId;
+use protocol_spec::message::{EventKind, Purpose};
+use protocol_spec::outcome::Outcome;
+use uuid::Uuid;
+
+use super::{Broker, NOW, agent, ask, cue, ids, join, server};
+
+#[test]
+fn what_one_broker_commits_is_foreign_to_the_other_and_not_to_itself() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, mut two) = (Broker::open(&url), Broker::open(&url));
+    let (first, second) = (agent(1), agent(2));
+    one.join(&first);
+    one.ask(&first, cue(1));
+    assert!(one.look().events.is_empty());
+    let foreign = two.join(&second);
+    assert_eq!(
+        (foreign.agents, ids_of(&foreign.events)),
+        (vec![first.clone()], vec![1, 2])
+    );
+    assert!(!foreign.has_records);
+    // Its own event follows, and the first broker learns of that one alone.
+    let foreign = one.look();
+    assert_eq!((ids(&foreign), foreign.agents), (vec![3], vec![second]));
+    assert!(two.look().agents.is_empty());
+}
+
+fn ids_of(events: &[protocol_spec::message::EventView]) -> Vec<i64> {
+    events.iter().filter_map(|event| event.id).collect()
+}
+
+#[test]
+fn every_broker_sees_every_event_once_in_order_and_without_gaps() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    const BROKERS: u32 = 3;
+    const ROUNDS: u32 = 25;
+    let seen: Vec<Vec<i64>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..BROKERS)
+            .map(|number| {
+                let url = &url;
+                scope.spawn(move || {
+                    let mut broker = Broker::open(url);
+                    let mut seen = Vec::new();
+                    for round in 0..ROUNDS {
+                        let mine = agent(number * 1000 + round);
+                        let mut own = 0;
+                        let foreign = broker.transact(|store| {
+                            join(store, &mine);
+                            own = store.log(NOW.wall, EventKind::Changed, &mine, None).unwrap();
+                        });
+                        seen.extend(ids(&foreign));
+                        seen.extend([own - 1, own]);
+                    }
+                    (broker, seen)
+                })
+            })
+            .collect();
+        let done: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let last = |(mut broker, mut seen): (Broker, Vec<i64>)| {
+            seen.extend(ids(&broker.look()));
+            seen
+        };
+        done.into_iter().map(last).collect()
+    });
+    let total = i64::from(2 * BROKERS * ROUNDS);
+    for events in seen {
+        // It may have come when others had begun; from then on nothing is missing.
+        let first = events[0];
+        assert_eq!(events, (first..=total).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn records_are_told_apart_from_what_the_rules_concern() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, mut two) = (Broker::open(&url), Broker::open(&url));
+    one.transact(|store| store.set("language", "\"zh\"").unwrap());
+    let foreign = two.look();
+    assert!(foreign.has_records && foreign.agents.is_empty() && foreign.events.is_empty());
+    assert!(!two.look().has_records);
+    assert!(!one.look().has_records);
+}
+
+#[test]
+fn who_waits_at_another_broker_counts_until_nobody_does() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, mut two) = (Broker::open(&url), Broker::open(&url));
+    let (asking, question) = (agent(1), cue(1));
+    one.join(&asking);
+    one.ask(&asking, question);
+    let seen_by_two = |two: &mut Broker| {
+        let foreign = two.store.begin().unwrap();
+        let loaded = two.store.load_agents(NOW, &foreign.agents).unwrap();
+        two.batches += 1;
+        two.store.commit(BatchId(two.batches)).unwrap();
+        let waiting = loaded.waiting(question).unwrap();
+        (waiting.clients, waiting.detached_at.is_some())
+    };
+    assert_eq!(seen_by_two(&mut two), (1, false));
+    // A client of the second broker waits as well, and goes on when that of the first one leaves.
+    let waits = |at| Change::SetDetached { cue: question, at };
+    two.transact(|store| store.apply(NOW.wall, &waits(None)).unwrap());
+    one.transact(|store| store.apply(NOW.wall, &waits(Some(NOW.wall))).unwrap());
+    let found = two.store.cue(NOW, question).unwrap().unwrap().cue;
+    assert_eq!((found.elsewhere, found.detached.is_some()), (0, true));
+    let detached = server.run(&url, "SELECT detached_at IS NULL FROM cues");
+    assert_eq!(detached, "t");
+    two.transact(|store| store.apply(NOW.wall, &waits(Some(NOW.wall))).unwrap());
+    let found = one.store.cue(NOW, question).unwrap().unwrap().cue;
+    assert_eq!(found.detached.map(|(_, at)| at), Some(NOW.wall));
+    assert_eq!(server.run(&url, "SELECT count(*) FROM waits"), "0");
+}
+
+#[test]
+fn text_comes_back_as_it_was_written_whatever_it_is() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, mut two) = (Broker::open(&url), Broker::open(&url));
+    let (asking, question) = (agent(1), cue(1));
+    let strange = "a\0b \u{10FFFF}0 'quoted' \\ 日本語 \u{1F600}";
+    one.join(&asking);
+    one.ask(&asking, question);
+    let answer = Answer {
+        text: Some(strange.into()),
+        ..Answer::default()
+    };
+    one.transact(|store| {
+        let decide = Change::Decide {
+            cue: question,
+            outcome: Outcome::Answered,
+            request: RequestId(Uuid::new_v4()),
+            text: strange.into(),
+            reminder: Some(strange.into()),
+            answer: Some(answer.clone().into()),
+            redacted: None,
+            by: Some(strange.into()),
+            released_at: None,
+            from_queue: false,
+        };
+        store.apply(NOW.wall, &decide).unwrap();
+        let say = Change::AddMessage {
+            request: RequestId(Uuid::new_v4()),
+            agent: asking.clone(),
+            text: strange.into(),
+            purpose: Purpose::Note,
+            by: None,
+        };
+        store.apply(NOW.wall, &say).unwrap();
+    });
+    assert_eq!(two.look().agents, [asking]);
+    let found = two.store.cue(NOW, question).unwrap().unwrap().cue;
+    let State::Decided { decision, .. } = found.state else {
+        panic!("{found:?}")
+    };
+    assert_eq!(&*decision.text, strange);
+    assert_eq!(decision.by.as_deref(), Some(strange));
+    assert_eq!(decision.answer.as_deref(), Some(&answer));
+}
+
+#[test]
+fn a_statement_that_is_refused_undoes_its_transaction_and_no_other() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let mut one = Broker::open(&url);
+    one.join(&agent(1));
+    one.store.begin().unwrap();
+    join(&*one.store, &agent(2));
+    // The same agent twice: nothing is sent before the commit, which fails.
+    join(&*one.store, &agent(1));
+    one.store.commit(BatchId(77)).unwrap_err();
+    one.reopen();
+    assert!(!one.store.has_committed(BatchId(77)).unwrap());
+    assert_eq!(
+        server.run(&url, "SELECT string_agg(agent_id, ',') FROM agents"),
+        "agent-1"
+    );
+    assert_eq!(server.run(&url, "SELECT count(*), max(id) FROM events"), "1|1");
+    one.join(&agent(2));
+    assert_eq!(
+        server.run(&url, "SELECT string_agg(id::text, ',' ORDER BY id) FROM events"),
+        "1,2"
+    );
+}
+
+#[test]
+fn a_batch_of_questions_takes_few_round_trips() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let slow = super::proxy::Proxy::start(server.port());
+    let mut one = Broker::open(&slow.url(&url));
+    let asking = agent(1);
+    one.join(&asking);
+    one.ask(&asking, cue(1));
+    let before = slow.turns();
+    one.transact(|store| {
+        for number in 2..66 {
+            ask(store, &asking, cue(number));
+        }
+    });
+    let turns = slow.turns() - before;
+    assert!(turns <= 4, "{turns} round trips for 64 questions");
+    assert_eq!(server.run(&url, "SELECT count(*) FROM cues"), "65");
+}
