@@ -119,6 +119,11 @@ fn requests() -> Vec<Request> {
             agent_id: agent(),
             close: Some("the human typed in the agent's own window".into()),
         }),
+        Request::File(FileWanted {
+            cue_id: cue(),
+            path: "/data/attachments/shot.png".into(),
+            offset: 524_288,
+        }),
         Request::Inbox(Nothing {}),
         Request::Unseen(Nothing {}),
         Request::Show(Show { cue: "0123".into() }),
@@ -348,6 +353,10 @@ fn replies() -> Vec<Reply> {
             messages: Some(told()),
             earlier: vec![told()],
             closed: vec![cue()],
+        }),
+        Reply::File(FilePiece {
+            data: "aGVsbG8=".into(),
+            bytes: 5,
         }),
         Reply::Cue(Box::new(cue_view())),
         Reply::Agent(Box::new(agent_view())),

@@ -110,6 +110,7 @@ async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Resu
         Request::Collect(collect) => check_own_agent(broker, token, &collect.agent_id).await?,
         Request::Attach(attach) => check_own_cues(broker, token, &[attach.cue_id]).await?,
         Request::Rest(rest) => check_own_cues(broker, token, &[rest.cue_id]).await?,
+        Request::File(file) => check_own_cues(broker, token, &[file.cue_id]).await?,
         // A longer one is refused as it is.
         Request::Ack(ack) if ack.cue_ids.len() > ACKS_MAX => {}
         Request::Ack(ack) => check_own_cues(broker, token, &ack.cue_ids).await?,

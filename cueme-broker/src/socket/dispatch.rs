@@ -30,6 +30,7 @@ pub(super) async fn dispatch(
         Request::Collect(body) => collect::collect(body),
         Request::Recall(body) => recall::recall(broker, body).await,
         Request::Receipts(body) => receipts::receipts(broker, body).await,
+        Request::File(body) => file::file(broker, body).await,
         // Humans.
         Request::Answer(body) => answer::answer(broker, body).await,
         Request::Decline(body) => decline::decline(broker, body).await,

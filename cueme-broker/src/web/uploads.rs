@@ -23,7 +23,7 @@ use super::extract::{Asked, At, receive};
 use super::sniff::{FileType, is_shown, sniff};
 use super::state::{Shared, Web};
 use crate::broker::Broker;
-use crate::store::{StoreError, Upload};
+use crate::store::{Reader, StoreError, Upload};
 
 /// The largest file.
 const UPLOAD_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -145,8 +145,8 @@ pub(crate) async fn keep_file(broker: &Arc<Broker>, name: &str, bytes: &[u8]) ->
 /// Gives a file back.
 pub(super) async fn give(State(web): State<Shared>, At(upload_id): At<String>) -> Result<Response, ApiError> {
     let upload = find(&web, &upload_id).await?;
-    let path = PathBuf::from(&upload.path);
-    let bytes = crate::broker::blocking(move || std::fs::read(&path).map_err(failed("read", &path))).await?;
+    let path = upload.path.clone();
+    let bytes = web.read(move |reader| bytes_of(reader, &path)).await?;
     let is_shown = is_shown(&upload.media_type);
     let kind = match upload.media_type.as_str() {
         "text/plain" => "text/plain; charset=utf-8",
@@ -170,6 +170,14 @@ pub(super) async fn give(State(web): State<Shared>, At(upload_id): At<String>) -
         HeaderValue::from_static("private, max-age=86400, immutable"),
     );
     Ok(response)
+}
+
+/// Reads a file from the store, where that keeps the bytes, or from the disk.
+fn bytes_of(reader: &dyn Reader, path: &str) -> Result<Vec<u8>, StoreError> {
+    match reader.upload_piece(path, 0, UPLOAD_BYTES_MAX as u64)? {
+        Some((bytes, _)) => Ok(bytes),
+        None => std::fs::read(path).map_err(failed("read", Path::new(path))),
+    }
 }
 
 /// Throws a file away that no answer carries.

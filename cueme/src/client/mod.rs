@@ -19,6 +19,7 @@ mod withdraw;
 
 mod ack;
 mod budget;
+mod files;
 mod signals;
 
 pub(crate) use budget::wait_below;

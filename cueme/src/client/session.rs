@@ -141,6 +141,11 @@ impl Session {
         }
     }
 
+    /// Says whether the broker is on another machine.
+    pub(super) fn is_remote(&self) -> bool {
+        self.stream.is_remote()
+    }
+
     /// Says whether the broker is an older program than this one, and ours to replace.
     pub(super) fn is_outdated(&self) -> bool {
         let is_older = |welcome: &Welcome| is_older(&welcome.version, PROGRAM);

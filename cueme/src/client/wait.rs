@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use super::ack::acknowledge;
 use super::budget;
+use super::files::bring;
 use super::link::Side;
 use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
@@ -449,8 +450,14 @@ impl Wait<'_> {
                         return Ok(Round::Lost(self.retire(session)));
                     }
                 }
-                Reply::Outcome(told) => return Ok(Round::Ended(Ending::Outcome(Box::new(told), session))),
-                Reply::Mailbox(mailbox) => return Ok(Round::Ended(Ending::Mailbox(mailbox, session))),
+                Reply::Outcome(mut told) => {
+                    bring(self.places, &mut session, std::slice::from_mut(&mut told));
+                    return Ok(Round::Ended(Ending::Outcome(Box::new(told), session)));
+                }
+                Reply::Mailbox(mut mailbox) => {
+                    bring(self.places, &mut session, &mut mailbox.earlier);
+                    return Ok(Round::Ended(Ending::Mailbox(mailbox, session)));
+                }
                 Reply::Error(failure) => return self.failed(failure),
                 other => return Err(unexpected_reply(&other)),
             }
@@ -516,7 +523,10 @@ impl Wait<'_> {
                 Ok(Reply::Rested(told)) => {
                     return rested(Some(told.rounds), told.give_up && self.is_turn_held());
                 }
-                Ok(Reply::Outcome(told)) => return Ending::Outcome(Box::new(told), session),
+                Ok(Reply::Outcome(mut told)) => {
+                    bring(self.places, &mut session, std::slice::from_mut(&mut told));
+                    return Ending::Outcome(Box::new(told), session);
+                }
                 Ok(Reply::Error(_)) | Err(_) => return rested(None, false),
                 Ok(_) => {}
             }

@@ -37,6 +37,8 @@ operations! {
         Receipts(ReceiptList) = "receipts",
         /// What a human left for an agent.
         Collected(Collected) = "collected",
+        /// A piece of a file.
+        File(FilePiece) = "file",
         /// One question; `end` closes a list of them.
         Cue(Box<CueView>) = "cue",
         /// One agent; `end` closes a list of them.
@@ -111,6 +113,15 @@ pub struct Joined {
     /// Whether the session had joined before.
     #[serde(default)]
     pub again: bool,
+}
+
+/// A piece of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePiece {
+    /// The bytes, in Base64.
+    pub data: String,
+    /// How many bytes the whole file has.
+    pub bytes: u64,
 }
 
 /// The agents that fit.

@@ -33,6 +33,8 @@ operations! {
         Receipts(Receipts) = "receipts",
         /// Fetches everything a human left for an agent, at once and without asking anything.
         Collect(Collect) = "collect",
+        /// Reads a piece of a file that an answer carries, where it is not on the caller's machine.
+        File(FileWanted) = "file",
         /// Lists the open questions.
         Inbox(Nothing) = "inbox",
         /// Lists the questions that a queued answer answered and no human has looked at.
@@ -178,6 +180,17 @@ pub struct Ack {
     /// See [`Ask::nonce`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
+}
+
+/// Reads a piece of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileWanted {
+    /// The question whose answer carries it.
+    pub cue_id: CueId,
+    /// Its path, as the answer says it.
+    pub path: String,
+    /// How many bytes of it the caller has.
+    pub offset: u64,
 }
 
 /// Stops waiting.

@@ -11,6 +11,7 @@ pub(super) mod cancel;
 pub(super) mod check;
 pub(super) mod collect;
 pub(super) mod decline;
+pub(super) mod file;
 pub(super) mod follow;
 pub(super) mod history;
 pub(super) mod import;
