@@ -49,6 +49,8 @@ pub(crate) struct Broker {
     uid: u32,
     engine: EngineHandle,
     reader: Arc<dyn Reader>,
+    /// Where the state is, as people are told.
+    location: PathBuf,
     executable: PathBuf,
     chats: Arc<dyn ChatReader>,
     started_at: Timestamp,
@@ -79,11 +81,13 @@ impl Broker {
         places: Places,
         engine: EngineHandle,
         reader: Arc<dyn Reader>,
+        location: PathBuf,
         executable: PathBuf,
         chats: Arc<dyn ChatReader>,
     ) -> Self {
         Self {
             reader,
+            location,
             places,
             uid: rustix::process::getuid().as_raw(),
             engine,
@@ -112,6 +116,15 @@ impl Broker {
     /// Returns the reader.
     pub(crate) fn reader(&self) -> &dyn Reader {
         &*self.reader
+    }
+
+    /// Waits until this broker leads the others, or does not any more.
+    async fn until_it_leads(&self, leads: bool) {
+        /// How exactly that is noticed.
+        const LOOK_AGAIN: Duration = Duration::from_millis(250);
+        while self.engine.leads() != leads {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// Returns where everything is.
@@ -280,7 +293,7 @@ impl Broker {
             version: version::PROGRAM.to_owned(),
             protocol: version::PROTOCOL,
             socket: self.places.socket().display().to_string(),
-            database: self.places.database().display().to_string(),
+            database: self.location.display().to_string(),
             executable: self.executable.display().to_string(),
             started_at: self.started_at,
             open_cues: counts.open,
@@ -399,6 +412,21 @@ pub(crate) async fn leave_when_idle(broker: Arc<Broker>) {
             }
         };
         tokio::time::sleep(nap).await;
+    }
+}
+
+/// Runs what only one of several brokers may do, for as long as this one leads.
+pub(crate) async fn while_leading<F: Future<Output = ()>>(
+    broker: Arc<Broker>,
+    task: impl Fn(Arc<Broker>) -> F,
+) {
+    loop {
+        broker.until_it_leads(true).await;
+        tokio::select! {
+            // It ends by itself when the broker does.
+            () = task(Arc::clone(&broker)) => return,
+            () = broker.until_it_leads(false) => {}
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
 use crate::notify::Channel;
+use crate::place::StoreUrl;
 use crate::policy::Policy;
 
 /// What is printed below an answer unless the configuration says otherwise.
@@ -35,6 +36,9 @@ pub struct Config {
     /// Of what the database holds of the disk, so many percent may be empty; `vacuum = "never"` leaves it all as it is.
     #[serde(deserialize_with = "vacuum")]
     pub vacuum: Option<u8>,
+    /// The database that brokers share, such as `postgres://user@host/database`; a file of this machine unless set.
+    /// Read when the broker starts.
+    pub store: Option<StoreUrl>,
     /// Where the page is served; on this machine alone unless set, nowhere when `false`.
     #[serde(deserialize_with = "listen")]
     pub listen: Listen,
@@ -161,6 +165,7 @@ impl Default for Config {
             idle_exit: None,
             retention: None,
             vacuum: Some(DEFAULT_VACUUM_PERCENT),
+            store: None,
             listen: Listen::default(),
             web: WebConfig::default(),
             public_listen: None,

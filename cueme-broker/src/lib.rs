@@ -26,6 +26,7 @@ mod file_id;
 pub mod hours;
 pub mod lifecycle;
 mod log;
+pub mod place;
 mod serve;
 
 pub use serve::{ServeError, ServeOptions, serve};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cueme_store_postgres::PostgresStorage;
 use cueme_store_sqlite::{SCHEMA, SqliteStorage, Synchronous};
 use notify::{RecursiveMode, Watcher};
 use protocol_spec::endpoint::Places;
@@ -13,12 +14,13 @@ use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle};
+use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle, while_leading};
 use crate::chats::ChatReader;
 use crate::config::{Config, Listen};
 use crate::engine::Engine;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
+use crate::place::{PlaceError, shared_store};
 use crate::policy;
 use crate::runs::look_after_left_runs;
 use crate::socket::{self, Listener};
@@ -48,6 +50,9 @@ pub enum ServeError {
     /// Another broker, or a directory that cannot be used.
     #[error(transparent)]
     Lifecycle(#[from] LifecycleError),
+    /// It is not known where the state is.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -80,6 +85,9 @@ impl ServeError {
             Self::Lifecycle(LifecycleError::AlreadyRunning { .. }) => {
                 Some("`cueme broker status` describes it, `cueme broker stop` ends it".into())
             }
+            Self::Place(_) => {
+                Some("the broker opens no other inbox meanwhile; mend it and run the command again".into())
+            }
             Self::Lifecycle(_) | Self::Io { .. } | Self::Displaced { .. } | Self::EngineLost => None,
         }
     }
@@ -101,9 +109,9 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     raise_descriptor_limit();
     let executable = std::env::current_exe().unwrap_or_default();
     let (mark, was_clean) = CleanMark::lift(places);
-    let storage = SqliteStorage::at(&places.database(), Synchronous::Full);
-    let reader = storage.reader();
-    let engine = Engine::start(Box::new(storage), was_clean || is_new)?;
+    let storage = storage(places)?;
+    let (reader, location) = (storage.reader(), storage.location());
+    let engine = Engine::start(storage, was_clean || is_new)?;
     Record {
         version: version::PROGRAM.into(),
         executable: executable.clone(),
@@ -121,6 +129,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         places.clone(),
         engine.handle(),
         reader,
+        location,
         executable,
         Arc::clone(&options.chats),
     ));
@@ -144,6 +153,14 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     Ok(())
 }
 
+/// Returns where the state is: in a file, unless the configuration names a database that brokers share.
+fn storage(places: &Places) -> Result<Box<dyn Storage>, ServeError> {
+    Ok(match shared_store(&places.config)? {
+        None => Box::new(SqliteStorage::at(&places.database(), Synchronous::Full)),
+        Some(url) => Box::new(PostgresStorage::at(url.expose())?),
+    })
+}
+
 async fn run(
     options: &ServeOptions,
     broker: &Arc<Broker>,
@@ -157,11 +174,14 @@ async fn run(
     let _watcher = watch_config(broker, &places.config);
     let page = serve_page(broker).await;
     let _public = serve_public(broker, page.as_ref()).await;
-    tokio::spawn(policy::watch(Arc::clone(broker)));
-    tokio::spawn(crate::notify::watch(Arc::clone(broker)));
+    tokio::spawn(while_leading(Arc::clone(broker), policy::watch));
+    tokio::spawn(while_leading(Arc::clone(broker), crate::notify::watch));
+    tokio::spawn(while_leading(Arc::clone(broker), forget_when_old));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
-    tokio::spawn(forget_when_old(Arc::clone(broker)));
-    tokio::spawn(look_after_left_runs(Arc::clone(broker)));
+    // Who drives a run is known to the broker that its driver speaks to, and to no other.
+    if !broker.engine().is_shared() {
+        tokio::spawn(look_after_left_runs(Arc::clone(broker)));
+    }
     tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
     say_ready(places, options.is_background);
     let mut terminate =

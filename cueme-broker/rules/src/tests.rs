@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::*;
 
+mod foreign;
 mod humans;
 mod lines;
 mod time;

@@ -81,6 +81,11 @@ impl Core {
         self.reminder = reminder;
     }
 
+    /// Has `wake` called whenever other brokers may have changed something.
+    pub fn listen(&mut self, wake: Box<dyn Fn() + Send + Sync>) {
+        self.storage.listen(wake);
+    }
+
     /// Returns when there is something to do by itself, by the steady clock.
     pub fn next_due(&self) -> Option<u64> {
         if self.owes {

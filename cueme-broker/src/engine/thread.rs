@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cueme_rules::{Now, Ticket};
-use cueme_store::{Records, Storage, StoreError};
+use cueme_store::{Leadership, Records, Storage, StoreError};
 use protocol_spec::id::RequestId;
-use protocol_spec::message::EventView;
+use protocol_spec::message::{EventView, Reply};
 use protocol_spec::time::Timestamp;
 use thiserror::Error;
-use tokio::sync::{broadcast, mpsc as caller, oneshot};
+use tokio::sync::{broadcast, mpsc as caller, oneshot, watch};
 use uuid::Uuid;
 
 use super::core::{Batch, CommitOutput, Core, Entry, Random};
@@ -53,6 +53,9 @@ pub struct EngineHandle {
     inbox: Sender<Message>,
     tickets: Arc<AtomicU64>,
     events: broadcast::Sender<Events>,
+    foreign_records: watch::Sender<()>,
+    leadership: Leadership,
+    is_shared: bool,
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -84,14 +87,21 @@ impl Engine {
     /// Opens the store and starts the thread.
     pub fn start(storage: Box<dyn Storage>, was_clean: bool) -> Result<Self, StoreError> {
         let clock = Clock::start();
-        let core = Core::open(storage, was_clean, clock.now(), system_random())?;
+        let (leadership, is_shared) = (storage.leadership(), storage.is_shared());
+        let mut core = Core::open(storage, was_clean, clock.now(), system_random())?;
         let (sender, inbox) = mpsc::channel();
+        let wake = sender.clone();
+        // An engine that has ended needs no waking.
+        core.listen(Box::new(move || drop(wake.send(tick()))));
         let (events, _) = broadcast::channel(COMMITS_KEPT);
         let trouble = Arc::default();
         let handle = EngineHandle {
             inbox: sender,
             tickets: Arc::new(AtomicU64::new(1)),
             events: events.clone(),
+            foreign_records: watch::channel(()).0,
+            leadership,
+            is_shared,
             trouble: Arc::clone(&trouble),
         };
         let engine = EngineLoop {
@@ -100,6 +110,7 @@ impl Engine {
             inbox,
             callers: HashMap::new(),
             events,
+            foreign_records: handle.foreign_records.clone(),
             trouble,
             retry_at: None,
             gathering: Duration::ZERO,
@@ -176,6 +187,21 @@ impl EngineHandle {
         self.events.subscribe()
     }
 
+    /// Follows changes of records that other brokers made, such as devices and settings.
+    pub fn foreign_records(&self) -> watch::Receiver<()> {
+        self.foreign_records.subscribe()
+    }
+
+    /// Says whether other brokers may change the state, too.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Says whether this broker does what only one of several may do.
+    pub fn leads(&self) -> bool {
+        self.leadership.leads()
+    }
+
     /// Returns what is wrong with the storage, if anything is.
     pub fn trouble(&self) -> Option<String> {
         self.trouble
@@ -247,13 +273,22 @@ impl EngineHandle {
     }
 }
 
+/// Whom replies go to.
+struct WaitingCaller {
+    request: RequestId,
+    caller: Caller,
+    /// Whether it was handed an outcome: each call is handed one.
+    has_outcome: bool,
+}
+
 /// The state of the engine's thread.
 struct EngineLoop {
     core: Core,
     clock: Clock,
     inbox: Receiver<Message>,
-    callers: HashMap<Ticket, (RequestId, Caller)>,
+    callers: HashMap<Ticket, WaitingCaller>,
     events: broadcast::Sender<Events>,
+    foreign_records: watch::Sender<()>,
     trouble: Arc<Mutex<Option<String>>>,
     /// Not to be woken by a timer before this, after a failure.
     retry_at: Option<Instant>,
@@ -344,7 +379,12 @@ impl EngineLoop {
                     self.core.add_write(self.clock.now(), write, batch);
                 }
                 if let Some(caller) = caller {
-                    self.callers.insert(order.ticket, (order.request, caller));
+                    let caller = WaitingCaller {
+                        request: order.request,
+                        caller,
+                        has_outcome: false,
+                    };
+                    self.callers.insert(order.ticket, caller);
                 }
                 self.core.add(self.clock.now(), order, batch);
             }
@@ -362,10 +402,20 @@ impl EngineLoop {
         self.gathering = gathering_after(batch.len(), started.elapsed());
         self.note_trouble(&output);
         for (ticket, reply) in output.replies {
-            if let Some((id, caller)) = self.callers.get(&ticket) {
-                // A caller that has left learns of it by its own means.
-                let _ = caller.send(Box::new(Line { id: *id, reply }));
+            let Some(to) = self.callers.get_mut(&ticket) else {
+                continue;
+            };
+            if matches!(*reply, Reply::Outcome(_)) && std::mem::replace(&mut to.has_outcome, true) {
+                continue;
             }
+            // A caller that has left learns of it by its own means.
+            let _ = to.caller.send(Box::new(Line {
+                id: to.request,
+                reply,
+            }));
+        }
+        if output.has_foreign_records {
+            self.foreign_records.send_replace(());
         }
         if !output.events.is_empty() {
             // Nobody needs to watch.

@@ -42,6 +42,8 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
     });
+    // Whoever leads next listens in its place.
+    let _stop = StopSurfaces(Arc::clone(&watcher));
     let mut events = watcher.broker.engine().events();
     let mut configured = watcher.broker.config_changes();
     watcher.sync().await;
@@ -65,6 +67,14 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
             Err(RecvError::Lagged(_)) => watcher.look_at_all().await,
             Err(RecvError::Closed) => return,
         }
+    }
+}
+
+struct StopSurfaces(Arc<Watcher>);
+
+impl Drop for StopSurfaces {
+    fn drop(&mut self) {
+        self.0.surfaces.stop();
     }
 }
 
@@ -175,6 +185,9 @@ impl Watcher {
 
     /// Sends, if the question still waits and nothing was sent about it there.
     async fn tell(self: &Arc<Self>, channel: &Channel, cue: CueId) {
+        if !self.broker.engine().leads() {
+            return;
+        }
         let name = channel.name.clone();
         let read = self.read(move |reader| still_waiting(reader, cue, &name));
         let Some(Some((row, agent, settings))) = read.await else {

@@ -134,6 +134,12 @@ impl Bell {
         self.ring(None, "notice", &Told { notice, epoch }, has_to_check);
     }
 
+    /// Has everyone who listens read everything anew.
+    pub(super) fn resync(&self) {
+        self.count();
+        self.ring(None, "resync", &serde_json::json!({}), true);
+    }
+
     /// Counts something that is not in the log.
     fn count(&self) -> u64 {
         self.notices.fetch_add(1, Ordering::AcqRel) + 1
@@ -175,7 +181,7 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
             }
             Err(RecvError::Lagged(_)) => {
                 // Filling the gap from the log is up to each page.
-                bell.ring(None, "resync", &serde_json::json!({}), false);
+                bell.resync();
             }
             Err(RecvError::Closed) => return,
         }

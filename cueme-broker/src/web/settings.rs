@@ -31,6 +31,13 @@ impl SettingsKeeper {
         })
     }
 
+    /// Loads anew what other brokers may have changed.
+    pub(super) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
+        let settings = Settings::read(reader)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        Ok(())
+    }
+
     /// Returns the settings in force.
     pub(super) fn current(&self) -> Settings {
         self.current

@@ -1,14 +1,15 @@
 //! What every request shares.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use axum::Router;
 use protocol_spec::id::{AgentId, RequestId};
 use protocol_spec::message::{Failure, Reply, TokenMade, TokenScope, WebLinked};
 use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::bell::{Bell, Notice, beat, pass_on, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site};
@@ -36,6 +37,9 @@ pub(crate) struct Web {
     public_router: OnceLock<Router>,
 }
 
+/// How long pages are left alone after another broker changed something.
+const FOREIGN_PAUSE: Duration = Duration::from_millis(500);
+
 /// How handlers hold it.
 pub(super) type Shared = Arc<Web>;
 
@@ -49,7 +53,8 @@ impl Web {
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
         tokio::spawn(beat(Arc::clone(&bell)));
         tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
-        Ok(Arc::new(Self {
+        let foreign_records = broker.engine().foreign_records();
+        let web = Arc::new(Self {
             cookie_name: cookie_name(&broker),
             broker,
             keys,
@@ -59,7 +64,9 @@ impl Web {
             settings,
             router: OnceLock::new(),
             public_router: OnceLock::new(),
-        }))
+        });
+        tokio::spawn(follow_other_brokers(Arc::downgrade(&web), foreign_records));
+        Ok(web)
     }
 
     /// Returns the broker.
@@ -178,6 +185,26 @@ impl Web {
     /// Returns the newest event's id.
     pub(super) async fn newest_event(&self) -> Result<i64, ApiError> {
         self.read(|reader| reader.newest_event()).await
+    }
+}
+
+/// Keeps what the page knows by heart in step with what other brokers change: who is revoked at one of them is out at all.
+async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) {
+    while changes.changed().await.is_ok() {
+        let Some(web) = web.upgrade() else { return };
+        let reading = Arc::clone(&web);
+        let reloaded = blocking(move || {
+            reading.keys.reload(reading.broker.reader())?;
+            reading.settings.reload(reading.broker.reader())
+        });
+        match reloaded.await {
+            Ok(()) => web.bell.resync(),
+            Err(failure) => {
+                tracing::warn!(%failure, "what another broker changed could not be read; trying again");
+                changes.mark_changed();
+            }
+        }
+        tokio::time::sleep(FOREIGN_PAUSE).await;
     }
 }
 

@@ -1,6 +1,6 @@
-//! A store that refuses, doubts and delays when it is told to; everything else it leaves to SQLite.
+//! A store that refuses, doubts and delays when it is told to; everything else it leaves to a real one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use cueme_rules::{Change, Known, Machine, Message, Now};
@@ -10,7 +10,6 @@ use cueme_store::{
     Remembered, Repairs, RunRecords, SettingRecords, Storage, Store, StoreError, SurfaceRecords, Token,
     TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
-use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use protocol_spec::id::{AgentId, CueId, RequestId, RunId, RuntimeTag};
 use protocol_spec::message::{EventKind, Run, RunEvent};
 use protocol_spec::time::Timestamp;
@@ -64,16 +63,13 @@ impl Faults {
 
 #[derive(Debug)]
 pub(crate) struct FaultyStorage {
-    storage: SqliteStorage,
+    storage: Box<dyn Storage>,
     faults: Faults,
 }
 
 impl FaultyStorage {
-    pub(crate) fn at(path: &Path, faults: Faults) -> Self {
-        Self {
-            storage: SqliteStorage::at(path, Synchronous::Normal),
-            faults,
-        }
+    pub(crate) fn new(storage: Box<dyn Storage>, faults: Faults) -> Self {
+        Self { storage, faults }
     }
 }
 
@@ -90,6 +86,10 @@ impl Storage for FaultyStorage {
 
     fn reader(&self) -> Arc<dyn Reader> {
         self.storage.reader()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.storage.is_shared()
     }
 
     fn location(&self) -> PathBuf {
@@ -142,6 +142,10 @@ impl Transactions for FaultyStore {
 
     fn has_committed(&self, batch: BatchId) -> Result<bool, StoreError> {
         self.store.has_committed(batch)
+    }
+
+    fn set_waiting(&self, cues: &[CueId]) -> Result<(), StoreError> {
+        self.store.set_waiting(cues)
     }
 
     fn roll_back(&self) {
@@ -199,6 +203,7 @@ pass_on! {
     }
     Loads {
         fn load(&self, now: Now) -> Result<Machine, StoreError>;
+        fn load_agents(&self, now: Now, agents: &[AgentId]) -> Result<Machine, StoreError>;
         fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError>;
         fn cue_of_request(&self, request: RequestId) -> Result<Option<CueId>, StoreError>;
         fn plain_question(&self, cue: CueId) -> Result<Option<PlainQuestion>, StoreError>;

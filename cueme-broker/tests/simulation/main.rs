@@ -7,6 +7,7 @@
 
 mod faulty;
 mod model;
+mod place;
 #[allow(dead_code, unreachable_pub, reason = "others draw more from it")]
 #[path = "../../../tests/src/random.rs"]
 mod random;
@@ -17,6 +18,7 @@ use cueme_broker::engine::{Closing, CommitOutput, Core, Order, Work};
 use cueme_rules::{Now, Ticket};
 use faulty::{Fault, Faults, FaultyStorage};
 use model::{Call, Expected, Message, Model};
+use place::Place;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Purpose, Reply, Told};
@@ -27,6 +29,9 @@ use uuid::Uuid;
 
 const STEPS_DEFAULT: u64 = 100_000;
 const STEPS_PER_RUN: u64 = 5_000;
+/// Fewer over a connection: a step takes a round trip, and a crash several.
+const SHARED_STEPS_DEFAULT: u64 = 2_000;
+const SHARED_STEPS_PER_RUN: u64 = 500;
 /// Runs that have failed once: notes of two answers that were taken back came back in another order after a crash.
 const FAILED_ONCE: [u64; 1] = [5_167_813_603_532_620_182];
 /// The same with a failing store: callers that waited for one question were told in another order after a failed commit.
@@ -37,39 +42,47 @@ const CHOICE: &str = r#"{"type":"choice","options":["a","b"]}"#;
 
 #[test]
 fn no_answer_is_lost_or_mixed_up_whatever_happens_in_between() {
+    simulate(STEPS_DEFAULT, STEPS_PER_RUN, || Some(Place::sqlite()));
+}
+
+#[test]
+fn no_answer_is_lost_or_mixed_up_on_a_shared_database() {
+    simulate(SHARED_STEPS_DEFAULT, SHARED_STEPS_PER_RUN, Place::postgres);
+}
+
+fn simulate(steps_default: u64, steps_per_run: u64, place: fn() -> Option<Place>) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let run = |seed: u64, steps: u64, has_faults: bool| {
+        println!("seed {seed}, {steps} steps, failing store: {has_faults}");
+        let chance = has_faults.then(|| Random::new(!seed));
+        if let Some(place) = place() {
+            Simulation::run(place, seed, steps, chance);
+        }
+    };
     if let Some(seed) = number("CUEME_SIM_SEED") {
-        let steps = number("CUEME_SIM_STEPS").unwrap_or(STEPS_PER_RUN);
-        Simulation::run(seed, steps, None);
-        return Simulation::run(seed, steps, Some(Random::new(!seed)));
+        let steps = number("CUEME_SIM_STEPS").unwrap_or(steps_per_run);
+        run(seed, steps, false);
+        return run(seed, steps, true);
     }
     let runs = number("CUEME_SIM_STEPS")
-        .unwrap_or(STEPS_DEFAULT)
-        .div_ceil(STEPS_PER_RUN);
+        .unwrap_or(steps_default)
+        .div_ceil(steps_per_run);
     let first = Uuid::new_v4().as_u64_pair().0;
     for seed in FAILED_ONCE {
-        println!("seed {seed}, {STEPS_PER_RUN} steps");
-        Simulation::run(seed, STEPS_PER_RUN, None);
+        run(seed, steps_per_run, false);
     }
     for seed in FAILED_ONCE_WITH_FAULTS {
-        println!("seed {seed}, {STEPS_PER_RUN} steps, failing store: true");
-        Simulation::run(seed, STEPS_PER_RUN, Some(Random::new(!seed)));
+        run(seed, steps_per_run, true);
     }
-    for run in 0..runs {
-        let seed = first.wrapping_add(run);
+    for number in 0..runs {
         // Every other store fails now and then, at moments that follow from the seed too.
-        let chance = (run % 2 == 0).then(|| Random::new(!seed));
-        println!(
-            "seed {seed}, {STEPS_PER_RUN} steps, failing store: {}",
-            chance.is_some()
-        );
-        Simulation::run(seed, STEPS_PER_RUN, chance);
+        run(first.wrapping_add(number), steps_per_run, number % 2 == 0);
     }
 }
 
 struct Simulation {
     random: Random,
-    directory: tempfile::TempDir,
+    place: Place,
     core: Option<Core>,
     model: Model,
     agents: Vec<AgentId>,
@@ -83,14 +96,15 @@ struct Simulation {
     faults: Faults,
     /// What decides when the store fails; without it, it never does.
     chance: Option<Random>,
+    /// Whether the store was opened again: on a shared one, whoever waits is told once more what was decided.
+    has_reopened: bool,
 }
 
 impl Simulation {
-    fn run(seed: u64, steps: u64, chance: Option<Random>) {
-        let directory = tempfile::tempdir().unwrap();
+    fn run(place: Place, seed: u64, steps: u64, chance: Option<Random>) {
         let mut simulation = Self {
             random: Random::new(seed),
-            directory,
+            place,
             core: None,
             model: Model::default(),
             agents: Vec::new(),
@@ -101,6 +115,7 @@ impl Simulation {
             told: HashMap::new(),
             faults: Faults::default(),
             chance,
+            has_reopened: false,
         };
         simulation.reopen();
         for _ in 0..AGENTS {
@@ -135,10 +150,11 @@ impl Simulation {
 
     fn reopen(&mut self) {
         self.core = None;
+        self.has_reopened = false;
         let mut random = self.random.fork();
-        let path = self.directory.path().join("cueme.db");
+        let storage = self.place.storage();
         let core = Core::open(
-            Box::new(FaultyStorage::at(&path, self.faults.clone())),
+            Box::new(FaultyStorage::new(storage, self.faults.clone())),
             true,
             self.at(),
             Box::new(move || random.next_number()),
@@ -190,7 +206,34 @@ impl Simulation {
         }
     }
 
+    /// Lets the broker repeat what it told, after the store was opened again: to those who wait for it alone, and marked.
+    fn hear_repeats(&mut self) {
+        if !std::mem::take(&mut self.has_reopened) || !self.place.is_shared() {
+            return;
+        }
+        let nobody = Order {
+            ticket: Ticket(u64::MAX),
+            request: RequestId(Uuid::nil()),
+            work: Work::Gone,
+        };
+        let now = self.at();
+        let spoken = self.core.as_mut().expect("a broker").carry_out(now, [nobody]);
+        assert_eq!(spoken.failed, None);
+        for (to, reply) in &spoken.replies {
+            let Reply::Outcome(told) = &**reply else {
+                panic!("{reply:?}")
+            };
+            let waits = self
+                .model
+                .find(told.cue_id)
+                .is_some_and(|cue| cue.waiters.contains(&to.0));
+            assert!(waits && told.repeat_of.is_some(), "{to:?}: {told:?}");
+            self.check_told(told);
+        }
+    }
+
     fn order_with(&mut self, fault: Option<Fault>, request: RequestId, work: Work) -> (Ticket, CommitOutput) {
+        self.hear_repeats();
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let now = self.at();
@@ -206,6 +249,7 @@ impl Simulation {
         self.now += self.faults.delayed_ms();
         if has_struck && !matches!(fault, Some(Fault::Delay(_))) {
             self.model.reload(self.now);
+            self.has_reopened = true;
         }
         (ticket, spoken)
     }
@@ -292,6 +336,7 @@ impl Simulation {
                 work: Self::ask_work(call),
             })
             .collect();
+        self.hear_repeats();
         let fault = self.any_fault();
         self.faults.plan(fault);
         let now = self.at();
@@ -302,6 +347,7 @@ impl Simulation {
         assert_eq!(spoken.failed.is_some(), is_undone, "{spoken:?}");
         if has_struck && !matches!(fault, Some(Fault::Delay(_))) {
             self.model.reload(self.now);
+            self.has_reopened = true;
         }
         for (call, ticket) in &calls {
             self.check_asked(call, *ticket, &spoken);

@@ -7,13 +7,19 @@ use protocol_spec::time::Timestamp;
 
 use crate::{Little, WALL_MS};
 
-#[test]
-fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back,
+    a_rule_tries_a_question_once_and_its_uses_are_counted,
+    answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human,
+    what_was_sent_is_known_until_it_is_taken_back,
+);
+
+fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_back(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let rule = format!("{POLICY_PREFIX}tests");
     let unread = || reader.agent_rows(Some(&agent)).unwrap()[0].unread;
     let [first, second, third] =
@@ -37,14 +43,11 @@ fn open_questions_and_answers_of_rules_are_unread_until_they_were_seen_or_taken_
     assert_eq!(unread(), 0);
 }
 
-#[test]
-fn a_rule_tries_a_question_once_and_its_uses_are_counted() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_rule_tries_a_question_once_and_its_uses_are_counted(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let [first, second] = ["first?", "second?"].map(|prompt| broker.ask_this(&agent, prompt));
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let mut claim = |cue: CueId, at: i64| {
         let claimed = broker.core.write(broker.now, DiskReserve::Keep, |store| {
             store.claim_for_policy(cue, "tests", Timestamp::from_millis(at))
@@ -64,13 +67,10 @@ fn a_rule_tries_a_question_once_and_its_uses_are_counted() {
     assert_eq!(reader.policy_use("others").unwrap(), (0, None));
 }
 
-#[test]
-fn answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (agent, other) = (broker.join(), broker.join());
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let in_a_row = || reader.automatic_in_a_row(&agent).unwrap();
     let rule = || Some(format!("{POLICY_PREFIX}tests"));
     for (by, expected) in [(rule(), 1), (rule(), 2), (None, 0), (rule(), 1)] {
@@ -84,14 +84,11 @@ fn answers_of_rules_in_a_row_are_counted_back_to_the_last_of_a_human() {
     assert_eq!(in_a_row(), 1);
 }
 
-#[test]
-fn what_was_sent_is_known_until_it_is_taken_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_was_sent_is_known_until_it_is_taken_back(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let sent = |reference: Option<&str>| Notified {
         cue,
         channel: "phone".into(),

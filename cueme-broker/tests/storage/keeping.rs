@@ -9,6 +9,20 @@ use protocol_spec::time::Timestamp;
 
 use crate::{Little, WALL_MS};
 
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    a_draft_is_not_overwritten_by_who_has_not_seen_it,
+    drafts_of_settled_questions_are_thrown_away,
+    a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back,
+    a_file_that_two_answers_carry_survives_the_undo_of_one,
+    files_that_nothing_carries_go_after_a_while,
+    what_humans_chose_is_kept_by_name,
+    browsers_come_in_until_they_are_locked_out,
+    a_link_works_once_and_until_it_expires,
+    a_token_opens_what_it_was_made_for_until_it_is_revoked,
+);
+
 fn write<T: Send>(broker: &mut Little, with: impl Fn(&dyn Records) -> Result<T, StoreError> + Send) -> T {
     let now = broker.now;
     broker.core.write(now, DiskReserve::Keep, with).unwrap()
@@ -18,15 +32,12 @@ const fn at(milliseconds: i64) -> Timestamp {
     Timestamp::from_millis(milliseconds)
 }
 
-#[test]
-fn a_draft_is_not_overwritten_by_who_has_not_seen_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_draft_is_not_overwritten_by_who_has_not_seen_it(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let place = DraftPlace::cue(cue);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let draft = |rev, body: &str, by: Option<&str>, millis| Draft {
         rev,
         body: body.into(),
@@ -54,11 +65,8 @@ fn a_draft_is_not_overwritten_by_who_has_not_seen_it() {
     assert_eq!(reader.draft(&place).unwrap(), None);
 }
 
-#[test]
-fn drafts_of_settled_questions_are_thrown_away() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn drafts_of_settled_questions_are_thrown_away(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let [open, settled] = ["Open?", "Settled?"].map(|prompt| broker.ask_this(&agent, prompt));
     broker.answer(settled, "yes", 0);
@@ -74,7 +82,7 @@ fn drafts_of_settled_questions_are_thrown_away() {
         }
         store.drop_settled_drafts()
     });
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let is_kept = places.map(|place| reader.draft(&place).unwrap().is_some());
     assert_eq!(is_kept, [true, false, true]);
 }
@@ -107,14 +115,11 @@ fn answer_with_file(broker: &mut Little, cue: CueId, path: &str) {
     });
 }
 
-#[test]
-fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     assert_eq!(reader.upload_bytes().unwrap(), 0);
     let file = upload("one", 7);
     write(&mut broker, |store| store.add_upload(&file, at(1)));
@@ -144,11 +149,8 @@ fn a_file_belongs_to_the_answer_that_carries_it_until_that_is_taken_back() {
     assert_eq!(reader.upload_bytes().unwrap(), 5);
 }
 
-#[test]
-fn a_file_that_two_answers_carry_survives_the_undo_of_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_file_that_two_answers_carry_survives_the_undo_of_one(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let (first, second) = (broker.ask_this(&agent, "One?"), broker.ask_this(&agent, "Two?"));
     let file = upload("shared", 7);
@@ -164,11 +166,8 @@ fn a_file_that_two_answers_carry_survives_the_undo_of_one() {
     assert_eq!(gone, [file.path]);
 }
 
-#[test]
-fn files_that_nothing_carries_go_after_a_while() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn files_that_nothing_carries_go_after_a_while(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
     write(&mut broker, |store| {
@@ -188,12 +187,9 @@ fn files_that_nothing_carries_go_after_a_while() {
     assert_eq!(drop_stray(&mut broker), ["/files/carried"]);
 }
 
-#[test]
-fn what_humans_chose_is_kept_by_name() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = crate::open_reader(&database);
+fn what_humans_chose_is_kept_by_name(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
+    let reader = crate::open_reader(database);
     assert_eq!(reader.setting("theme").unwrap(), None);
     for value in ["\"dark\"", "\"light\""] {
         write(&mut broker, |store| store.set("theme", value));
@@ -201,11 +197,8 @@ fn what_humans_chose_is_kept_by_name() {
     }
 }
 
-#[test]
-fn browsers_come_in_until_they_are_locked_out() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn browsers_come_in_until_they_are_locked_out(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let mut phone = Device {
         device_id: "d1".into(),
         hash: [1; 32],
@@ -220,7 +213,7 @@ fn browsers_come_in_until_they_are_locked_out() {
         created_at: at(3),
         seen_at: at(3),
     };
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     write(&mut broker, |store| {
         store.add_device(&phone)?;
         store.add_device(&desk)
@@ -236,10 +229,8 @@ fn browsers_come_in_until_they_are_locked_out() {
     assert_eq!(reader.devices().unwrap(), [desk]);
 }
 
-#[test]
-fn a_link_works_once_and_until_it_expires() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+fn a_link_works_once_and_until_it_expires(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     write(&mut broker, |store| {
         store.add_link(&[1; 32], Some("phone"), at(10))?;
         store.add_link(&[2; 32], None, at(11))
@@ -251,11 +242,8 @@ fn a_link_works_once_and_until_it_expires() {
     assert_eq!(used(2, 10), None);
 }
 
-#[test]
-fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_token_opens_what_it_was_made_for_until_it_is_revoked(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let tokens = [
         Token {
@@ -275,7 +263,7 @@ fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
             created_at: at(2),
         },
     ];
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     write(&mut broker, |store| {
         tokens.iter().try_for_each(|token| store.add_token(token))
     });

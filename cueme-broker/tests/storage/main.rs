@@ -1,12 +1,14 @@
-//! Machine and store together on a real file: what is on the disk is told, or nothing is.
+//! Machine and store together, on a real file and on a real server: what is stored is told, or nothing is.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod automatic;
+mod brokers;
 mod folding;
 mod keeping;
 mod opening;
 mod past;
+mod place;
 mod reading;
 mod recall;
 mod restart;
@@ -19,8 +21,8 @@ use std::sync::Arc;
 
 use cueme_broker::engine::{Core, Order, Work};
 use cueme_rules::{HOLD_MS_MAX, Now, Ticket};
-use cueme_store::{Reader, StoreError};
-use cueme_store_sqlite::{SqliteReader, SqliteStorage, Synchronous};
+use cueme_store::{Reader, Storage, StoreError};
+use place::{AnyPlace, Place, on_every_store};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply};
@@ -32,8 +34,8 @@ const WALL_MS: i64 = 1_800_000_000_000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Reads a database beside whoever writes it.
-fn open_reader(database: &Path) -> Arc<dyn Reader> {
-    Arc::new(SqliteReader::new(database))
+fn open_reader(database: &(impl Place + ?Sized)) -> Arc<dyn Reader> {
+    database.reader()
 }
 
 /// A broker without a process.
@@ -44,14 +46,17 @@ struct Little {
 }
 
 impl Little {
-    fn open(database: &Path, wall_ms: i64) -> Result<Self, StoreError> {
+    fn open(database: &(impl Place + ?Sized), wall_ms: i64) -> Result<Self, StoreError> {
+        Self::open_on(database.storage(), wall_ms)
+    }
+
+    fn open_on(storage: Box<dyn Storage>, wall_ms: i64) -> Result<Self, StoreError> {
         let now = Now {
             wall: Timestamp::from_millis(wall_ms),
             steady: 0,
         };
         let random = Box::new(|| Uuid::new_v4().as_u64_pair().0);
-        let storage = SqliteStorage::at(database, Synchronous::Full);
-        Core::open(Box::new(storage), false, now, random).map(|core| Self {
+        Core::open(storage, false, now, random).map(|core| Self {
             core,
             tickets: 0,
             now,
@@ -201,16 +206,15 @@ fn an_answer_whose_bits_flipped_is_not_told() {
     assert_eq!(reader.check().unwrap().problems.len(), 1);
 }
 
-#[test]
-fn a_clock_that_was_set_back_holds_no_answer_for_longer_than_it_may_be_held() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut little = Little::open(&database, WALL_MS).unwrap();
+on_every_store!(a_clock_that_was_set_back_holds_no_answer_for_longer_than_it_may_be_held);
+
+fn a_clock_that_was_set_back_holds_no_answer_for_longer_than_it_may_be_held(database: &AnyPlace) {
+    let mut little = Little::open(database, WALL_MS).unwrap();
     let agent = little.join();
     let cue = little.ask(&agent);
     little.answer(cue, "8080", 5_000);
     drop(little);
-    let little = Little::open(&database, WALL_MS - DAY_MS).unwrap();
+    let little = Little::open(database, WALL_MS - DAY_MS).unwrap();
     assert_eq!(little.core.machine().next_due(), Some(HOLD_MS_MAX));
 }
 

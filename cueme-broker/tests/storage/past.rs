@@ -11,6 +11,15 @@ use uuid::Uuid;
 
 use crate::{Little, WALL_MS};
 
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    the_same_question_twice_in_one_import_is_kept_once,
+    what_is_imported_is_past_found_and_in_the_order_of_its_time,
+    what_was_open_at_the_first_import_gets_its_end_at_the_next,
+    times_beyond_all_calendars_keep_a_place,
+);
+
 fn agent() -> PastAgent {
     PastAgent {
         agent_id: "brave-otter-7".parse().unwrap(),
@@ -73,23 +82,17 @@ fn newest_first(reader: &dyn Reader) -> Vec<CueView> {
     seen
 }
 
-#[test]
-fn the_same_question_twice_in_one_import_is_kept_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn the_same_question_twice_in_one_import_is_kept_once(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let past = agent();
     let twice = question(1, &past.agent_id, "Twice?", 2000);
     let imported = import(&mut broker, vec![past], vec![twice.clone(), twice]);
     assert_eq!((imported.cues, imported.known), (1, 1));
-    assert_eq!(newest_first(&*crate::open_reader(&database)).len(), 1);
+    assert_eq!(newest_first(&*crate::open_reader(database)).len(), 1);
 }
 
-#[test]
-fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_is_imported_is_past_found_and_in_the_order_of_its_time(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let here = broker.join();
     broker.ask_this(&here, "Asked here?");
     let past = agent();
@@ -106,7 +109,7 @@ fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
     let cues = vec![question(2, id, "Second?", 5000), closed, first];
     let imported = import(&mut broker, vec![past.clone()], cues.clone());
     assert_eq!((imported.agents, imported.cues), (1, 3));
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let all = newest_first(&*reader);
     let prompts: Vec<&str> = all.iter().map(|cue| cue.prompt.as_str()).collect();
     assert_eq!(prompts, ["Asked here?", "Third?", "Second?", "First kettle?"]);
@@ -151,11 +154,8 @@ fn what_is_imported_is_past_found_and_in_the_order_of_its_time() {
     assert_eq!(newest_first(&*reader).len(), 4);
 }
 
-#[test]
-fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_was_open_at_the_first_import_gets_its_end_at_the_next(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let past = agent();
     let mut open = question(1, &past.agent_id, "First?", 2000);
     import(&mut broker, vec![past], vec![open.clone()]);
@@ -185,7 +185,7 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
     }
     let ended = import(&mut broker, Vec::new(), vec![open.clone()]);
     assert_eq!((ended.ended, ended.known), (1, 0));
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let all = newest_first(&*reader);
     assert_eq!((all.len(), all[0].outcome), (1, Outcome::Answered));
     assert_eq!(all[0].acknowledged_at, Some(Timestamp::from_millis(8000)));
@@ -200,11 +200,8 @@ fn what_was_open_at_the_first_import_gets_its_end_at_the_next() {
     );
 }
 
-#[test]
-fn times_beyond_all_calendars_keep_a_place() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn times_beyond_all_calendars_keep_a_place(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let past = agent();
     let id = past.agent_id.clone();
     let cues = vec![
@@ -213,7 +210,7 @@ fn times_beyond_all_calendars_keep_a_place() {
         question(3, &id, "Always?", i64::MIN),
     ];
     assert_eq!(import(&mut broker, vec![past], cues).cues, 3);
-    let all = newest_first(&*crate::open_reader(&database));
+    let all = newest_first(&*crate::open_reader(database));
     let prompts: Vec<&str> = all.iter().map(|cue| cue.prompt.as_str()).collect();
     assert_eq!(prompts, ["Never?", "Now?", "Always?"]);
     // A browser counts exactly to two to the power of 53.

@@ -7,16 +7,22 @@ use protocol_spec::outcome::{Kind, Origin, Outcome};
 
 use crate::{Little, WALL_MS};
 
-#[test]
-fn lists_are_visited_in_order_until_enough_was_seen() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    lists_are_visited_in_order_until_enough_was_seen,
+    ids_are_found_by_their_beginning_and_never_more_than_two,
+    a_question_its_payload_its_answer_and_its_receipt_are_read_back,
+    events_are_read_from_a_place_on_and_at_most_so_many,
+);
+
+fn lists_are_visited_in_order_until_enough_was_seen(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (one, other) = (broker.join(), broker.join());
     let asked = [(&one, "A?"), (&other, "B?"), (&one, "C?"), (&one, "D?")]
         .map(|(agent, prompt)| broker.ask_this(agent, prompt));
     broker.answer(asked[2], "yes", 0);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let inbox = |enough: usize| {
         let mut seen: Vec<CueId> = Vec::new();
         let visited = reader.inbox(&mut |cue| {
@@ -38,14 +44,11 @@ fn lists_are_visited_in_order_until_enough_was_seen() {
     assert_eq!((agents(9), agents(1)), (2, 1));
 }
 
-#[test]
-fn ids_are_found_by_their_beginning_and_never_more_than_two() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn ids_are_found_by_their_beginning_and_never_more_than_two(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agents = [(); 3].map(|()| broker.join());
     let cues = ["A?", "B?", "C?"].map(|prompt| broker.ask_this(&agents[0], prompt));
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     assert_eq!(reader.cues_with_prefix(cues[1].as_str()).unwrap(), [cues[1]]);
     assert_eq!(
         reader.cues_with_prefix(&cues[1].as_str()[..11]).unwrap(),
@@ -60,12 +63,9 @@ fn ids_are_found_by_their_beginning_and_never_more_than_two() {
     assert!(reader.agents_with_prefix("#").unwrap().is_empty());
 }
 
-#[test]
-fn a_question_its_payload_its_answer_and_its_receipt_are_read_back() {
+fn a_question_its_payload_its_answer_and_its_receipt_are_read_back(database: &AnyPlace) {
     const PAYLOAD: &str = r#"{"type":"confirm","text":"Sure?"}"#;
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (agent, silent) = (broker.join(), broker.join());
     let plain = broker.ask_this(&agent, "Plain?");
     let work = Work::ask(
@@ -76,7 +76,7 @@ fn a_question_its_payload_its_answer_and_its_receipt_are_read_back() {
         Origin::Agent,
     );
     broker.say(work);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let mut asked = Vec::new();
     reader
         .inbox(&mut |cue| {
@@ -106,12 +106,9 @@ fn a_question_its_payload_its_answer_and_its_receipt_are_read_back() {
     assert_eq!(reader.agent_of_cue(plain).unwrap(), Some(agent));
 }
 
-#[test]
-fn events_are_read_from_a_place_on_and_at_most_so_many() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = crate::open_reader(&database);
+fn events_are_read_from_a_place_on_and_at_most_so_many(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
+    let reader = crate::open_reader(database);
     assert_eq!(reader.newest_event().unwrap(), 0);
     let agent = broker.join();
     broker.ask(&agent);

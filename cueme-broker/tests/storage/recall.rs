@@ -7,6 +7,13 @@ use protocol_spec::outcome::{Kind, Origin};
 
 use crate::{Little, WALL_MS};
 
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    what_is_remembered_finds_its_agent_and_hardly_ever_another,
+    where_several_fit_alike_nobody_is_named_and_an_id_is_always_enough,
+);
+
 const FIXTURE: &str = include_str!("fixtures/recall.txt");
 /// How many hints of a hundred have to find their agent …
 const RIGHT_MIN_PERCENT: usize = 90;
@@ -64,14 +71,11 @@ fn live(broker: &mut Little) -> Vec<Hint> {
     hints
 }
 
-#[test]
-fn what_is_remembered_finds_its_agent_and_hardly_ever_another() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_is_remembered_finds_its_agent_and_hardly_ever_another(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let hints = live(&mut broker);
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     for is_held_back in [false, true] {
         let asked: Vec<&Hint> = hints
             .iter()
@@ -104,11 +108,8 @@ fn what_is_remembered_finds_its_agent_and_hardly_ever_another() {
     assert!(count(false) >= 200 && count(true) >= 50);
 }
 
-#[test]
-fn where_several_fit_alike_nobody_is_named_and_an_id_is_always_enough() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn where_several_fit_alike_nobody_is_named_and_an_id_is_always_enough(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (one, other) = (broker.join_in("/work/shop"), broker.join_in("/work/shop"));
     for agent in [&one, &other] {
         let work = Work::ask(
@@ -122,7 +123,7 @@ fn where_several_fit_alike_nobody_is_named_and_an_id_is_always_enough() {
     }
     broker.ask_this(&one, "And the zeppelins?");
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let ambiguous = reader.recall("migrating invoices", Some("/work/shop")).unwrap();
     assert!(
         !ambiguous.is_clear && ambiguous.matches.len() == 2,

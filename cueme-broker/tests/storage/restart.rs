@@ -14,6 +14,21 @@ use uuid::Uuid;
 
 use crate::{Little, WALL_MS};
 
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    messages_wait_in_their_order_and_as_they_were_reworded,
+    an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it,
+    what_a_human_wants_of_an_agent_is_remembered,
+    a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_before,
+    a_conversation_finds_its_agent_again,
+    whoever_waited_when_the_storage_failed_is_told_all_the_same,
+    what_was_left_behind_before_a_restart_is_superseded_after_it,
+    a_message_that_was_delivered_is_not_left_again_by_the_same_call,
+    a_queued_answer_survives_a_restart_and_its_question_counts_as_unread,
+    since_when_nobody_listens_survives_a_restart,
+);
+
 impl Little {
     /// Leaves a note, and returns its key.
     fn leave(&mut self, agent: &AgentId, text: &str) -> RequestId {
@@ -51,11 +66,8 @@ fn plain(agent: &AgentId, prompt: &str) -> Work {
     Work::ask(agent.clone(), Kind::Cue, prompt.into(), None, Origin::Agent)
 }
 
-#[test]
-fn messages_wait_in_their_order_and_as_they_were_reworded() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn messages_wait_in_their_order_and_as_they_were_reworded(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let [one, two, three] = ["one", "two", "three"].map(|text| broker.leave(&agent, text));
     for edit in [
@@ -68,7 +80,7 @@ fn messages_wait_in_their_order_and_as_they_were_reworded() {
     }
     broker.leave(&agent, "four");
     let waiting = || {
-        let rows = crate::open_reader(&database).messages(&agent).unwrap();
+        let rows = crate::open_reader(database).messages(&agent).unwrap();
         rows.into_iter()
             .map(|row| (row.request, row.text, row.by, row.at))
             .collect::<Vec<_>>()
@@ -84,7 +96,7 @@ fn messages_wait_in_their_order_and_as_they_were_reworded() {
     );
     assert_eq!(before[0], told);
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let cue = broker.ask(&agent);
     broker.answer(cue, "8080", 0);
     let text = broker.told(Work::Attach(cue)).text;
@@ -95,19 +107,16 @@ fn messages_wait_in_their_order_and_as_they_were_reworded() {
     assert_eq!(waiting(), []);
 }
 
-#[test]
-fn an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
     broker.leave(&agent, "mind the gap");
     broker.answer(cue, "8080", 5000);
-    let waiting = || crate::open_reader(&database).messages(&agent).unwrap().len();
+    let waiting = || crate::open_reader(database).messages(&agent).unwrap().len();
     assert_eq!(waiting(), 0);
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     broker.say(Work::Undo(cue));
     assert_eq!(waiting(), 1);
     broker.answer(cue, "8081", 0);
@@ -115,11 +124,8 @@ fn an_answer_that_is_taken_back_gives_the_messages_back_that_went_into_it() {
     assert!(text.contains("mind the gap") && text.contains("8081"), "{text}");
 }
 
-#[test]
-fn what_a_human_wants_of_an_agent_is_remembered() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_a_human_wants_of_an_agent_is_remembered(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let amendment = Amendment {
         name: Some(Some("Otter".into())),
@@ -133,8 +139,8 @@ fn what_a_human_wants_of_an_agent_is_remembered() {
     };
     broker.say(work);
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = crate::open_reader(&database);
+    let mut broker = Little::open(database, WALL_MS).unwrap();
+    let reader = crate::open_reader(database);
     let wishes = || {
         let row = reader.agent_rows(Some(&agent)).unwrap().swap_remove(0);
         (row.name, row.pinned, row.archived, row.standing)
@@ -149,11 +155,8 @@ fn what_a_human_wants_of_an_agent_is_remembered() {
     assert!(text.contains("be brief"), "{text}");
 }
 
-#[test]
-fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_before() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_before(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let call = RequestId(Uuid::new_v4());
     let asked = |replies: Vec<(_, Box<Reply>)>| match *replies.into_iter().next().unwrap().1 {
@@ -162,12 +165,12 @@ fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_b
     };
     let cue = asked(broker.say_as(call, plain(&agent, "Which port?")));
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     assert_eq!(asked(broker.say_as(call, plain(&agent, "Which port?"))), cue);
     broker.answer(cue, "8080", 0);
     drop(broker);
     // It was handed over and nobody said that it arrived.
-    let mut broker = Little::open(&database, WALL_MS + 1).unwrap();
+    let mut broker = Little::open(database, WALL_MS + 1).unwrap();
     let told = broker.told(plain(&agent, "Which port?"));
     assert_eq!(
         (told.cue_id, told.outcome, told.repeat_of, told.decided_at),
@@ -181,16 +184,13 @@ fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_b
     broker.acknowledge(cue);
     drop(broker);
     // Once it has arrived, only the same call still means it.
-    let mut broker = Little::open(&database, WALL_MS + 2).unwrap();
+    let mut broker = Little::open(database, WALL_MS + 2).unwrap();
     assert_ne!(broker.ask(&agent), cue);
     assert_eq!(broker.told_as(call, plain(&agent, "Which port?")).cue_id, cue);
 }
 
-#[test]
-fn a_conversation_finds_its_agent_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_conversation_finds_its_agent_again(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let join = |broker: &mut Little, session: &str| {
         let work = Work::Join {
             runtime: "cursor".parse().unwrap(),
@@ -206,7 +206,7 @@ fn a_conversation_finds_its_agent_again() {
     let [one, two] = ["chat-1", "chat-2"].map(|session| join(&mut broker, session));
     assert_ne!(one, two);
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     assert_eq!(join(&mut broker, "chat-1"), one);
     let bind = Work::Bind {
         agent: two.clone(),
@@ -214,22 +214,19 @@ fn a_conversation_finds_its_agent_again() {
     };
     broker.say(bind);
     assert_eq!(join(&mut broker, "chat-1"), two);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     assert_eq!(reader.session_of_agent(&two).unwrap().as_deref(), Some("chat-1"));
     assert_eq!(reader.session_of_agent(&one).unwrap(), None);
 }
 
-#[test]
-fn whoever_waited_when_the_storage_failed_is_told_all_the_same() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn whoever_waited_when_the_storage_failed_is_told_all_the_same(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let client = Ticket(broker.tickets);
     let failed: Result<(), StoreError> = broker.core.write(broker.now, DiskReserve::Keep, |_| {
         Err(StoreError::NoSpace {
-            path: database.clone(),
+            path: "/cueme.db".into(),
         })
     });
     assert!(failed.is_err());
@@ -357,16 +354,13 @@ fn a_secret_is_nowhere_on_the_disk_once_the_agent_has_it() {
     assert!(!is_on_disk());
 }
 
-#[test]
-fn what_was_left_behind_before_a_restart_is_superseded_after_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_was_left_behind_before_a_restart_is_superseded_after_it(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let [old, new] = ["Old?", "New?"].map(|prompt| broker.ask_this(&agent, prompt));
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = crate::open_reader(&database);
+    let mut broker = Little::open(database, WALL_MS).unwrap();
+    let reader = crate::open_reader(database);
     let outcomes = || [old, new].map(|cue| reader.cue(cue).unwrap().unwrap().outcome);
     broker.pass(599_999);
     broker.say(Work::Tick);
@@ -376,11 +370,8 @@ fn what_was_left_behind_before_a_restart_is_superseded_after_it() {
     assert_eq!(outcomes(), [Outcome::Superseded, Outcome::Open]);
 }
 
-#[test]
-fn a_message_that_was_delivered_is_not_left_again_by_the_same_call() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_message_that_was_delivered_is_not_left_again_by_the_same_call(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (agent, other) = (broker.join(), broker.join());
     let key = broker.leave_for(Purpose::QueuedAnswer, &agent, "mind the gap");
     let told = broker.told(plain(&agent, "Which port?"));
@@ -394,21 +385,18 @@ fn a_message_that_was_delivered_is_not_left_again_by_the_same_call() {
         };
         let replies = broker.say_as(key, work);
         assert_eq!(matches!(*replies[0].1, Reply::Said(_)), is_said, "{replies:?}");
-        assert!(crate::open_reader(&database).messages(agent).unwrap().is_empty());
+        assert!(crate::open_reader(database).messages(agent).unwrap().is_empty());
     }
 }
 
-#[test]
-fn a_queued_answer_survives_a_restart_and_its_question_counts_as_unread() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_queued_answer_survives_a_restart_and_its_question_counts_as_unread(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     broker.leave_for(Purpose::QueuedAnswer, &agent, "go on");
     broker.leave(&agent, "mind the gap");
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
-    let reader = crate::open_reader(&database);
+    let mut broker = Little::open(database, WALL_MS).unwrap();
+    let reader = crate::open_reader(database);
     let purposes: Vec<_> = reader
         .messages(&agent)
         .unwrap()
@@ -429,11 +417,8 @@ fn a_queued_answer_survives_a_restart_and_its_question_counts_as_unread() {
     assert!(reader.cue(told.cue_id).unwrap().unwrap().from_queue);
 }
 
-#[test]
-fn since_when_nobody_listens_survives_a_restart() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn since_when_nobody_listens_survives_a_restart(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let cue = broker.ask(&agent);
     let client = Ticket(broker.tickets);
@@ -445,13 +430,20 @@ fn since_when_nobody_listens_survives_a_restart() {
     let now = broker.now;
     broker.core.carry_out(now, [gone]);
     drop(broker);
-    let mut broker = Little::open(&database, WALL_MS + 600_000).unwrap();
+    let mut broker = Little::open(database, WALL_MS + 600_000).unwrap();
     let since = |broker: &Little| broker.core.machine().waiting(cue).unwrap().detached_at;
     assert_eq!(since(&broker), Some(Timestamp::from_millis(WALL_MS)));
     broker.say(Work::Attach(cue));
     assert_eq!(since(&broker), None);
     drop(broker);
-    let broker = Little::open(&database, WALL_MS + 900_000).unwrap();
+    let broker = Little::open(database, WALL_MS + 900_000).unwrap();
+    if database.is_shared() {
+        assert!(
+            since(&broker).is_some(),
+            "the others noticed that the broker ended"
+        );
+        return;
+    }
     assert_eq!(
         since(&broker),
         Some(Timestamp::from_millis(WALL_MS + 900_000)),

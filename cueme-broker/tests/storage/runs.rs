@@ -9,6 +9,17 @@ use uuid::Uuid;
 
 use crate::{DAY_MS, Little, WALL_MS};
 
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    a_run_is_kept_as_it_was_last_reported_and_stays_ended,
+    runs_are_listed_newest_first_by_place_name_and_agent,
+    the_runs_of_a_conversation_are_found_until_they_end,
+    of_a_known_run_the_last_events_are_kept,
+    a_notice_is_acted_on_once_for_as_long_as_its_sender_may_repeat_it,
+    a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired,
+);
+
 const WANTED: RunsWanted = RunsWanted {
     kind: None,
     name: None,
@@ -43,13 +54,10 @@ fn keep(broker: &mut Little, run: &Run, at: i64) {
     kept.unwrap();
 }
 
-#[test]
-fn a_run_is_kept_as_it_was_last_reported_and_stays_ended() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_run_is_kept_as_it_was_last_reported_and_stays_ended(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let mut reported = run(1, RunKind::Cloud, Some(&agent));
     let stored = || reader.one_run(RunId(Uuid::from_u128(1))).unwrap();
     assert_eq!(stored(), None);
@@ -84,11 +92,8 @@ fn a_run_is_kept_as_it_was_last_reported_and_stays_ended() {
     assert_eq!(stored(), expected(&reported, 20, Some(20)));
 }
 
-#[test]
-fn runs_are_listed_newest_first_by_place_name_and_agent() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn runs_are_listed_newest_first_by_place_name_and_agent(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let stranger: AgentId = "nobody-of-note-1".parse().unwrap();
     let runs = [
@@ -99,7 +104,7 @@ fn runs_are_listed_newest_first_by_place_name_and_agent() {
     for run in &runs {
         keep(&mut broker, run, 10);
     }
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let listed = |wanted: &RunsWanted| {
         let rows = reader.runs(wanted).unwrap();
         rows.iter()
@@ -138,11 +143,8 @@ fn runs_are_listed_newest_first_by_place_name_and_agent() {
     assert!(!asked(&|store| store.has_agent(&stranger)));
 }
 
-#[test]
-fn the_runs_of_a_conversation_are_found_until_they_end() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn the_runs_of_a_conversation_are_found_until_they_end(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let mut first = run(1, RunKind::Cloud, None);
     let mut second = run(2, RunKind::Cloud, None);
     second.session = first.session.clone();
@@ -162,11 +164,8 @@ fn the_runs_of_a_conversation_are_found_until_they_end() {
     assert_eq!(open(&mut broker), [second.run_id]);
 }
 
-#[test]
-fn of_a_known_run_the_last_events_are_kept() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn of_a_known_run_the_last_events_are_kept(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let known = run(1, RunKind::Local, None);
     keep(&mut broker, &known, 10);
     let unknown = RunId(Uuid::from_u128(2));
@@ -184,7 +183,7 @@ fn of_a_known_run_the_last_events_are_kept() {
         Ok(())
     });
     noted.unwrap();
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let events = reader.run_events(known.run_id).unwrap();
     let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
     assert_eq!((texts.len(), texts[0], texts[499]), (500, "2", "501"));
@@ -192,10 +191,8 @@ fn of_a_known_run_the_last_events_are_kept() {
     assert_eq!(reader.run_events(unknown).unwrap(), []);
 }
 
-#[test]
-fn a_notice_is_acted_on_once_for_as_long_as_its_sender_may_repeat_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+fn a_notice_is_acted_on_once_for_as_long_as_its_sender_may_repeat_it(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let mut is_new = |delivery: &str, at: i64| {
         let now = broker.now;
         let kept = broker.core.write(now, DiskReserve::Keep, |store| {
@@ -209,10 +206,8 @@ fn a_notice_is_acted_on_once_for_as_long_as_its_sender_may_repeat_it() {
     assert!(is_new("one", WALL_MS + 30 * DAY_MS + 1));
 }
 
-#[test]
-fn a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut broker = Little::open(&directory.path().join("cueme.db"), WALL_MS).unwrap();
+fn a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let record = |number: u8, expires_at_ms| BootstrapRecord {
         token_hash: [number; 32],

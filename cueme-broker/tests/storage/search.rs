@@ -4,18 +4,27 @@ use cueme_store::HistoryQuery;
 
 use crate::{Little, WALL_MS};
 
-#[test]
-fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_enough() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(
+    a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_enough,
+    what_is_found_is_newest_first_and_can_be_turned_over_page_by_page,
+    history_can_be_turned_over_page_by_page_and_left_early,
+    indexing_goes_on_batch_by_batch_until_everything_is_found,
+    long_texts_are_indexed_a_few_at_a_time,
+    the_same_project_and_what_an_agent_is_make_it_likelier,
+    a_recall_names_five_agents_at_most_and_only_those_that_are_wanted,
+);
+
+fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_enough(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (plain, special) = (broker.join(), broker.join());
     broker.ask_this(&special, "Shall the zeppelin land in the table?");
     for number in 0..40 {
         broker.ask_this(&plain, &format!("Shall I change the table in step {number}?"));
     }
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let first = |hints: &str| {
         reader.recall(hints, None).unwrap().matches[0]
             .agent
@@ -28,11 +37,8 @@ fn a_rare_word_recalls_better_than_a_common_one_and_the_beginning_of_a_word_is_e
     assert_eq!(reader.recall("submarine", None).unwrap().matches.len(), 0);
 }
 
-#[test]
-fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (one, other) = (broker.join(), broker.join());
     let asked = ["the harbour", "a ship", "harbours", "the harbour again"]
         .map(|prompt| broker.ask_this(&one, prompt));
@@ -41,7 +47,7 @@ fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page() {
     broker.answer(asked[1], "in the harbour", 0);
     broker.answer(asked[3], "the harbour, yes", 0);
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let found = |agent, before, limit| {
         let found = reader.search_cues("harbour", agent, before, limit).unwrap();
         found
@@ -75,15 +81,12 @@ fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page() {
     assert_eq!(page(9, Some(all[3].1)), (ids[4..].to_vec(), false));
 }
 
-#[test]
-fn history_can_be_turned_over_page_by_page_and_left_early() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn history_can_be_turned_over_page_by_page_and_left_early(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let (one, other) = (broker.join(), broker.join());
     let asked =
         [(&one, "A?"), (&other, "B?"), (&one, "C?")].map(|(agent, prompt)| broker.ask_this(agent, prompt));
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let page = |agent: Option<&_>, limit, visits: usize| {
         let mut seen = Vec::new();
         let query = HistoryQuery {
@@ -104,16 +107,13 @@ fn history_can_be_turned_over_page_by_page_and_left_early() {
     assert_eq!(page(None, 3, 1).0, [asked[2]]);
 }
 
-#[test]
-fn indexing_goes_on_batch_by_batch_until_everything_is_found() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn indexing_goes_on_batch_by_batch_until_everything_is_found(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     for number in 0..201 {
         broker.ask_this(&agent, &format!("question number{number}"));
     }
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let count = || reader.search_cues("question", None, None, 1000).unwrap().len();
     assert!(broker.core.index_some(), "there is more than one batch");
     assert_eq!(count(), 200);
@@ -121,16 +121,13 @@ fn indexing_goes_on_batch_by_batch_until_everything_is_found() {
     assert_eq!(count(), 201);
 }
 
-#[test]
-fn long_texts_are_indexed_a_few_at_a_time() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn long_texts_are_indexed_a_few_at_a_time(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     for number in 0..10 {
         broker.ask_this(&agent, &format!("{number} {}", "long text ".repeat(10_000)));
     }
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let count = || reader.search_cues("text", None, None, 100).unwrap().len();
     assert!(broker.core.index_some(), "there is more to do");
     assert_eq!(count(), 3);
@@ -138,16 +135,13 @@ fn long_texts_are_indexed_a_few_at_a_time() {
     assert_eq!(count(), 10);
 }
 
-#[test]
-fn the_same_project_and_what_an_agent_is_make_it_likelier() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn the_same_project_and_what_an_agent_is_make_it_likelier(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let [near, far, silent] = ["/work/near", "/work/far", "/work/silent"].map(|place| broker.join_in(place));
     broker.ask_this(&near, "Is the kettle on?");
     broker.ask_this(&far, "Is the kettle on the kettle?");
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let recalled = |hints: &str, place: Option<&str>| {
         let matches = reader.recall(hints, place).unwrap().matches;
         matches
@@ -178,17 +172,14 @@ fn the_same_project_and_what_an_agent_is_make_it_likelier() {
     assert_eq!(first("far work", None).0, far);
 }
 
-#[test]
-fn a_recall_names_five_agents_at_most_and_only_those_that_are_wanted() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+fn a_recall_names_five_agents_at_most_and_only_those_that_are_wanted(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agents = [(); 6].map(|()| broker.join());
     for agent in &agents {
         broker.ask_this(agent, "Is the kettle on?");
     }
     while broker.core.index_some() {}
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     assert_eq!(reader.recall("kettle", None).unwrap().matches.len(), 5);
     let wanted = reader.recall_among("kettle", None, &|agent| Ok(*agent == agents[3]));
     let ids: Vec<_> = wanted

@@ -11,11 +11,12 @@ use rusqlite::Connection;
 use crate::restart::{answer_with_secret, is_on_disk};
 use crate::{Little, WALL_MS};
 
-#[test]
-fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
-    let directory = tempfile::tempdir().unwrap();
-    let database = directory.path().join("cueme.db");
-    let mut broker = Little::open(&database, WALL_MS).unwrap();
+use crate::place::{AnyPlace, on_every_store};
+
+on_every_store!(only_what_was_acknowledged_long_ago_is_purged_batch_by_batch,);
+
+fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch(database: &AnyPlace) {
+    let mut broker = Little::open(database, WALL_MS).unwrap();
     let agent = broker.join();
     let open = broker.ask_this(&agent, "open kettle");
     let answered = broker.ask_this(&agent, "answered kettle");
@@ -30,7 +31,7 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch() {
     let recent = broker.ask_this(&agent, "recent kettle");
     broker.answer(recent, "yes", 0);
     broker.acknowledge(recent);
-    let reader = crate::open_reader(&database);
+    let reader = crate::open_reader(database);
     let before = Timestamp::from_millis(WALL_MS + 1000);
     let events_before = reader.events_after(0, 10_000).unwrap().len();
     let mut purge = || {

@@ -38,14 +38,23 @@ pub(in crate::web) struct Keys {
 impl Keys {
     /// Loads what is known.
     pub(in crate::web) fn load(engine: EngineHandle, reader: &dyn Reader) -> Result<Self, StoreError> {
+        let keys = Self {
+            engine,
+            devices: RwLock::default(),
+            tokens: RwLock::default(),
+            failures: Failures::default(),
+        };
+        keys.reload(reader)?;
+        Ok(keys)
+    }
+
+    /// Loads anew what other brokers may have changed.
+    pub(in crate::web) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
         let devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
         let tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
-        Ok(Self {
-            engine,
-            devices: RwLock::new(devices.collect()),
-            tokens: RwLock::new(tokens.collect()),
-            failures: Failures::default(),
-        })
+        *self.write_devices() = devices.collect();
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens.collect();
+        Ok(())
     }
 
     /// Makes a link's token.

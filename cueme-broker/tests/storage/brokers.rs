@@ -1,0 +1,204 @@
+//! Brokers that share one database: an agent on one, a human on another, and either may die.
+
+use cueme_broker::engine::{Order, Work};
+use cueme_rules::Ticket;
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{CueId, RequestId};
+use protocol_spec::message::{ErrorCode, Reply};
+use protocol_spec::outcome::{Kind, Origin};
+use uuid::Uuid;
+
+use crate::place::AnyPlace;
+use crate::{Little, WALL_MS};
+
+/// Lets a broker take in what the others did, as the listener has it do.
+fn wake(broker: &mut Little) -> Vec<(Ticket, Box<Reply>)> {
+    broker.say(Work::Tick)
+}
+
+fn answer(cue: CueId, text: &str) -> Work {
+    Work::Answer {
+        cue,
+        answer: Answer {
+            text: Some(text.into()),
+            ..Answer::default()
+        },
+        by: None,
+        hold_ms: 0,
+    }
+}
+
+fn outcomes(replies: &[(Ticket, Box<Reply>)]) -> Vec<(u64, String, bool)> {
+    let told = replies.iter().filter_map(|(to, reply)| match &**reply {
+        Reply::Outcome(told) => Some((to.0, told.text.clone(), told.repeat_of.is_some())),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn an_answer_given_at_one_broker_reaches_the_client_that_waits_at_another() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut agents = Little::open(&place, WALL_MS).unwrap();
+    let mut humans = place.open_beside(WALL_MS);
+    let agent = agents.join();
+    let cue = agents.ask(&agent);
+    let client = agents.tickets;
+    wake(&mut humans);
+    assert_eq!(humans.core.machine().waiting(cue).unwrap().clients, 1);
+    let replies = humans.say(answer(cue, "8080"));
+    let [(_, reply)] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    assert!(
+        matches!(&**reply, Reply::Decided(decided) if decided.handed_to == 1),
+        "{reply:?}"
+    );
+    let told = outcomes(&wake(&mut agents));
+    assert!(
+        matches!(&told[..], [(to, text, false)] if *to == client && text.contains("8080")),
+        "{told:?}"
+    );
+    assert_eq!(outcomes(&wake(&mut agents)), [], "it is told once");
+    agents.acknowledge(cue);
+    wake(&mut humans);
+    assert!(!humans.core.machine().knows(cue), "it is settled");
+}
+
+#[test]
+fn an_agent_whose_broker_dies_gets_its_answer_at_the_next_one() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut dying = Little::open(&place, WALL_MS).unwrap();
+    let mut other = place.open_beside(WALL_MS);
+    let agent = dying.join();
+    let request = RequestId(Uuid::new_v4());
+    let ask = || {
+        Work::ask(
+            agent.clone(),
+            Kind::Cue,
+            "Which port?".into(),
+            None,
+            Origin::Agent,
+        )
+    };
+    let replies = dying.say_as(request, ask());
+    let Reply::Asked(asked) = &*replies[0].1 else {
+        panic!("{replies:?}")
+    };
+    let cue = asked.cue_id;
+    drop(dying);
+    // Until its lease ends the client counts as waiting; then it does not.
+    wake(&mut other);
+    assert_eq!(other.core.machine().waiting(cue).unwrap().clients, 1);
+    place.end_leases();
+    wake(&mut other);
+    let waiting = other.core.machine().waiting(cue).unwrap();
+    assert!(waiting.clients == 0 && waiting.detached_at.is_some());
+    other.answer(cue, "8080", 0);
+    let told = outcomes(&other.say_as(request, ask()));
+    assert!(
+        matches!(&told[..], [(_, text, false)] if text.contains("8080")),
+        "{told:?}"
+    );
+    other.acknowledge(cue);
+}
+
+#[test]
+fn a_broker_that_was_taken_for_dead_goes_on_and_its_client_is_told() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut stopped = Little::open(&place, WALL_MS).unwrap();
+    let mut other = place.open_beside(WALL_MS);
+    let agent = stopped.join();
+    let cue = stopped.ask(&agent);
+    let client = stopped.tickets;
+    place.end_leases();
+    wake(&mut other);
+    assert_eq!(other.core.machine().waiting(cue).unwrap().clients, 0);
+    let replies = other.say(answer(cue, "8080"));
+    assert!(
+        matches!(&*replies[0].1, Reply::Decided(decided) if decided.handed_to == 0),
+        "{replies:?}"
+    );
+    let told = outcomes(&wake(&mut stopped));
+    assert!(
+        matches!(&told[..], [(to, text, false)] if *to == client && text.contains("8080")),
+        "{told:?}"
+    );
+    stopped.acknowledge(cue);
+    wake(&mut other);
+    assert!(!other.core.machine().knows(cue));
+}
+
+#[test]
+fn of_many_who_decide_at_once_one_does() {
+    const DECIDERS: usize = 4;
+    const QUESTIONS: usize = 25;
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut asking = Little::open(&place, WALL_MS).unwrap();
+    let agents: Vec<_> = (0..QUESTIONS).map(|_| asking.join()).collect();
+    let cues: Vec<CueId> = agents.iter().map(|agent| asking.ask(agent)).collect();
+    let brokers: Vec<Little> = (0..DECIDERS).map(|_| place.open_beside(WALL_MS)).collect();
+    let won: Vec<Vec<CueId>> = std::thread::scope(|scope| {
+        let decide = |(number, mut broker): (usize, Little)| {
+            let cues = &cues;
+            scope.spawn(move || {
+                let mut won = Vec::new();
+                for cue in cues {
+                    let request = RequestId(Uuid::new_v4());
+                    let work = answer(*cue, &format!("answer {number}"));
+                    let replies = broker.say_as(request, work.clone());
+                    // The same decision again gets the same reply.
+                    let again = broker.say_as(request, work);
+                    match (&*replies[0].1, &*again[0].1) {
+                        (Reply::Decided(_), Reply::Decided(_)) => won.push(*cue),
+                        (Reply::Error(first), Reply::Error(second)) => {
+                            assert_eq!(first.code, ErrorCode::AlreadyDecided, "{first:?}");
+                            assert_eq!(first.code, second.code);
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+                won
+            })
+        };
+        let threads: Vec<_> = brokers.into_iter().enumerate().map(decide).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut decided: Vec<CueId> = won.iter().flatten().copied().collect();
+    decided.sort_unstable();
+    let mut wanted = cues.clone();
+    wanted.sort_unstable();
+    assert_eq!(decided, wanted, "each question has one decision");
+    let told = outcomes(&wake(&mut asking));
+    assert_eq!(told.len(), QUESTIONS);
+    for (place, (_, text, _)) in told.iter().enumerate() {
+        let cue = cues[place];
+        let winner = won.iter().position(|won| won.contains(&cue)).unwrap();
+        assert!(text.contains(&format!("answer {winner}")), "{text}");
+    }
+}
+
+#[test]
+fn a_client_that_leaves_one_broker_is_missed_at_the_other() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut one = Little::open(&place, WALL_MS).unwrap();
+    let mut two = place.open_beside(WALL_MS);
+    let agent = one.join();
+    let cue = one.ask(&agent);
+    let client = Ticket(one.tickets);
+    wake(&mut two);
+    two.say(Work::Attach(cue));
+    wake(&mut one);
+    let clients = |broker: &Little| broker.core.machine().waiting(cue).unwrap().clients;
+    assert_eq!((clients(&one), clients(&two)), (2, 2));
+    let gone = Order {
+        ticket: client,
+        request: RequestId(Uuid::nil()),
+        work: Work::Gone,
+    };
+    let now = one.now;
+    one.core.carry_out(now, [gone]);
+    wake(&mut two);
+    assert_eq!((clients(&one), clients(&two)), (1, 1));
+    assert_eq!(one.core.machine().waiting(cue).unwrap().detached_at, None);
+}

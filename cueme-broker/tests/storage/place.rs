@@ -1,0 +1,126 @@
+//! Where a test's state is kept: each behaviour is tried on every store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cueme_store::{Reader, Storage};
+use cueme_store_postgres::PostgresStorage;
+use cueme_store_sqlite::{SqliteReader, SqliteStorage, Synchronous};
+use cueme_test_kit::postgres::Server;
+use tempfile::TempDir;
+
+use crate::Little;
+
+/// Lets every lease end, where there is a schema already.
+const END_LEASES: &str = "DO $$ BEGIN IF to_regclass('brokers') IS NOT NULL THEN
+    UPDATE brokers SET lease_until = now() - interval '1 second'; END IF; END $$";
+
+/// Something that can be opened, again and again.
+pub(crate) trait Place {
+    fn storage(&self) -> Box<dyn Storage>;
+    fn reader(&self) -> Arc<dyn Reader>;
+}
+
+/// Tries each test on every store.
+macro_rules! on_every_store {
+    ($($test:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::place::AnyPlace::sqlite());
+            })*
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $test() {
+                if let Some(place) = crate::place::AnyPlace::postgres() {
+                    super::$test(&place);
+                }
+            })*
+        }
+    };
+}
+pub(crate) use on_every_store;
+
+pub(crate) enum AnyPlace {
+    Sqlite(TempDir),
+    Postgres {
+        server: &'static Server,
+        url: String,
+        reader: Arc<dyn Reader>,
+    },
+}
+
+impl AnyPlace {
+    pub(crate) fn sqlite() -> Self {
+        Self::Sqlite(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn postgres() -> Option<Self> {
+        let server = Server::start()?;
+        let url = server.database();
+        let reader = PostgresStorage::at(&url).unwrap().reader();
+        Some(Self::Postgres { server, url, reader })
+    }
+
+    /// Opens another broker, while those that are there live.
+    pub(crate) fn open_beside(&self, wall_ms: i64) -> Little {
+        let Self::Postgres { url, .. } = self else {
+            panic!("one broker at a time")
+        };
+        Little::open_on(Box::new(PostgresStorage::at(url).unwrap()), wall_ms).unwrap()
+    }
+
+    /// Lets the lease of every broker end now.
+    pub(crate) fn end_leases(&self) {
+        if let Self::Postgres { server, url, .. } = self {
+            server.run(url, END_LEASES);
+        }
+    }
+
+    /// Says whether other brokers could be there, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Self::Postgres { .. })
+    }
+}
+
+impl Place for AnyPlace {
+    fn storage(&self) -> Box<dyn Storage> {
+        match self {
+            Self::Sqlite(directory) => directory.path().join("cueme.db").storage(),
+            Self::Postgres { server, url, .. } => {
+                // Brokers of this test that were dropped before count as dead at once.
+                server.run(url, END_LEASES);
+                Box::new(PostgresStorage::at(url).unwrap())
+            }
+        }
+    }
+
+    fn reader(&self) -> Arc<dyn Reader> {
+        match self {
+            Self::Sqlite(directory) => directory.path().join("cueme.db").reader(),
+            Self::Postgres { reader, .. } => Arc::clone(reader),
+        }
+    }
+}
+
+impl Place for Path {
+    fn storage(&self) -> Box<dyn Storage> {
+        Box::new(SqliteStorage::at(self, Synchronous::Full))
+    }
+
+    fn reader(&self) -> Arc<dyn Reader> {
+        Arc::new(SqliteReader::new(self))
+    }
+}
+
+impl Place for PathBuf {
+    fn storage(&self) -> Box<dyn Storage> {
+        self.as_path().storage()
+    }
+
+    fn reader(&self) -> Arc<dyn Reader> {
+        self.as_path().reader()
+    }
+}
