@@ -12,6 +12,7 @@ mod delivery;
 mod mailbox;
 mod programs;
 mod remote;
+mod team;
 mod waiting;
 
 mod copies;

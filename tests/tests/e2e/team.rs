@@ -1,0 +1,267 @@
+//! Brokers with homes of their own and one database: an agent at the first, a human at the second.
+
+use cueme_test_kit::postgres::Server;
+use cueme_tests::{Client, Home, Http, eventually};
+use protocol_spec::answer::Answer;
+use protocol_spec::message::{GiveAnswer, Reply, Request};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// How long a broker that died may still count as somebody who waits.
+const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The agent's machine, the human's machine, and the database between them.
+struct Team {
+    server: &'static Server,
+    url: String,
+    agents: Home,
+    humans: Home,
+}
+
+impl Team {
+    fn new() -> Option<Self> {
+        let server = Server::start()?;
+        let url = server.database();
+        let home = || {
+            let home = Home::new();
+            home.configure(&format!("store = \"{url}\"\n"));
+            home.ok(&["inbox"]);
+            home
+        };
+        let (agents, humans) = (home(), home());
+        Some(Self {
+            server,
+            url,
+            agents,
+            humans,
+        })
+    }
+
+    /// Asks at the agent's machine; returns who waits and the question, once the human's machine shows it.
+    fn ask(&self, prompt: &str, payload: Option<&str>) -> (Client, String) {
+        let agent = self.agents.join();
+        let client = self.agents.start_cue(&agent, prompt, payload);
+        let cue = self.humans.wait_for(prompt, 1);
+        (client, cue)
+    }
+}
+
+#[test]
+fn what_is_asked_at_one_broker_is_answered_at_another() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    team.humans.ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().printed(0).contains("8080"));
+    for home in [&team.agents, &team.humans] {
+        eventually("acknowledged everywhere", || {
+            (home.delivery(&cue) == "acknowledged").then_some(())
+        });
+        let found = home.ok(&["history", "--search", "port"]);
+        assert!(found.contains("Which port?"), "{found}");
+    }
+    // Nothing of it is in a file of either machine.
+    for home in [&team.agents, &team.humans] {
+        assert!(!home.database().exists(), "{}", home.database().display());
+    }
+}
+
+#[test]
+fn an_answer_at_another_broker_can_be_taken_back_and_given_again() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Delete the table?", None);
+    let mut wire = team.humans.wire();
+    let held = wire.call(&Request::Answer(GiveAnswer {
+        cue: cue.clone(),
+        answer: Answer {
+            text: Some("yes".into()),
+            ..Answer::default()
+        },
+        by: None,
+        hold_ms: 60_000,
+    }));
+    assert!(matches!(held, Some(Reply::Decided(_))), "{held:?}");
+    team.humans.ok(&["undo", &cue]);
+    team.humans.ok(&["answer", &cue, "no"]);
+    let run = client.finish();
+    let printed = run.printed(0);
+    assert!(printed.contains("no") && !printed.contains("yes"), "{printed}");
+}
+
+#[test]
+fn a_question_is_declined_and_notes_arrive_over_brokers() {
+    let Some(team) = Team::new() else { return };
+    let agent = team.agents.join();
+    team.humans.ok(&["say", &agent, "mind the tests"]);
+    let client = team.agents.start_cue(&agent, "May I push?", None);
+    let cue = team.humans.wait_for("May I push?", 1);
+    team.humans.ok(&["decline", &cue, "not today"]);
+    let run = client.finish();
+    let told = format!("{}{}", run.stdout, run.stderr);
+    assert!(told.contains("not today"), "{told}");
+    assert!(told.contains("mind the tests"), "{told}");
+}
+
+#[test]
+fn a_password_goes_through_and_leaves_no_row_behind() {
+    let Some(team) = Team::new() else { return };
+    let form = r#"{"type":"form","fields":[{"label":"Key","kind":"password"}]}"#;
+    let (client, cue) = team.ask("Which key?", Some(form));
+    team.humans.ok(&["answer", &cue, "--field", "Key=hunter2-secret"]);
+    assert!(client.finish().printed(0).contains("hunter2-secret"));
+    eventually("acknowledged", || {
+        (team.humans.delivery(&cue) == "acknowledged").then_some(())
+    });
+    let sql = "SELECT count(*) FROM decisions WHERE text LIKE '%hunter2%' OR answer LIKE '%hunter2%'";
+    assert_eq!(team.server.run(&team.url, sql), "0");
+}
+
+#[test]
+fn the_agents_broker_is_killed_before_the_answer() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    team.agents.kill_broker();
+    team.humans.ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().printed(0).contains("8080"));
+}
+
+#[test]
+fn the_humans_broker_is_killed_after_the_answer() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    team.humans.ok(&["answer", &cue, "8080"]);
+    team.humans.kill_broker();
+    assert!(client.finish().printed(0).contains("8080"));
+    assert_eq!(team.agents.show(&cue)["text"], "8080");
+}
+
+#[test]
+fn a_broker_that_died_does_not_wait_for_ever() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    // The client dies first, so nobody starts its broker again.
+    let broker = team.agents.broker_pid();
+    client.signal(Signal::STOP);
+    team.agents.kill_brokers(&[broker]);
+    client.signal(Signal::KILL);
+    let started = std::time::Instant::now();
+    while team.humans.show(&cue)["waiting"] != Value::from(0) {
+        assert!(started.elapsed() < LEASE, "{}", team.humans.show(&cue));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn the_database_restarts_while_somebody_waits() {
+    let Some(server) = Server::own(&[]) else { return };
+    let url = server.database();
+    let (agents, humans) = (Home::new(), Home::new());
+    for home in [&agents, &humans] {
+        home.configure(&format!("store = \"{url}\"\n"));
+        home.ok(&["inbox"]);
+    }
+    let agent = agents.join();
+    let client = agents.start_cue(&agent, "Which port?", None);
+    let cue = humans.wait_for("Which port?", 1);
+    server.stop("immediate");
+    let refused = humans.run(&["answer", &cue, "1"]);
+    assert_ne!(refused.code, Some(0), "{}", refused.stdout);
+    server.restart();
+    eventually("answered once the database is back", || {
+        (humans.run(&["answer", &cue, "8080"]).code == Some(0)).then_some(())
+    });
+    assert!(client.finish().printed(0).contains("8080"));
+}
+
+/// Asks now and then only: whoever asks with a wrong token too often has to wait.
+fn comes_to(status: impl Fn() -> u16, wanted: u16) {
+    let mut seen = Vec::new();
+    while seen.len() < 8 {
+        seen.push(status());
+        if seen.last() == Some(&wanted) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    panic!("never {wanted}: {seen:?}");
+}
+
+#[test]
+fn who_is_locked_out_at_one_broker_is_out_at_the_other() {
+    let Some(team) = Team::new() else { return };
+    let token = team.humans.ok(&["token", "--scope", "human"]).trim().to_owned();
+    let port = |home: &Home| {
+        let web = home.status().web.unwrap();
+        let port = web.rsplit_once(':').unwrap().1.trim_end_matches('/').to_owned();
+        port.parse::<u16>().unwrap()
+    };
+    let status = || {
+        let bearer = format!("Bearer {token}");
+        let http = Http::new(port(&team.agents));
+        let headers = [("Host", http.host()), ("Authorization", bearer)];
+        let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+        http.send("GET", "/api/v1/state", &headers, b"").status
+    };
+    comes_to(status, 200);
+    let listed = team.humans.json(&["token", "list", "--json"]);
+    let id = listed[0]["token_id"].as_str().unwrap().to_owned();
+    team.humans.ok(&["token", "revoke", &id]);
+    comes_to(status, 401);
+}
+
+#[test]
+fn of_many_who_decide_at_two_brokers_one_wins() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    let answers: Vec<String> = (0..8).map(|number| format!("port {number}")).collect();
+    let won: Vec<&String> = std::thread::scope(|scope| {
+        let deciders: Vec<_> = answers
+            .iter()
+            .enumerate()
+            .map(|(number, answer)| {
+                let home = if number % 2 == 0 {
+                    &team.agents
+                } else {
+                    &team.humans
+                };
+                let cue = &cue;
+                scope.spawn(move || (home.run(&["answer", cue, answer]).code == Some(0)).then_some(answer))
+            })
+            .collect();
+        deciders
+            .into_iter()
+            .filter_map(|decider| decider.join().unwrap())
+            .collect()
+    });
+    let [winner] = won[..] else { panic!("{won:?}") };
+    assert!(client.finish().printed(0).contains(winner.as_str()));
+}
+
+#[test]
+fn a_file_reaches_an_agent_whose_broker_has_another_disk() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("How should it look?", None);
+    let picture = team.humans.scratch().join("sketch 图.txt");
+    let words: String = (0..100_000).map(|number| format!("line {number}\n")).collect();
+    std::fs::write(&picture, &words).unwrap();
+    // The agent's machine has nothing of the human's disk.
+    client.signal(Signal::STOP);
+    let path = picture.display().to_string();
+    team.humans.ok(&["answer", &cue, "like this", "--attach", &path]);
+    std::fs::remove_file(&picture).unwrap();
+    let attachments = team.humans.path().join("home/data/attachments");
+    let attachments = [attachments, team.humans.path().join("data/attachments")]
+        .into_iter()
+        .find(|path| path.exists())
+        .unwrap();
+    std::fs::rename(&attachments, attachments.with_extension("gone")).unwrap();
+    client.signal(Signal::CONT);
+    let run = client.finish();
+    let printed = run.printed(0);
+    let line = printed.lines().find(|line| line.contains("sketch")).unwrap();
+    let path = line.trim().trim_start_matches("- ");
+    assert!(
+        path.starts_with(team.agents.path().to_str().unwrap()),
+        "{printed}"
+    );
+    assert_eq!(std::fs::read_to_string(path).unwrap(), words);
+}
