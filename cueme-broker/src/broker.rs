@@ -20,6 +20,7 @@ use crate::chats::ChatReader;
 use crate::config::Config;
 use crate::engine::{EngineError, EngineHandle, Order, Work, storage_failure};
 use crate::lifecycle::Record;
+use crate::policy::{Policy, StoredRule, read_rules};
 use crate::runs::{Followers, Probes};
 use crate::store::{Reader, StoreError};
 use crate::web::Web;
@@ -57,6 +58,8 @@ pub(crate) struct Broker {
     started: Instant,
     config: Mutex<ConfigState>,
     config_changes: watch::Sender<()>,
+    /// Rules that humans made in the page.
+    rules: Mutex<Arc<Vec<StoredRule>>>,
     stop: watch::Sender<Option<StopReason>>,
     /// The page's side, once it is served.
     web: OnceLock<Weak<Web>>,
@@ -85,6 +88,10 @@ impl Broker {
         executable: PathBuf,
         chats: Arc<dyn ChatReader>,
     ) -> Self {
+        let rules = read_rules(&*reader).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the rules of the page could not be read");
+            Vec::new()
+        });
         Self {
             reader,
             location,
@@ -97,6 +104,7 @@ impl Broker {
             started: Instant::now(),
             config: Mutex::default(),
             config_changes: watch::channel(()).0,
+            rules: Mutex::new(Arc::new(rules)),
             stop: watch::channel(None).0,
             web: OnceLock::new(),
             public: OnceLock::new(),
@@ -233,6 +241,28 @@ impl Broker {
             }
             Err(error) => state.error = Some(error),
         }
+    }
+
+    /// Returns the rules that humans made in the page.
+    pub(crate) fn rules(&self) -> Arc<Vec<StoredRule>> {
+        Arc::clone(&self.rules.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the rules that humans made in the page, once they are stored.
+    pub(crate) fn set_rules(&self, rules: Vec<StoredRule>) {
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+    }
+
+    /// Says whether there is any rule.
+    pub(crate) fn has_policies(&self) -> bool {
+        !self.config().policy.is_empty() || !self.rules().is_empty()
+    }
+
+    /// Returns all rules in the order they are tried: the caution of the configuration comes before what was made in the page.
+    pub(crate) fn policies(&self) -> Vec<Policy> {
+        let stored = self.rules();
+        let made = stored.iter().map(|rule| rule.policy.clone());
+        self.config().policy.iter().cloned().chain(made).collect()
     }
 
     /// Follows changes of the configuration.

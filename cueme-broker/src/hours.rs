@@ -1,5 +1,6 @@
 //! Hours of the day in local time, such as `22:00-07:00`.
 
+use protocol_spec::time::Timestamp;
 use serde::{Deserialize, Deserializer, de};
 
 /// The minutes of a day.
@@ -59,8 +60,17 @@ impl<'de> Deserialize<'de> for Hours {
 
 /// Returns the minute of the day it is now, in local time.
 pub fn minute_now() -> u16 {
-    let now = jiff::Zoned::now();
-    u16::from(now.hour().unsigned_abs()) * 60 + u16::from(now.minute().unsigned_abs())
+    minute_of(&jiff::Zoned::now())
+}
+
+/// Returns the minute of the day it was at a time, in local time.
+pub fn minute_at(at: Timestamp) -> u16 {
+    let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+    minute_of(&at.to_zoned(jiff::tz::TimeZone::system()))
+}
+
+fn minute_of(time: &jiff::Zoned) -> u16 {
+    u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs())
 }
 
 fn minute(text: &str) -> Option<u16> {

@@ -10,6 +10,7 @@ use cueme_store as store;
 pub mod engine;
 
 mod broker;
+mod precedent;
 mod presence;
 mod settings;
 mod socket;

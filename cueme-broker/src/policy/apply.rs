@@ -10,8 +10,8 @@ use protocol_spec::payload::{Payload, Shape};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::rule::{Action, Asks, Case, Policy, first_fitting};
+use crate::broker::wall_clock;
 use crate::broker::{Broker, blocking};
-use crate::config::Config;
 use crate::engine::Work;
 use crate::hours::minute_now;
 use crate::settings::Settings;
@@ -37,7 +37,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
 
 /// Looks at what was asked while nobody watched.
 async fn look_at_open(broker: &Arc<Broker>) {
-    if broker.config().policy.is_empty() {
+    if !broker.has_policies() {
         return;
     }
     let reading = Arc::clone(broker);
@@ -52,11 +52,10 @@ async fn look_at_open(broker: &Arc<Broker>) {
 }
 
 async fn consider(broker: &Arc<Broker>, cue: CueId) {
-    let config = broker.config();
-    if config.policy.is_empty() {
+    if !broker.has_policies() {
         return;
     }
-    if let Err(failure) = try_answer(broker, cue, config).await {
+    if let Err(failure) = try_answer(broker, cue, broker.policies()).await {
         tracing::warn!(%failure, %cue, "a rule could not answer; the question is left to a human");
     }
 }
@@ -68,10 +67,10 @@ struct Ready {
     hold_ms: u64,
 }
 
-async fn try_answer(broker: &Arc<Broker>, cue: CueId, config: Arc<Config>) -> Result<(), Failure> {
+async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: Vec<Policy>) -> Result<(), Failure> {
     let reading = Arc::clone(broker);
     // Apart, because a long question takes a pattern a while.
-    let ready = blocking(move || find_answer(reading.reader(), cue, &config.policy));
+    let ready = blocking(move || find_answer(reading.reader(), cue, &policies));
     let Some(ready) = ready.await? else {
         return Ok(());
     };
@@ -144,7 +143,7 @@ fn fitting<'a>(
         .payload
         .as_deref()
         .and_then(|payload| Payload::parse(payload.get()).ok());
-    let case = case(found, payload.as_ref().map(Payload::shape), &agent);
+    let case = case(found, payload.as_ref().map(Payload::shape), &agent, minute_now());
     Ok(
         first_fitting(policies, is_on, &case).and_then(|policy| match policy.action() {
             Action::Answer(answer) => Some((policy, answer)),
@@ -157,7 +156,13 @@ fn has_enough(reader: &dyn Reader, found: &CueView, policy: &Policy) -> Result<b
     Ok(reader.automatic_in_a_row(&found.agent_id)? >= policy.in_a_row_max)
 }
 
-fn case<'a>(cue: &'a CueView, shape: Option<&'a Shape>, agent: &'a AgentRow) -> Case<'a> {
+/// Shows a question to rules.
+pub(crate) fn case<'a>(
+    cue: &'a CueView,
+    shape: Option<&'a Shape>,
+    agent: &'a AgentRow,
+    minute_of_day: u16,
+) -> Case<'a> {
     let asks = match (cue.kind, shape) {
         (Kind::Pause, _) => Asks::Pause,
         (Kind::Cue, None) => Asks::None,
@@ -174,6 +179,7 @@ fn case<'a>(cue: &'a CueView, shape: Option<&'a Shape>, agent: &'a AgentRow) -> 
         origin: cue.origin,
         prompt: &cue.prompt,
         shape,
-        minute_of_day: minute_now(),
+        minute_of_day,
+        at: wall_clock(),
     }
 }

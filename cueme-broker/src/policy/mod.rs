@@ -1,4 +1,4 @@
-//! Rules that answer by themselves, as the configuration orders them.
+//! Rules that answer by themselves: those of the configuration in its order, then those that humans made in the page.
 //!
 //! Whether a rule fits is decided by pure functions; one task applies the first that does. Every automatic answer is
 //! labelled with its rule, counted, and stopped after a few in a row, so that a loop never runs without a human.
@@ -6,6 +6,10 @@
 mod apply;
 mod glob;
 mod rule;
+mod stored;
+mod trial;
 
-pub(crate) use apply::{stopped, watch};
+pub(crate) use apply::{case, stopped, watch};
 pub use rule::{Action, Asks, Case, IN_A_ROW_DEFAULT, Policy, first_fitting};
+pub(crate) use stored::{RULES_NAME, StoredRule, WrittenRule, read_rules};
+pub(crate) use trial::{Agrees, Trial, try_rule};

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::outcome::Origin;
 use protocol_spec::payload::{CANCEL_LABEL, CONFIRM_LABEL, Shape};
+use protocol_spec::time::Timestamp;
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de};
 
@@ -32,6 +33,7 @@ pub struct Policy {
     origin: Vec<Origin>,
     text: Option<Pattern>,
     hours: Option<Hours>,
+    until: Option<Timestamp>,
     action: Action,
 }
 
@@ -60,6 +62,19 @@ pub enum Asks {
     Pause,
 }
 
+impl Asks {
+    /// Returns how rules name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Choice => "choice",
+            Self::Confirm => "confirm",
+            Self::Form => "form",
+            Self::Pause => "pause",
+        }
+    }
+}
+
 /// A question as rules see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
@@ -81,6 +96,8 @@ pub struct Case<'a> {
     pub shape: Option<&'a Shape>,
     /// The minute of the day, in local time.
     pub minute_of_day: u16,
+    /// When a rule is held against it: a rule that has ended fits nothing.
+    pub at: Timestamp,
 }
 
 /// Returns the first rule that is on and fits.
@@ -135,6 +152,13 @@ impl<'a> Case<'a> {
     }
 }
 
+impl Case<'_> {
+    /// Returns what a rule has to say to fit exactly this.
+    pub fn says(&self) -> String {
+        self.agreed_to().trim().replace('\\', r"\\").replace('*', r"\*")
+    }
+}
+
 /// Returns what is to be approved: what stands below the heading, block by block, without the fences.
 ///
 /// A heading names the tool and the folder. Below it stand the command, and then the rest of the tool's input as JSON.
@@ -181,9 +205,20 @@ impl Policy {
         &self.action
     }
 
+    /// Says whether its end is past.
+    pub fn has_ended(&self, at: Timestamp) -> bool {
+        self.until.is_some_and(|until| until <= at)
+    }
+
+    /// Returns when it ends, if it does.
+    pub fn until(&self) -> Option<Timestamp> {
+        self.until
+    }
+
     /// Says whether it fits a question.
     pub fn fits(&self, case: &Case<'_>) -> bool {
-        self.fits_agent(case)
+        !self.has_ended(case.at)
+            && self.fits_agent(case)
             && self.fits_origin(case.origin)
             && (self.payload.is_empty() || self.payload.contains(&case.asks))
             && self.hours.is_none_or(|hours| hours.contains(case.minute_of_day))
@@ -233,11 +268,7 @@ impl Policy {
         }
         when.extend(self.project.as_ref().map(|project| format!("project {project}")));
         if !self.payload.is_empty() {
-            let kinds: Vec<String> = self
-                .payload
-                .iter()
-                .map(|kind| format!("{kind:?}").to_lowercase())
-                .collect();
+            let kinds: Vec<String> = self.payload.iter().map(|kind| kind.name().to_owned()).collect();
             when.push(format!("payload {}", kinds.join(" or ")));
         }
         if !self.origin.is_empty() {
@@ -248,7 +279,7 @@ impl Policy {
                 .collect();
             when.push(format!("opened by {}", origins.join(" or ")));
         }
-        when.extend(self.text.as_ref().map(|text| format!("text like /{}/", text.0)));
+        when.extend(self.text.as_ref().map(Pattern::describe));
         when.extend(self.hours.map(|hours| format!("at {hours}")));
         let when = if when.is_empty() {
             "always".to_owned()
@@ -279,11 +310,32 @@ fn in_words(answer: &Answer) -> String {
     parts.join(" and ")
 }
 
-/// A regular expression that is known to be one.
+/// A regular expression that is known to be one, with the text that it was made of, if it was made of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Pattern(String);
+struct Pattern(String, Option<String>);
 
 impl Pattern {
+    /// Takes a text as it is, but for `*`, which stands for anything; `\*` and `\\` stand for themselves. Case does not count.
+    fn of_words(words: &str) -> Self {
+        let mut pattern = "(?is)".to_owned();
+        let mut letters = words.trim().chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '*' => pattern.push_str(".*"),
+                '\\' => pattern.push_str(&regex::escape(&letters.next().unwrap_or('\\').to_string())),
+                _ => pattern.push_str(&regex::escape(&letter.to_string())),
+            }
+        }
+        Self(pattern, Some(words.trim().to_owned()))
+    }
+
+    fn describe(&self) -> String {
+        match &self.1 {
+            Some(words) => format!("text {words:?}"),
+            None => format!("text like /{}/", self.0),
+        }
+    }
+
     /// Says whether it is found somewhere.
     fn is_in(&self, words: &[&str]) -> bool {
         // It was compiled when the configuration was read.
@@ -300,7 +352,7 @@ impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Regex::new(&text).map_err(|error| de::Error::custom(format!("{text:?} is no pattern: {error}")))?;
-        Ok(Self(text))
+        Ok(Self(text, None))
     }
 }
 
@@ -318,7 +370,9 @@ struct Written {
     #[serde(default)]
     origin: OneOrMore<Origin>,
     text: Option<Pattern>,
+    says: Option<String>,
     hours: Option<Hours>,
+    until: Option<Timestamp>,
     in_a_row_max: Option<u32>,
     answer: Option<String>,
     #[serde(default)]
@@ -360,6 +414,10 @@ impl TryFrom<Written> for Policy {
         if name.is_empty() || name.contains('/') || name.chars().any(char::is_control) {
             return Err("a policy needs a name without slashes".to_owned());
         }
+        if written.text.is_some() && written.says.is_some() {
+            return Err(format!("policy {name:?} has both text and says"));
+        }
+        let says = written.says.filter(|says| !says.trim().is_empty());
         let chosen: Vec<String> = written.choose.into();
         let replies = [
             (!chosen.is_empty()).then_some(Reply::Choice {
@@ -400,8 +458,9 @@ impl TryFrom<Written> for Policy {
             project: written.project,
             payload: written.payload.into(),
             origin: written.origin.into(),
-            text: written.text,
+            text: written.text.or(says.map(|says| Pattern::of_words(&says))),
             hours: written.hours,
+            until: written.until,
             action,
         })
     }
@@ -432,6 +491,7 @@ mod tests {
             prompt: "Tests are green. Shall I continue?",
             shape: None,
             minute_of_day: 12 * 60,
+            at: Timestamp::from_millis(1_000),
         }
     }
 
@@ -694,6 +754,89 @@ mod tests {
         assert!(refused("name = \"x\"\nanswer = \"y\"\ntext = \"(\"").contains("pattern"));
         assert!(refused("name = \"x\"\nanser = \"y\"").contains("anser"));
         assert!(refused("name = \"a/b\"\nhold = true").contains("name"));
+        assert!(
+            refused("name = \"x\"\nanswer = \"y\"\ntext = \"a\"\nsays = \"a\"")
+                .contains("both text and says")
+        );
+    }
+
+    #[test]
+    fn words_are_taken_as_they_are_but_for_the_star() {
+        let rules =
+            policies("[[policy]]\nname = \"x\"\nsays = 'Tests are green. Shall I *?'\nanswer = \"go\"");
+        assert_eq!(name(&rules, &case()), Some("x"));
+        for prompt in [
+            "Tests are green. Shall I deploy?",
+            "tests are green. shall I first\nwait?",
+        ] {
+            assert_eq!(name(&rules, &Case { prompt, ..case() }), Some("x"), "{prompt}");
+        }
+        for prompt in ["Testsxare green. Shall I go?", "No. Tests are green. Shall I go?"] {
+            assert_eq!(name(&rules, &Case { prompt, ..case() }), None, "{prompt}");
+        }
+        let literal = policies("[[policy]]\nname = \"x\"\nsays = '\\*\\*Now\\*\\* a\\\\b?'\nanswer = \"go\"");
+        assert_eq!(
+            name(
+                &literal,
+                &Case {
+                    prompt: r"**Now** a\b?",
+                    ..case()
+                }
+            ),
+            Some("x")
+        );
+        assert_eq!(
+            name(
+                &literal,
+                &Case {
+                    prompt: r"--Now-- a\b?",
+                    ..case()
+                }
+            ),
+            None
+        );
+        assert_eq!(
+            literal[0].describe(),
+            r#"text "\\*\\*Now\\*\\* a\\\\b?": answer "go""#
+        );
+    }
+
+    #[test]
+    fn what_a_question_says_is_escaped_into_a_rule_that_fits_it_and_nothing_else() {
+        let prompt = r"Drop `*.log` in C:\tmp?";
+        let asked = Case { prompt, ..case() };
+        let rule = format!(
+            "[[policy]]\nname = \"x\"\nsays = '{}'\nanswer = \"go\"",
+            asked.says()
+        );
+        let rules = policies(&rule);
+        assert_eq!(name(&rules, &asked), Some("x"));
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    prompt: r"Drop `all.log` in C:\tmp?",
+                    ..case()
+                }
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn a_rule_ends() {
+        let rules = policies("[[policy]]\nname = \"x\"\nuntil = \"1970-01-01T00:00:01Z\"\nanswer = \"go\"");
+        assert_eq!(name(&rules, &case()), None);
+        assert_eq!(
+            name(
+                &rules,
+                &Case {
+                    at: Timestamp::from_millis(999),
+                    ..case()
+                }
+            ),
+            Some("x")
+        );
     }
 
     #[test]

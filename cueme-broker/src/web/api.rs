@@ -13,9 +13,10 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, connect, cues, decide, devices, document, drafts, events, hap, messages, policies,
+    agents, assets, connect, cues, decide, devices, document, drafts, events, files, hap, messages, policies,
     preview, public, runs, settings, snapshot, uploads,
 };
+use crate::policy::WrittenRule;
 
 /// Builds the router of everything behind the door.
 pub(super) fn router(web: Shared) -> Router {
@@ -135,6 +136,14 @@ fn humans(table: Table) -> Table {
             get_op("/cues/{cue_id}/text.txt", "Returns what the agent reads")
                 .gives_as::<String>(200, "text/plain"),
             get(cues::text_source),
+        )
+        .route(
+            get_op(
+                "/cues/{cue_id}/files/{number}",
+                "Gives an image that a question names, or a patch as a review",
+            )
+            .gives_as::<Value>(200, "application/octet-stream"),
+            get(files::give),
         )
         .route(
             get_op("/search", "Finds agents and questions by their words")
@@ -282,6 +291,39 @@ fn page(table: Table) -> Table {
                 .takes::<policies::PolicySwitch>()
                 .gives::<policies::PolicyShown>(200),
             patch(policies::switch),
+        )
+        .route(
+            post_op("/policies", "Makes a rule")
+                .takes::<WrittenRule>()
+                .gives::<policies::PolicyShown>(201),
+            post(policies::make),
+        )
+        .route(
+            put_op("/policies/{name}", "Changes a rule that was made in the page")
+                .takes::<WrittenRule>()
+                .gives::<policies::PolicyShown>(200),
+            put(policies::rewrite),
+        )
+        .route(
+            delete_op("/policies/{name}", "Ends a rule that was made in the page").gives_nothing(),
+            delete(policies::end),
+        )
+        .route(
+            post_op(
+                "/rule-trials",
+                "Tries a rule on the newest questions, without making it",
+            )
+            .takes::<WrittenRule>()
+            .gives::<policies::TrialShown>(200),
+            post(policies::attempt),
+        )
+        .route(
+            get_op(
+                "/cues/{cue_id}/rule",
+                "Returns what a rule has to say to fit exactly this question",
+            )
+            .gives::<policies::Exact>(200),
+            get(policies::exact),
         )
         .route(
             get_op("/devices", "Lists the devices that are signed in").gives::<devices::Devices>(200),

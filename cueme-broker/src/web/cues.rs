@@ -7,17 +7,22 @@ use axum::response::{IntoResponse, Response};
 use protocol_spec::answer::Attachment;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::CueView;
+use protocol_spec::outcome::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agents::one;
 use super::error::ApiError;
 use super::extract::{Asked, At};
+use super::files::files_of;
 use super::snapshot::agent_cards;
 use super::state::{Shared, Web};
 use super::uploads::upload_url;
-use super::view::{AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES, Reading};
+use super::view::{
+    AgentCard, AttachmentShown, Cue, CueCard, FOLDED_BYTES, Markup, PART_BYTES, Precedent, Reading,
+};
 use crate::policy::{Policy, stopped};
+use crate::precedent::{COMPARED_MAX, Sought, usable};
 use crate::presence::Presence;
 use crate::store::{DraftPlace, HistoryQuery, Reader, StoreError};
 
@@ -103,14 +108,40 @@ pub(super) async fn cue(State(web): State<Shared>, At(id): At<CueId>) -> Result<
 /// Reads one question whole.
 async fn whole(web: &Web, id: CueId) -> Result<Option<Cue>, ApiError> {
     let presence = Presence::read(web.broker.engine()).await?;
-    let config = web.broker.config();
+    let policies = web.broker.policies();
     web.read(move |reader| {
-        let found = reader.cue(id)?;
-        found
-            .map(|cue| show(reader, cue, &presence, &config.policy, PART_BYTES))
-            .transpose()
+        let Some(cue) = reader.cue(id)? else {
+            return Ok(None);
+        };
+        let precedent = precedent(reader, &cue)?;
+        let mut shown = show(reader, cue, &presence, &policies, PART_BYTES)?;
+        shown.precedent = precedent;
+        Ok(Some(shown))
     })
     .await
+}
+
+/// Finds what a human answered to the question of this project that resembles an open one most; the newest of equals.
+fn precedent(reader: &dyn Reader, cue: &CueView) -> Result<Option<Precedent>, StoreError> {
+    if cue.outcome != Outcome::Open {
+        return Ok(None);
+    }
+    let Some(sought) = Sought::new(cue) else {
+        return Ok(None);
+    };
+    let mut best: Option<(f64, CueView)> = None;
+    reader.answered_in_project(&cue.project_dir, COMPARED_MAX, &mut |past| {
+        if let Some(resemblance) = sought.resemblance(&past)
+            && best.as_ref().is_none_or(|(most, _)| resemblance > *most)
+        {
+            best = Some((resemblance, past));
+        }
+        true
+    })?;
+    Ok(best.and_then(|(_, past)| {
+        let is_same = past.prompt == cue.prompt;
+        usable(&past).map(|answer| Precedent::new(past, answer, is_same))
+    }))
 }
 
 /// Returns an agent's questions, newest first.
@@ -128,26 +159,24 @@ pub(super) async fn timeline(
         before: query.before,
         limit: limit(query.limit, TIMELINE_DEFAULT),
     };
-    let config = web.broker.config();
+    let policies = web.broker.policies();
     let timeline = web.read(move |reader| {
         let mut cues = Vec::new();
         let mut failed = None;
-        let more = reader.history(&history, &mut |cue| match show(
-            reader,
-            cue,
-            &presence,
-            &config.policy,
-            FOLDED_BYTES,
-        ) {
-            Ok(cue) => {
-                cues.push(cue);
-                true
-            }
-            Err(error) => {
-                failed = Some(error);
-                false
-            }
-        })?;
+        let more =
+            reader.history(
+                &history,
+                &mut |cue| match show(reader, cue, &presence, &policies, FOLDED_BYTES) {
+                    Ok(cue) => {
+                        cues.push(cue);
+                        true
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        false
+                    }
+                },
+            )?;
         failed.map_or(Ok(Timeline { cues, more }), Err)
     });
     timeline.await.map(Json)
@@ -168,7 +197,10 @@ fn show(
     };
     let attach = |attachment| attachment_shown(reader, attachment);
     let stopped = stopped(reader, &cue, policies)?;
-    Ok(Cue::new(cue, presence, bytes_max, draft, stopped, attach))
+    let files = files_of(reader, &cue)?;
+    let mut shown = Cue::new(cue, presence, bytes_max, draft, stopped, attach);
+    shown.files = files;
+    Ok(shown)
 }
 
 fn attachment_shown(reader: &dyn Reader, attachment: Attachment) -> AttachmentShown {

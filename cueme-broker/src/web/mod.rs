@@ -11,6 +11,7 @@ mod door;
 mod api;
 mod error;
 mod extract;
+mod files;
 mod openapi;
 mod view;
 

@@ -29,6 +29,8 @@ pub(crate) struct Web {
     pub(super) site: Site,
     pub(super) peer_users: PeerUsers,
     pub(super) settings: SettingsKeeper,
+    /// One change of the rules at a time, so that none is lost between reading and writing.
+    pub(super) rules: tokio::sync::Mutex<()>,
     /// Cookies know no ports; the name keeps two brokers on one machine apart, and `peer_users` other users out who serve
     /// something of theirs on another port.
     pub(super) cookie_name: String,
@@ -62,6 +64,7 @@ impl Web {
             site: Site { address },
             peer_users: PeerUsers::new(),
             settings,
+            rules: tokio::sync::Mutex::default(),
             router: OnceLock::new(),
             public_router: OnceLock::new(),
         });

@@ -10,6 +10,7 @@ use protocol_spec::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
+use super::files::FileShown;
 use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
 use crate::machine::{TextParts, text_parts};
 use crate::policy::Policy;
@@ -125,6 +126,9 @@ pub(super) struct CueCard {
     withdrawn: bool,
     /// Whether its record is damaged on the disk; then it is out of service.
     damaged: bool,
+    /// The same for every agent that asks this, word for word; absent where each question is answered by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
 }
 
 /// A question whole.
@@ -146,6 +150,46 @@ pub(super) struct Cue {
     draft: Option<DraftShown>,
     /// The rule that leaves it to a human, after enough automatic answers in a row.
     stopped_policy: Option<StoppedPolicy>,
+    /// What a human answered to a question like this one, in the same project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precedent: Option<Precedent>,
+    /// Images and patches of the project that an open question names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) files: Vec<FileShown>,
+}
+
+/// An earlier answer to a question like this one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Precedent {
+    cue_id: String,
+    agent_id: String,
+    /// The earlier question in short.
+    beginning: String,
+    /// Whether the earlier question had the same words.
+    is_same: bool,
+    decided_at: Option<When>,
+    by: Option<String>,
+    answer: AnswerShown,
+}
+
+impl Precedent {
+    /// Shows an earlier question with what may be answered again.
+    pub(super) fn new(past: CueView, answer: Answer, is_same: bool) -> Self {
+        Self {
+            beginning: visible(&crate::machine::beginning_of(&past.prompt)).into_owned(),
+            cue_id: past.cue_id.into(),
+            agent_id: past.agent_id.into(),
+            is_same,
+            decided_at: past.decided_at.map(When),
+            by: past.by,
+            answer: AnswerShown {
+                text: answer.text,
+                reply: answer.reply,
+                attachments: Vec::new(),
+                ends_run: false,
+            },
+        }
+    }
 }
 
 /// A rule that does not go on without a human.
@@ -384,6 +428,7 @@ impl CueCard {
     /// Shows a question in short, with who listens.
     pub(super) fn new(cue: CueRow, presence: &Presence) -> Self {
         let waiting = presence.cue(cue.cue_id);
+        let content = shared_content(&cue);
         let asks = match (cue.kind, cue.payload_type.as_deref()) {
             (Kind::Pause, _) => CueType::Pause,
             (Kind::Cue, Some("choice")) => CueType::Choice,
@@ -418,9 +463,20 @@ impl CueCard {
             from_queue: cue.from_queue,
             withdrawn: is_withdrawn(cue.origin, cue.outcome, cue.by.is_some()) && !cue.damaged,
             damaged: cue.damaged,
+            content,
             by: cue.by,
         }
     }
+}
+
+/// Names what a question asks, where one answer may serve several agents: what a human approves is approved one by one.
+fn shared_content(cue: &CueRow) -> Option<String> {
+    let is_shared = cue.outcome == Outcome::Open
+        && cue.kind == Kind::Cue
+        && cue.origin != Origin::Approval
+        && !cue.damaged;
+    let content = cue.content.filter(|_| is_shared)?;
+    Some(content.0.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Cue {
@@ -458,6 +514,7 @@ impl Cue {
             by: cue.by,
             from_queue: cue.from_queue,
             damaged: cue.damaged,
+            content: None,
         };
         Self {
             card: CueCard::new(row, presence),
@@ -478,6 +535,8 @@ impl Cue {
                 name: policy.name.clone(),
                 in_a_row_max: policy.in_a_row_max,
             }),
+            precedent: None,
+            files: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
+use cueme_rules::ContentKey;
 use cueme_store::search::snippet;
 use cueme_store::{AgentRow, CardReads, Code, CueRow, MessageRow, Pending, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -31,7 +32,8 @@ const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(
     CASE WHEN json_valid(q.payload) THEN q.payload ->> '$.type' END,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.from_queue, 0),
-    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, ifnull(json_valid(q.payload), 1)
+    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, ifnull(json_valid(q.payload), 1),
+    c.content
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl CardReads for SqliteReader {
@@ -173,6 +175,7 @@ fn cue_row(row: &Row<'_>) -> Result<CueRow, Fault> {
         acknowledged_at: time(12)?,
         by: by.unwrap_or_default(),
         from_queue: row.get(14)?,
+        content: Some(ContentKey(row.get(20)?)),
     })
 }
 

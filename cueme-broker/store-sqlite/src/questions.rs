@@ -24,6 +24,8 @@ use super::search;
 const IDLE_CONNECTIONS_MAX: usize = 4;
 /// How many agents a recall names.
 const RECALLED_MAX: usize = 5;
+/// How many agents of a project are asked for their answers.
+const PROJECT_AGENTS_MAX: u32 = 50;
 
 /// Reads the database beside the engine.
 #[derive(Debug)]
@@ -162,6 +164,29 @@ impl QuestionReads for SqliteReader {
             found.truncate(query.limit as usize);
             visit_cues(connection, &found, visit)?;
             Ok(has_more)
+        })
+    }
+
+    fn answered_in_project(
+        &self,
+        project_dir: &str,
+        limit: u32,
+        visit: &mut dyn FnMut(CueView) -> bool,
+    ) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let agents: Vec<String> = connection
+                .prepare_cached("SELECT agent_id FROM agents WHERE project_dir = ?1 ORDER BY seen_at DESC LIMIT ?2")?
+                .query_map(params![project_dir, PROJECT_AGENTS_MAX], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            // An agent's questions are read by their index, so that a project with many of them costs no more than one with few.
+            let newest = "SELECT seq FROM cues INDEXED BY cues_of_agent WHERE agent_id = ?1 AND outcome = ?2 ORDER BY seq DESC LIMIT ?3";
+            let mut found = Vec::new();
+            for agent in &agents {
+                found.extend(sequences(connection, newest, params![agent, Outcome::Answered.number(), limit])?);
+            }
+            found.sort_unstable_by(|one, other| other.cmp(one));
+            found.truncate(limit as usize);
+            visit_cues(connection, &found, visit)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
+use cueme_rules::ContentKey;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
 use protocol_spec::message::Purpose;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
@@ -73,6 +74,8 @@ pub struct CueRow {
     pub from_queue: bool,
     /// Whether its record is damaged, while the agent has not acknowledged an outcome.
     pub damaged: bool,
+    /// What it asks, the same for every agent that asks it; absent where the row was not read from the store.
+    pub content: Option<ContentKey>,
 }
 
 /// Questions that need a human.

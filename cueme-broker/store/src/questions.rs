@@ -57,6 +57,14 @@ pub trait QuestionReads {
         visit: &mut dyn FnMut(CueView) -> bool,
     ) -> Result<bool, StoreError>;
 
+    /// Visits the answered questions of a project's agents, at most `limit`: the newest of each agent, newest first.
+    fn answered_in_project(
+        &self,
+        project_dir: &str,
+        limit: u32,
+        visit: &mut dyn FnMut(CueView) -> bool,
+    ) -> Result<(), StoreError>;
+
     /// Visits the agents, the last seen first.
     fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError>;
 

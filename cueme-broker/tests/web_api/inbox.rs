@@ -1,5 +1,6 @@
 //! Reading: the snapshot, the timeline, search, Markdown, settings, and the document that describes it all.
 
+use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
 
 use crate::harness::TestBroker;
@@ -293,4 +294,47 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
         Value::Array(values) => values.iter().for_each(|value| collect_references(value, found)),
         _ => {}
     }
+}
+
+#[test]
+fn the_same_question_of_several_agents_is_known_by_its_content() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let [first, second, third] = ["cursor", "codex", "claude_code"].map(|runtime| broker.join(runtime));
+    let options = json!({ "type": "choice", "options": ["A", "B"] });
+    let others = json!({ "type": "choice", "options": ["A", "C"] });
+    let same = [
+        broker.ask_payload(&first, "Which?", &options),
+        broker.ask_payload(&second, "Which?", &options),
+    ];
+    let content = |cue| {
+        let cues = browser.get("/cues").ok(200)["cues"].clone();
+        let found = cues
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["cue_id"] == json!(cue));
+        found.unwrap()["content"].clone()
+    };
+    assert!(content(same[0].cue).is_string());
+    assert_eq!(content(same[0].cue), content(same[1].cue));
+    let other = broker.ask_payload(&third, "Which?", &others);
+    assert_ne!(content(same[0].cue), content(other.cue));
+    // What a human approves is approved one by one, and a pause says nothing to compare.
+    let approval = broker.ask_with(&third, Kind::Cue, "Which?", Some(&options), Origin::Approval);
+    let pause = broker.ask_with(&first, Kind::Pause, "Which?", None, Origin::Agent);
+    assert_eq!(
+        (content(approval.cue), content(pause.cue)),
+        (json!(null), json!(null))
+    );
+    // Once it is answered there is nothing to answer with others.
+    browser.answer(same[0].cue, &json!({ "text": "A" }), 0).ok(200);
+    let answered = browser.get(&format!("/agents/{first}/timeline")).ok(200)["cues"].clone();
+    assert!(
+        answered
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|cue| cue.get("content").is_none())
+    );
 }

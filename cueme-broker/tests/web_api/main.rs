@@ -9,8 +9,11 @@ mod automatic;
 mod decide;
 mod door;
 mod events;
+mod files;
 mod hap;
 mod inbox;
+mod precedent;
+mod rules;
 mod slow;
 mod uploads;
 

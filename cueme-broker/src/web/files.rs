@@ -1,0 +1,388 @@
+//! Files of a project that a question names: images, which the page shows, and patches, which it opens as a review.
+//!
+//! A question is untrusted. A file is given only if it lies in the project of the agent that asks, on this machine, without a
+//! symbolic link on the way; if it is small; and if its content is what its name says. It is read when it is looked at: nothing is fetched
+//! from elsewhere, and nothing is kept.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use protocol_spec::id::CueId;
+use protocol_spec::message::CueView;
+use protocol_spec::outcome::Origin;
+use rustix::fs::{Mode, OFlags};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::cues::markup;
+use super::error::ApiError;
+use super::extract::At;
+use super::sniff::{is_shown, sniff};
+use super::state::{Shared, Web};
+use super::view::{Markup, Reading};
+use crate::store::{Reader, StoreError};
+
+/// How many files of a question are looked at.
+const FILES_MAX: usize = 12;
+/// The largest image.
+const IMAGE_BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// The largest patch.
+const PATCH_BYTES_MAX: u64 = 512 * 1024;
+/// How much of a question is searched for names of files, in bytes.
+const SEARCHED_BYTES_MAX: usize = 256 * 1024;
+/// The longest path that is looked for, in bytes.
+const PATH_BYTES_MAX: usize = 1024;
+
+const IMAGES: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
+const PATCHES: [&str; 2] = ["patch", "diff"];
+
+/// What a file is shown as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FileKind {
+    Image,
+    Patch,
+}
+
+/// A file that a question names.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct FileShown {
+    /// As the question names it.
+    path: String,
+    kind: FileKind,
+    /// Where it can be fetched: an image itself, a patch as `Markup`.
+    url: String,
+    bytes: u64,
+}
+
+/// Finds the files of an open question that can be shown.
+pub(super) fn files_of(reader: &dyn Reader, cue: &CueView) -> Result<Vec<FileShown>, StoreError> {
+    if !cue.outcome.is_answerable() || !is_here(reader, cue)? {
+        return Ok(Vec::new());
+    }
+    let named = named_files(&cue.prompt);
+    let shown = named.iter().enumerate().filter_map(|(number, (path, kind))| {
+        let (_, bytes) = open(Path::new(&cue.project_dir), path, *kind)?;
+        Some(FileShown {
+            path: super::markdown::visible(path).into_owned(),
+            kind: *kind,
+            url: format!("/api/v1/cues/{}/files/{number}", cue.cue_id),
+            bytes: bytes.len() as u64,
+        })
+    });
+    Ok(shown.collect())
+}
+
+/// Says whether a question's files can be on this machine. An agent that joined with a token may be anywhere; what is to be approved is
+/// shown as it is, and nothing beside it.
+fn is_here(reader: &dyn Reader, cue: &CueView) -> Result<bool, StoreError> {
+    Ok(cue.origin != Origin::Approval && reader.token_of_agent(&cue.agent_id)?.is_none())
+}
+
+/// Gives an image that a question names, or a patch as a review.
+pub(super) async fn give(
+    State(web): State<Shared>,
+    At((cue, number)): At<(CueId, String)>,
+) -> Result<Response, ApiError> {
+    let number: usize = number.parse().map_err(|_| no_such_file())?;
+    let (kind, bytes) = read(&web, cue, number).await?.ok_or_else(no_such_file)?;
+    match kind {
+        FileKind::Image => image(bytes),
+        FileKind::Patch => Ok(patch(bytes).await?.into_response()),
+    }
+}
+
+async fn read(web: &Web, cue: CueId, number: usize) -> Result<Option<(FileKind, Vec<u8>)>, ApiError> {
+    web.read(move |reader| {
+        let Some(cue) = reader.cue(cue)? else {
+            return Ok(None);
+        };
+        if !is_here(reader, &cue)? {
+            return Ok(None);
+        }
+        let named = named_files(&cue.prompt);
+        Ok(named.get(number).and_then(|(path, kind)| {
+            open(Path::new(&cue.project_dir), path, *kind).map(|(_, bytes)| (*kind, bytes))
+        }))
+    })
+    .await
+}
+
+fn no_such_file() -> ApiError {
+    ApiError::not_found("there is no such file")
+}
+
+fn image(bytes: Vec<u8>) -> Result<Response, ApiError> {
+    let media_type = sniff(&bytes).media_type;
+    let mut response = Body::from(bytes).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    // Whatever the bytes are, nothing in them runs, and nothing in them reaches the page.
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'"),
+    );
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-store"),
+    );
+    Ok(response)
+}
+
+async fn patch(bytes: Vec<u8>) -> Result<Json<Markup>, ApiError> {
+    let text = String::from_utf8(bytes).map_err(|_| no_such_file())?;
+    let longest = text
+        .split(|letter| letter != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let source = format!("{fence}diff\n{}\n{fence}", text.trim_end_matches('\n'));
+    markup(move || Markup::part(&source, Reading::Markdown, 0..source.len(), source.len())).await
+}
+
+/// Finds the names of images and patches in a text, in its order, each once.
+fn named_files(text: &str) -> Vec<(String, FileKind)> {
+    let mut end = text.len().min(SEARCHED_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
+    let mut found: Vec<(Range<usize>, String, FileKind)> = Vec::new();
+    let mut add = |range: Range<usize>| {
+        let name = text[range.clone()].trim().trim_start_matches("file://");
+        let is_known = |known: &Range<usize>| known.start <= range.start && range.end <= known.end;
+        if let Some(kind) = kind_of(name)
+            && !found.iter().any(|(known, ..)| is_known(known))
+        {
+            found.push((range.clone(), name.to_owned(), kind));
+        }
+    };
+    // Names with blanks stand between marks; all others between blanks and punctuation.
+    for (open, close) in [("](<", ">)"), ("](", ")"), ("`", "`")] {
+        let mut from = 0;
+        while let Some(at) = text[from..].find(open).map(|at| from + at + open.len()) {
+            let Some(length) = text[at..].find(close) else {
+                break;
+            };
+            if !text[at..at + length].contains('\n') {
+                add(at..at + length);
+            }
+            from = at;
+        }
+    }
+    let is_between = |letter: char| {
+        letter.is_whitespace() || "()[]<>\"'`,;|，。；：、！？（）【】《》「」“”".contains(letter)
+    };
+    let mut from = 0;
+    for word in text.split(is_between) {
+        let end = from + word.trim_end_matches(['.', ':', '!', '?', '*', '_']).len();
+        add(from..end);
+        from += word.len();
+        from += text[from..].chars().next().map_or(0, char::len_utf8);
+    }
+    found.sort_by_key(|(range, ..)| range.start);
+    let mut files: Vec<(String, FileKind)> = Vec::new();
+    for (_, name, kind) in found {
+        if files.len() < FILES_MAX && !files.iter().any(|(known, _)| *known == name) {
+            files.push((name, kind));
+        }
+    }
+    files
+}
+
+fn kind_of(name: &str) -> Option<FileKind> {
+    if name.len() > PATH_BYTES_MAX || name.contains("://") || name.chars().any(char::is_control) {
+        return None;
+    }
+    let (stem, ending) = name.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    if stem.is_empty() {
+        None
+    } else if IMAGES.contains(&ending.as_str()) {
+        Some(FileKind::Image)
+    } else {
+        PATCHES.contains(&ending.as_str()).then_some(FileKind::Patch)
+    }
+}
+
+/// Opens and reads a file in a project, if it is one that can be shown.
+fn open(project: &Path, named: &str, kind: FileKind) -> Option<(PathBuf, Vec<u8>)> {
+    let bytes_max = match kind {
+        FileKind::Image => IMAGE_BYTES_MAX,
+        FileKind::Patch => PATCH_BYTES_MAX,
+    };
+    // A path may be named as the file system resolves it, where the project is named through a link.
+    let below = below(project, Path::new(named))
+        .or_else(|| below(&project.canonicalize().ok()?, Path::new(named)))?;
+    let file = open_below(project, &below)?;
+    let about = file.metadata().ok()?;
+    if !about.is_file() || about.len() == 0 || about.len() > bytes_max {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    file.take(bytes_max + 1).read_to_end(&mut bytes).ok()?;
+    let is_shown = bytes.len() as u64 <= bytes_max
+        && match kind {
+            FileKind::Image => is_shown(sniff(&bytes).media_type),
+            FileKind::Patch => is_patch(&bytes),
+        };
+    is_shown.then_some((below, bytes))
+}
+
+/// Returns where a path lies below a project, by its words alone: what leaves the project has no such place.
+fn below(project: &Path, named: &Path) -> Option<PathBuf> {
+    if !project.is_absolute() || project.parent().is_none() {
+        return None;
+    }
+    let relative = if named.is_absolute() {
+        named.strip_prefix(project).ok()?
+    } else {
+        named
+    };
+    let mut below = PathBuf::new();
+    for part in relative.components() {
+        match part {
+            Component::Normal(part) => below.push(part),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!below.as_os_str().is_empty()).then_some(below)
+}
+
+/// Opens a file below a project, part by part, so that no symbolic link leads out of it, however the files change meanwhile.
+fn open_below(project: &Path, below: &Path) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    // The project itself is where the agent said it works; a link there is the user's own.
+    let mut place = rustix::fs::open(
+        project,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .ok()?;
+    let mut parts = below.components().peekable();
+    while let Some(part) = parts.next() {
+        let flags = if parts.peek().is_some() {
+            flags | OFlags::DIRECTORY
+        } else {
+            flags
+        };
+        place = rustix::fs::openat(&place, part.as_os_str(), flags, Mode::empty()).ok()?;
+    }
+    Some(File::from(place))
+}
+
+/// Says whether a text is a patch: it has the head of a file and of a hunk.
+fn is_patch(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    let has = |beginning: &str| text.lines().any(|line| line.starts_with(beginning));
+    has("--- ") && has("+++ ") && has("@@ -")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_where_a_question_names_them() {
+        let named =
+            |text: &str| -> Vec<String> { named_files(text).into_iter().map(|(name, _)| name).collect() };
+        assert_eq!(
+            named(
+                "See ![shot](docs/a b.png), `out/c.webp` and /p/d.JPG. Also 图e.gif，and change.patch: ok?"
+            ),
+            [
+                "docs/a b.png",
+                "out/c.webp",
+                "/p/d.JPG",
+                "图e.gif",
+                "change.patch"
+            ]
+        );
+        assert_eq!(named("file:///p/x.png x.png x.png"), ["/p/x.png", "x.png"]);
+        assert!(named("https://t.test/x.png .png x.svg x.html x.png\u{0}y a.pngx").is_empty());
+        let many: String = (0..40).map(|number| format!("{number}.png ")).collect();
+        assert_eq!(named(&many).len(), FILES_MAX);
+    }
+
+    #[test]
+    fn no_path_leaves_the_project() {
+        let project = Path::new("/home/me/shop");
+        for (named, inside) in [
+            ("a.png", Some("a.png")),
+            ("./x/a.png", Some("x/a.png")),
+            ("/home/me/shop/a.png", Some("a.png")),
+            ("/home/me/shop2/a.png", None),
+            ("/etc/a.png", None),
+            ("../a.png", None),
+            ("x/../../a.png", None),
+            ("/home/me/shop/../a.png", None),
+            (".", None),
+        ] {
+            assert_eq!(
+                below(project, Path::new(named)),
+                inside.map(PathBuf::from),
+                "{named}"
+            );
+        }
+        for project in ["/", "relative", ""] {
+            assert_eq!(below(Path::new(project), Path::new("a.png")), None, "{project}");
+        }
+    }
+
+    #[test]
+    fn links_sockets_and_what_only_looks_like_an_image_are_not_opened() {
+        let home = tempfile::tempdir().unwrap();
+        let project = home.path().join("project");
+        std::fs::create_dir_all(project.join("sub")).unwrap();
+        let png = b"\x89PNG\r\n\x1a\n----";
+        std::fs::write(project.join("a.png"), png).unwrap();
+        std::fs::write(project.join("sub/b.png"), png).unwrap();
+        std::fs::write(home.path().join("out.png"), png).unwrap();
+        std::fs::write(project.join("svg.png"), "<svg onload='x'/>").unwrap();
+        std::fs::write(project.join("empty.png"), "").unwrap();
+        std::os::unix::fs::symlink(home.path().join("out.png"), project.join("link.png")).unwrap();
+        std::os::unix::fs::symlink(home.path(), project.join("linked")).unwrap();
+        std::os::unix::fs::symlink(project.join("a.png"), project.join("inside.png")).unwrap();
+        std::fs::create_dir(project.join("folder.png")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(project.join("socket.png")).unwrap();
+        let large = File::create(project.join("large.png")).unwrap();
+        large.set_len(IMAGE_BYTES_MAX + 1).unwrap();
+        let opens = |name: &str| open(&project, name, FileKind::Image).is_some();
+        assert!(opens("a.png") && opens("sub/b.png") && opens(&project.join("a.png").display().to_string()));
+        for name in [
+            "svg.png",
+            "empty.png",
+            "link.png",
+            "linked/out.png",
+            "inside.png",
+            "folder.png",
+            "socket.png",
+            "large.png",
+            "none.png",
+            "../out.png",
+        ] {
+            assert!(!opens(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_a_patch_is_opened_as_one() {
+        assert!(is_patch(
+            b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+        ));
+        assert!(!is_patch(b"password=hunter2\n") && !is_patch(b"\xff\xfe--- \n+++ \n@@ -"));
+    }
+}
