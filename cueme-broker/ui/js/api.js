@@ -92,6 +92,8 @@ export const api = {
   source: (cue, part) => send("GET", `/cues/${id(cue)}/${part}.txt`),
   /** @type {(cue: string, part: "prompt" | "text") => string} */
   sourceUrl: (cue, part) => `${BASE}/cues/${id(cue)}/${part}.txt`,
+  /** A file that a question names, as markup. @type {(url: string) => Promise<T.Markup>} */
+  patch: (url) => send("GET", url.slice(BASE.length)),
   /** @type {(words: string, signal: AbortSignal) => Promise<T.Found>} */
   search: (words, signal) => send("GET", `/search?q=${id(words)}`, null, { signal }),
 
@@ -137,6 +139,16 @@ export const api = {
   policies: () => send("GET", "/policies"),
   /** @type {(name: string, enabled: boolean) => Promise<T.Policy>} */
   changePolicy: (name, enabled) => json("PATCH", `/policies/${id(name)}`, { enabled }),
+  /** @type {(rule: T.Rule) => Promise<T.Policy>} */
+  makeRule: (rule) => json("POST", "/policies", rule),
+  /** @type {(name: string, rule: T.Rule) => Promise<T.Policy>} */
+  changeRule: (name, rule) => json("PUT", `/policies/${id(name)}`, rule),
+  /** @type {(name: string) => Promise<null>} */
+  endRule: (name) => send("DELETE", `/policies/${id(name)}`),
+  /** @type {(rule: T.Rule) => Promise<{ tried: number, fitting: T.Fitting[] }>} */
+  tryRule: (rule) => json("POST", "/rule-trials", rule),
+  /** @type {(cue: string) => Promise<{ project: string, payload: string, says: string }>} */
+  exactRule: (cue) => send("GET", `/cues/${id(cue)}/rule`),
   /** @type {() => Promise<{ devices: T.Device[] }>} */
   devices: () => send("GET", "/devices"),
   /** @type {(device: string, name: string) => Promise<T.Device>} */

@@ -1,9 +1,7 @@
 /** The keyboard: single keys while nobody is typing, and the few that work everywhere. */
 
 import { goToNextWaiting, step, stepFocus } from "./view/inbox.js";
-import { openBroadcast } from "./view/broadcast.js";
 import { openSettings } from "./view/settings.js";
-import { openShortcuts } from "./view/shortcuts.js";
 import { undoLast } from "./view/toast.js";
 import { go } from "./route.js";
 import { openTool, useConversation } from "./tools/load.js";
@@ -35,12 +33,13 @@ export function listenToKeys(conversation) {
     s: () => void openTool("snooze"),
     x: () => void openTool("several"),
     d: () => conversation()?.dock.decline(),
-    m: () => openBroadcast(),
+    a: () => conversation()?.dock.again(),
+    m: () => void openTool("broadcast"),
     p: () => conversation()?.rail.togglePin(),
     r: () => conversation()?.rail.askName(),
     e: () => conversation()?.head.toggleArchive(),
     ",": () => openSettings(),
-    "?": () => openShortcuts(),
+    "?": () => void openTool("shortcuts"),
     Escape: () => go(null),
   };
   for (let digit = 1; digit <= 9; digit++) actions[String(digit)] = () => conversation()?.dock.pick(digit - 1);

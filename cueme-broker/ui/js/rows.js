@@ -4,8 +4,8 @@
 
 /**
  * @typedef {"waiting" | "detached" | "superseded" | "working" | "quiet" | "snoozed"} RowState
- * @typedef {{ key: string, agent: T.Agent, cue: T.CueCard | null, state: RowState, since: string, isOnly: boolean, until?: number }} Row
- * @typedef {{ key: string, kind: "project" | RowState, name: string, path: string, rows: Row[] }} Group
+ * @typedef {{ key: string, agent: T.Agent, cue: T.CueCard | null, state: RowState, since: string, isOnly: boolean, until?: number, others?: Row[] }} Row
+ * @typedef {{ key: string, kind: "project" | "once" | RowState, name: string, path: string, rows: Row[] }} Group
  */
 
 /** @type {RowState[]} */
@@ -33,6 +33,29 @@ export function rowsOf(agent, snoozedUntil) {
 }
 
 /**
+ * Folds the same question of several agents into the row of the agent that waits longest.
+ * @param {Row[]} rows
+ * @returns {Row[]}
+ */
+export function foldSame(rows) {
+  /** @type {Map<string, Row[]>} */
+  const same = new Map();
+  const isFolded = (/** @type {Row} */ row) => row.cue?.content && !row.agent.archived && (row.state === "waiting" || row.state === "detached");
+  const keyOf = (/** @type {Row} */ row) => (isFolded(row) ? `same ${row.cue?.origin} ${row.cue?.content}` : row.key);
+  for (const row of rows) same.set(keyOf(row), [...(same.get(keyOf(row)) ?? []), row]);
+  return [...same].flatMap(([key, all]) => {
+    const [first, ...others] = all.sort(byWait(false));
+    return others.length > 0 && first ? [{ ...first, key, others, isOnly: false }] : all;
+  });
+}
+
+/**
+ * All rows that a row stands for.
+ * @param {Row} row
+ */
+export const rowsIn = (row) => [row, ...(row.others ?? [])];
+
+/**
  * Rows in groups, the longest wait first. A project is a group while one of its agents asks; agents that ask nothing stand with
  * their project then, and else below all questions.
  * @param {Row[]} rows
@@ -49,7 +72,8 @@ export function groupsOf(rows, { byProject, newestFirst }) {
   const put = (/** @type {Row} */ row, /** @type {Group} */ fresh) => (groups.get(fresh.key) ?? (groups.set(fresh.key, fresh), fresh)).rows.push(row);
   for (const row of sorted) {
     const project = projectOf(row);
-    if (project !== null) put(row, { key: `in ${project}`, kind: "project", name: row.agent.project || project, path: parentOf(project), rows: [] });
+    if (project !== null && rowsIn(row).some(({ agent }) => agent.project_dir !== project)) put(row, { key: row.key, kind: "once", name: "", path: "", rows: [] });
+    else if (project !== null) put(row, { key: `in ${project}`, kind: "project", name: row.agent.project || project, path: parentOf(project), rows: [] });
   }
   for (const state of STATES) {
     for (const row of sorted) if (row.state === state && projectOf(row) === null) put(row, { key: state, kind: state, name: "", path: "", rows: [] });

@@ -210,6 +210,16 @@ export function waitingAgents() {
 }
 
 /**
+ * The same question, asked by other agents: each with its agent, the longest wait first.
+ * @param {T.CueCard | undefined} cue
+ */
+export function sameAs(cue) {
+  const isSame = (/** @type {T.CueCard} */ other) => other.content === cue?.content && other.origin === cue?.origin && other.agent_id !== cue?.agent_id && other.decided_at === null && snoozedUntil(other) === undefined;
+  const agents = cue?.content ? [...state.agents.values()].filter((agent) => !agent.archived) : [];
+  return agents.flatMap((agent) => agent.open.filter(isSame).map((other) => ({ agent, cue: other }))).sort((a, b) => (a.cue.asked_at < b.cue.asked_at ? -1 : 1));
+}
+
+/**
  * The name an agent goes by.
  * @param {T.Agent} agent
  */

@@ -10,7 +10,7 @@
  *   delivery: "none" | "handed" | "acknowledged", asked_at: string, waiting: number, detached_at: string | null,
  *   decided_at: string | null, released_at: string | null, acknowledged_at: string | null,
  *   by: string | null, policy: string | null, from_queue?: boolean, withdrawn?: boolean, damaged?: boolean,
- *   stopped_policy?: { name: string, in_a_row_max: number } | null,
+ *   stopped_policy?: { name: string, in_a_row_max: number } | null, content?: string,
  * }} CueCard
  *
  * @typedef {{
@@ -41,11 +41,15 @@
  * A comment on lines of a patch; `side` says whose numbers they are.
  * @typedef {{ path: string, from: number, to: number, side: "old" | "now", text: string }} Comment
  * @typedef {{ text?: string, comments?: Comment[], reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
+ * What is decided: an answer, or the reason of a refusal.
+ * @typedef {Answer & { declined?: string }} Says
  * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft
  *
+ * @typedef {{ path: string, kind: "image" | "patch", url: string, bytes: number }} QuestionFile
+ * @typedef {{ cue_id: string, agent_id: string, beginning: string, is_same: boolean, decided_at: string | null, by: string | null, answer: Answer }} Precedent
  * @typedef {CueCard & {
  *   prompt: Markup, payload: Payload | null, in_run?: boolean, text: Markup | null, notes?: string[],
- *   standing?: string | null, answer: Answer | null,
+ *   standing?: string | null, answer: Answer | null, precedent?: Precedent, files?: QuestionFile[],
  *   draft: Draft | null | undefined,
  * }} Cue
  *
@@ -63,8 +67,14 @@
  *
  * @typedef {{
  *   name: string, action: "answer" | "hold", enabled: boolean, describes: string, answered: number,
- *   last_at: string | null, in_a_row_max: number,
+ *   last_at: string | null, in_a_row_max: number, until: string | null, ended: boolean, rule?: Rule, by?: string, at?: string,
  * }} Policy
+ *
+ * @typedef {{
+ *   name: string, project?: string, payload?: string, says?: string, answer?: string, choose?: string[], confirm?: boolean,
+ *   continue?: boolean, hold?: boolean, in_a_row_max?: number, until: string,
+ * }} Rule
+ * @typedef {{ cue: CueCard, agrees: boolean | null, said: string | null }} Fitting
  *
  * @typedef {{ device_id: string, name: string, created_at: string, seen_at: string, current: boolean }} Device
  *

@@ -17,24 +17,48 @@ const kit = { addStyles, h, linesOf, t, textButton };
 const offered = new WeakMap();
 
 /**
+ * The files of a patch that has several, to go to one of them.
+ * @param {Element} patch
+ */
+function fileList(patch) {
+  const files = [...patch.querySelectorAll("details")];
+  if (files.length < 2) return null;
+  const show = (/** @type {HTMLDetailsElement} */ file) => {
+    file.open = true;
+    file.scrollIntoView({ block: "start" });
+    file.querySelector("summary")?.focus({ preventScroll: true });
+  };
+  const line = (/** @type {HTMLDetailsElement} */ file) => {
+    const parts = [...(file.querySelector("summary")?.children ?? [])].map((part) => part.cloneNode(true));
+    return h("li", null, h("button", { type: "button", onclick: () => show(file) }, parts));
+  };
+  return h("ul", { class: "patch-files", "aria-label": t("review.files") }, files.map(line));
+}
+
+/**
  * @param {HTMLElement} entry
  * @param {() => Holder | null} holder
  */
 export function offerReview(entry, holder) {
   const load = async () => (await import("./review.js")).createReview(kit, entry, holder);
   const known = offered.get(entry);
-  if (known) return void known.refresh();
+  if (known) return void (known.bars(), known.refresh());
   /** @type {Promise<{ refresh: () => void, begin: (line: HTMLElement, extend: boolean) => void, key: (event: KeyboardEvent) => void, split: (patch: HTMLElement, button: HTMLElement) => void }> | null} */
   let loading = null;
   const review = () => (loading ??= load());
   const refresh = () => {
     if (loading || holder()?.comments().length) void review().then((ready) => ready.refresh());
   };
-  offered.set(entry, { refresh });
-  for (const patch of entry.querySelectorAll(".patch")) {
-    const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch), button)), "split-button");
-    patch.before(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button));
-  }
+  // A patch that is attached comes later than the question.
+  const bars = () => {
+    for (const patch of entry.querySelectorAll(".patch")) {
+      if (patch.previousElementSibling?.matches(".patch-bar")) continue;
+      const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch), button)), "split-button");
+      patch.before(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button, fileList(patch)));
+    }
+  };
+  offered.set(entry, { refresh, bars });
+  bars();
   entry.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const line = /** @type {HTMLElement | null} */ (target?.closest(".diff-line:not(.meta)") ?? null);

@@ -1,6 +1,6 @@
 /** Runs and chats of the broker's HTTP API as functions. */
 
-import { json, send } from "../api.js";
+import { json, send } from "./page.js";
 
 /** @import * as R from "../types.js" */
 

@@ -1,11 +1,6 @@
 /** One run: how it stands, what it made, what happened in it. */
 
-import { fill, h, setText } from "../lib/dom.js";
-import { clock } from "../lib/time.js";
-import { t } from "../i18n/index.js";
-import { textButton } from "../view/buttons.js";
-import { askText } from "../view/dialog.js";
-import { toast } from "../view/toast.js";
+import { askText, clock, fill, h, setText, t, textButton, toast } from "./page.js";
 import { runsApi } from "./api.js";
 import { w } from "./words.js";
 

@@ -1,10 +1,6 @@
 /** The chat of an agent as Cursor keeps it, to read. */
 
-import { h } from "../lib/dom.js";
-import { t } from "../i18n/index.js";
-import { ApiError } from "../api.js";
-import { textButton } from "../view/buttons.js";
-import { openDialog } from "../view/dialog.js";
+import { ApiError, h, openDialog, t, textButton } from "./page.js";
 import { runsApi } from "./api.js";
 import { w } from "./words.js";
 

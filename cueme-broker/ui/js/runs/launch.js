@@ -1,9 +1,6 @@
 /** The form that starts an agent in the cloud. What is left as it was is as configured. */
 
-import { freshId, h } from "../lib/dom.js";
-import { t } from "../i18n/index.js";
-import { openDialog } from "../view/dialog.js";
-import { toast } from "../view/toast.js";
+import { freshId, h, openDialog, t, toast } from "./page.js";
 import { runsApi } from "./api.js";
 import { secretField } from "./secret-field.js";
 import { w } from "./words.js";

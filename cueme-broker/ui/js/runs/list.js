@@ -1,10 +1,6 @@
 /** What agents do on this machine and in the cloud. */
 
-import { h, keyed } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
-import { on } from "../store.js";
-import { t } from "../i18n/index.js";
-import { openDialog } from "../view/dialog.js";
+import { h, icon, keyed, on, openDialog, t } from "./page.js";
 import { runsApi } from "./api.js";
 import { createCard, updateCard } from "./card.js";
 import { openLaunch } from "./launch.js";

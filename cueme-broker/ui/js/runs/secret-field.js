@@ -1,6 +1,6 @@
 /** Where a secret comes from: the configuration, a variable, a file, or what is typed here for one run. */
 
-import { freshId, h } from "../lib/dom.js";
+import { freshId, h } from "./page.js";
 import { w } from "./words.js";
 
 /**

@@ -1,6 +1,6 @@
 /** Words about runs. */
 
-import { runWords } from "../i18n/index.js";
+import { ownWords } from "./page.js";
 import { en } from "./en.js";
 
 /**
@@ -9,6 +9,6 @@ import { en } from "./en.js";
  * @param {Record<string, string | number>} [values]
  */
 export function w(word, values) {
-  const text = (runWords ?? en)[word];
+  const text = (ownWords() ?? en)[word];
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
 }

@@ -1,31 +1,36 @@
-/** The tools of the inbox (palette, snooze, several at once), loaded when somebody wants one of them. */
+/** Loads parts of the page when somebody wants one of them: tools of the inbox, dialogs, runs, help to answer. */
 
-import { addStyles, fill, h } from "../lib/dom.js";
+import { addStyles, debounce, fill, freshId, h, keyed, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { plain } from "../lib/plain.js";
-import { clock, span } from "../lib/time.js";
+import { runtimeGlyph, runtimeName } from "../lib/runtimes.js";
+import { clock, now, span } from "../lib/time.js";
 import { uuid7 } from "../lib/uuid.js";
-import { api } from "../api.js";
+import { visible } from "../lib/visible.js";
+import { api, ApiError, json, send } from "../api.js";
 import { go, route } from "../route.js";
 import { rowsOf } from "../rows.js";
 import { snooze, snoozedUntil } from "../snooze.js";
-import { changeSettings, nameOf, readAgent, state } from "../store.js";
-import { language, t } from "../i18n/index.js";
-import { openRuns } from "../runs/list.js";
-import { openBroadcast } from "../view/broadcast.js";
-import { openDialog } from "../view/dialog.js";
+import { changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state } from "../store.js";
+import { language, runWords, t } from "../i18n/index.js";
+import { textButton } from "../view/buttons.js";
+import { askText, openDialog } from "../view/dialog.js";
+import { liveSpan } from "../view/live-time.js";
 import { openSettings } from "../view/settings.js";
-import { openShortcuts } from "../view/shortcuts.js";
+import { createPurpose } from "../view/purpose.js";
 import { toggle } from "../view/section.js";
-import { toast } from "../view/toast.js";
+import { sentToast, toast } from "../view/toast.js";
 
 /** @type {() => import("../view/conversation.js").Conversation | null} */
 let conversation = () => null;
 
-/** What the tools use of the page. */
+/** What these parts use of the page. A part imports nothing of it: what it shares with the document would become a file of its own. */
 const kit = {
-  addStyles, fill, h, icon, plain, clock, span, uuid7, api, go, route, rowsOf, snooze, snoozedUntil, changeSettings, nameOf, readAgent, state, language, t,
-  openRuns, openBroadcast, openDialog, openSettings, openShortcuts, toast, toggle,
+  addStyles, debounce, fill, freshId, h, keyed, setText, icon, plain, runtimeGlyph, runtimeName, clock, now, span, uuid7, visible, api, ApiError, json, send, go, route,
+  rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state, language, t,
+  askText, createPurpose, liveSpan, openDialog, openSettings, openTool, sentToast, textButton, toast, toggle,
+  runWords: () => runWords,
+  loadRules: () => loadRules(),
   conversation: () => conversation(),
 };
 
@@ -34,13 +39,26 @@ const kit = {
 /** @param {typeof conversation} current */
 export const useConversation = (current) => void (conversation = current);
 
-/** The tools, once they are there. */
+/** The tools of the inbox, once they are there. */
 export const tools = async () => (await import("./tools.js")).createTools(kit);
+const dialogs = async () => (await import("../dialogs/dialogs.js")).createDialogs(kit);
+/** The rules, once they are there. */
+export const loadRules = async () => (await import("../rules/rules.js")).createRules(kit);
+const runs = async () => (await import("../runs/runs.js")).createRuns(kit);
 
-/** @param {"palette" | "snooze" | "several" | "unread" | "view"} name */
-export async function openTool(name) {
+/** What helps to answer a question, once it is there. */
+export const loadAids = async () => (await import("../aids/aids.js")).createAids(kit);
+
+/**
+ * @param {"palette" | "snooze" | "several" | "unread" | "view" | "broadcast" | "shortcuts" | "runs" | "chat" | "rule"} name
+ * @param {string} [about]
+ */
+export async function openTool(name, about = "") {
   try {
-    (await tools())[name]();
+    if (name === "broadcast" || name === "shortcuts") (await dialogs())[name]();
+    else if (name === "rule") (await loadRules()).edit({});
+    else if (name === "runs" || name === "chat") (await runs())[name](about);
+    else (await tools())[name]();
   } catch {
     toast(t("error.try-again"), "bad");
   }

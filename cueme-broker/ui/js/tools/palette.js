@@ -60,10 +60,10 @@ export function openPalette(kit, w, tools) {
     const page = state.settings.page;
     add({ group, icon: "sort", label: w("project"), key: w(page.group_by_state ? "off" : "on"), run: () => changeSettings({ page: { ...page, group_by_state: !page.group_by_state } }) });
     add({ group, icon: "check", label: w("several"), key: "X", run: tools.several });
-    add({ group, icon: "users", label: t("broadcast"), key: "M", run: kit.openBroadcast });
-    add({ group, icon: "play", label: t("runs"), run: kit.openRuns });
+    add({ group, icon: "users", label: t("broadcast"), key: "M", run: () => kit.openTool("broadcast") });
+    add({ group, icon: "play", label: t("runs"), run: () => kit.openTool("runs") });
     add({ group, icon: "gear", label: t("settings"), key: ",", run: () => kit.openSettings() });
-    add({ group, icon: "help", label: t("shortcuts"), key: "?", run: kit.openShortcuts });
+    add({ group, icon: "help", label: t("shortcuts"), key: "?", run: () => kit.openTool("shortcuts") });
     return found;
   }
 

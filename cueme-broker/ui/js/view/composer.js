@@ -26,7 +26,7 @@ import { reviewText } from "../review/text.js";
 
 /**
  * @typedef {{ kind: "cue", cue: T.Cue } | { kind: "message", agentId: string, draft: T.Draft | null | undefined }} Target
- * @typedef {{ sent: (decided: T.Decided, sent: T.Answer) => void, said: (purpose: T.Purpose) => void, lost: (details: any) => void }} Outcomes
+ * @typedef {{ sent: (decided: T.Decided, sent: T.Answer, says: T.Says) => void, said: (purpose: T.Purpose) => void, lost: (details: any) => void }} Outcomes
  * @typedef {ReturnType<typeof createComposer>} Composer
  */
 
@@ -276,7 +276,7 @@ export function createComposer(target, outcomes) {
       underWay = "";
       isSent = cue !== null;
       draft.release(true, readDraft());
-      if (cue) outcomes.sent(decided, sent);
+      if (cue) outcomes.sent(decided, sent, /** @type {T.Says} */ (says));
       else {
         // The next words are a note again, unless somebody says otherwise.
         if (!text.value) write({});
@@ -321,6 +321,17 @@ export function createComposer(target, outcomes) {
      * @param {number} open
      */
     setOthers: (open) => void (!isForm && setText(others, open > 1 ? t("answering.of", { n: open }) : "")),
+    /**
+     * Gives an answer that was given before; says whether there was room for it.
+     * @param {T.Answer} answer
+     */
+    use(answer) {
+      if (isDirty()) return false;
+      write(answer);
+      if (answer.reply?.type === "confirm") direct?.press(answer.reply.confirmed);
+      else void submit(answer.reply?.type === "continue" ? answer.reply : undefined);
+      return true;
+    },
     /** @param {number} index */
     pick: (index) => control?.pick(index),
     drawQuick,

@@ -7,13 +7,14 @@ import { fill, h } from "../lib/dom.js";
 import { api, ApiError } from "../api.js";
 import { copiesOf, dropCopy } from "../draft.js";
 import { go } from "../route.js";
-import { nameOf, on, readAgent, refresh, setAnswering, state } from "../store.js";
+import { nameOf, on, readAgent, refresh, sameAs, setAnswering, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { createComposer } from "./composer.js";
 import { isAnswerable } from "./delivery.js";
 import { goToNextWaiting } from "./inbox.js";
 import { createQueue } from "./queue.js";
+import { loadAids } from "../tools/load.js";
 import { offerReview } from "../review/offer.js";
 import { sentToast, toast } from "./toast.js";
 
@@ -34,6 +35,8 @@ export function createDock(agentId) {
   /** Whether the composer was made of what this browser keeps, because the broker could not be asked. */
   let isOffline = false;
   let hasClaimed = false;
+  /** What helps to answer the question on screen, once it was needed. @type {import("../aids/aids.js").Aids | null} */
+  let aids = null;
   /** What changes the composer happens one after the other; nothing is decided on what was true before it. */
   let line = Promise.resolve();
 
@@ -177,12 +180,29 @@ export function createDock(agentId) {
     entry?.classList.add("answering");
     setAnswering(cueId);
     if (entry?.querySelector(".patch")) offerReview(entry, () => composer);
+    void offerAids(entry);
     const home = entry ?? el;
     if (place.parentElement === home) return;
     const focused = place.contains(document.activeElement) ? document.activeElement : null;
     place.classList.toggle("answer-place", entry !== null);
     home.append(place);
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  }
+
+  /**
+   * Shows what helps to answer a question: who else asks it, and what was answered before.
+   * @param {HTMLElement | null} entry
+   */
+  async function offerAids(entry) {
+    const target = composer?.target;
+    const cue = target?.kind === "cue" ? target.cue : null;
+    const card = agent?.open.find((one) => one.cue_id === cue?.cue_id);
+    const isWanted = cue && entry && composer && !composer.isSent() && (sameAs(card).length > 0 || cue.precedent || aids);
+    if (!isWanted) return void (aids?.close(), (aids = null));
+    const loaded = aids ?? (await loadAids().catch(() => null));
+    if (isGone || !composer || composer.target !== target || composer.isSent()) return;
+    aids ??= loaded;
+    aids?.update(entry, cue, card, composer);
   }
 
   /** @param {string} cueId */
@@ -234,9 +254,11 @@ export function createDock(agentId) {
   /**
    * @param {T.Decided} decided
    * @param {T.Answer} sent
+   * @param {T.Says} says
    */
-  function whenSent(decided, sent) {
+  function whenSent(decided, sent, says) {
     answered.add(decided.cue_id);
+    aids?.sent(says);
     const name = agent ? nameOf(agent) : agentId;
     sentToast(decided, name, (draft) => {
       answered.delete(decided.cue_id);
@@ -280,6 +302,7 @@ export function createDock(agentId) {
     if (timeline) timeline.style.scrollPaddingBottom = place.classList.contains("answer-place") ? `${place.offsetHeight}px` : "";
   });
   sizes.observe(place);
+  const offAgents = on("agents", () => void offerAids(document.getElementById(`cue-${currentCue()}`)));
   const offDraft = on("draft", (data) => {
     const mine = composer?.target;
     if (mine?.kind === "cue" ? data.cue_id === mine.cue.cue_id : data.agent_id === agentId && !data.cue_id) void composer?.adoptDraft(data.rev).catch(() => {});
@@ -312,6 +335,7 @@ export function createDock(agentId) {
     /** @param {boolean} yes */
     confirm: (yes) => composer?.confirm(yes),
     send: () => composer?.el.requestSubmit(),
+    again: () => aids?.again(),
     /** @param {number} index */
     pick: (index) => composer?.pick(index),
     /** @param {1 | -1} step */
@@ -327,6 +351,7 @@ export function createDock(agentId) {
       setAnswering(null);
       composer?.close();
       offDraft();
+      offAgents();
       offSettings();
     },
   };

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { clock } from "../lib/time.js";
 import { uuid7 } from "../lib/uuid.js";
 import { visible } from "../lib/visible.js";
+import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
@@ -14,13 +15,14 @@ import { foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
 import { kindOf } from "./row.js";
 import { takeBack, toast } from "./toast.js";
+import { foldsChanged } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
 /** A first paragraph that is shorter reads as the headline of its question. */
 const ASK_CHARS_MAX = 120;
 
-/** @typedef {{ reply: (cueId: string) => void }} EntryActions */
+/** @typedef {{ reply: (cueId: string) => void, drawn: () => void }} EntryActions */
 
 /**
  * @param {T.Cue} cue
@@ -30,12 +32,29 @@ export function createEntry(cue, actions) {
   const head = h("header", { class: "entry-head" });
   const offered = h("div", { class: "offered" });
   const answer = h("div", { class: "entry-answer" });
-  const question = h("div", { class: "question" }, head, foldable(cue, "prompt", isAnswerable(cue)), offered);
+  const question = h("div", { class: "question" }, head, foldable(cue, "prompt", isAnswerable(cue)), filesOf(cue, actions), offered);
   const el = h("article", { class: "entry", id: `cue-${cue.cue_id}`, tabindex: "-1", "aria-label": t("entry.label", { at: clock(cue.asked_at) }) }, question, answer);
   const first = question.querySelector(".prose > p:first-child");
   if ((first?.textContent?.length ?? ASK_CHARS_MAX) < ASK_CHARS_MAX) first?.classList.add("ask");
   updateEntry(el, cue, actions);
   return el;
+}
+
+/**
+ * Images and patches of the project that a question names.
+ * @param {T.Cue} cue
+ * @param {EntryActions} actions
+ */
+function filesOf({ files = [] }, actions) {
+  if (files.length === 0) return null;
+  const image = (/** @type {T.QuestionFile} */ { path, url }) => h("li", null, h("figure", null, h("a", { href: url, target: "_blank", rel: "noopener" }, h("img", { src: url, alt: path, loading: "lazy" })), h("figcaption", { class: "muted cut", dir: "auto" }, path)));
+  const patch = (/** @type {T.QuestionFile} */ { path, url }) => {
+    const place = h("div", { class: "attached" }, h("p", { class: "file" }, icon("file"), h("bdi", null, path)));
+    void api.patch(url).then(({ html }) => (place.append(rendered(html)), foldsChanged(), actions.drawn()), () => place.append(h("p", { class: "muted small" }, t("error.try-again"))));
+    return place;
+  };
+  const images = files.filter(({ kind }) => kind === "image");
+  return h("div", { class: "named-files" }, images.length > 0 && h("ul", { class: "pictures" }, images.map(image)), files.filter(({ kind }) => kind === "patch").map(patch));
 }
 
 /**

@@ -5,16 +5,13 @@ import { icon } from "../lib/icons.js";
 import { runtimeName } from "../lib/runtimes.js";
 import { on, state, waitingAgents } from "../store.js";
 import { go, onRoute, route } from "../route.js";
-import { groupsOf, rowsOf } from "../rows.js";
+import { foldSame, groupsOf, rowsIn, rowsOf } from "../rows.js";
 import { snoozedUntil } from "../snooze.js";
 import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createRow, updateRow } from "./row.js";
 import { createNudge } from "./nudge.js";
-import { openBroadcast } from "./broadcast.js";
 import { openSettings } from "./settings.js";
-import { openShortcuts } from "./shortcuts.js";
-import { openRuns } from "../runs/list.js";
 import { searchResults } from "./search.js";
 import { openTool } from "../tools/load.js";
 import { connectGuide } from "./welcome.js";
@@ -72,9 +69,9 @@ function header(line) {
     h("h1", { class: "wordmark" }, "cueme"),
     line,
     iconButton("sort", t("view"), () => openTool("view")),
-    iconButton("play", t("runs"), openRuns),
-    iconButton("users", t("broadcast"), openBroadcast),
-    iconButton("help", t("shortcuts"), openShortcuts),
+    iconButton("play", t("runs"), () => openTool("runs")),
+    iconButton("users", t("broadcast"), () => openTool("broadcast")),
+    iconButton("help", t("shortcuts"), () => openTool("shortcuts")),
     iconButton("gear", t("settings"), () => openSettings()),
   );
 }
@@ -115,7 +112,7 @@ export function summary() {
 const renderSummary = (el) => setText(el, summary());
 
 /** Every decision, also of agents that are archived. */
-const allRows = () => [...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil));
+const allRows = () => foldSame([...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil)));
 
 /**
  * @param {HTMLElement} el
@@ -123,7 +120,7 @@ const allRows = () => [...state.agents.values()].flatMap((agent) => rowsOf(agent
  */
 function renderChips(el, render) {
   const counts = { all: 0, waiting: 0, unread: 0, snoozed: 0, archived: 0 };
-  for (const row of allRows()) for (const name of FILTERS) counts[name] += Number(passes(row, name) && (name !== "waiting" || row.state === "waiting"));
+  for (const row of allRows()) for (const name of FILTERS) counts[name] += Number(rowsIn(row).some((one) => passes(one, name)) && (name !== "waiting" || row.state === "waiting"));
   const chip = (/** @type {Filter} */ name) =>
     h(
       "button",
@@ -178,7 +175,7 @@ function matches({ agent }) {
  * @param {() => void} render
  */
 function renderGroups(el, render) {
-  const wanted = words.trim() ? matches : (/** @type {Row} */ row) => passes(row, filter);
+  const wanted = (/** @type {Row} */ row) => rowsIn(row).some((one) => (words.trim() ? matches(one) : passes(one, filter)));
   const { group_by_state: byState, newest_first: newestFirst } = state.settings.page;
   const groups = groupsOf(allRows().filter(wanted), { byProject: !byState, newestFirst: Boolean(newestFirst) });
   keyed(el, groups, (group) => group.key, (group) => createGroup(group, render), (section, group) => updateGroup(section, group, render));
@@ -204,9 +201,10 @@ function createGroup(group, render) {
     localStorage.setItem("cueme.closed-groups", JSON.stringify([...closed]));
     render();
   };
-  const name = group.kind === "project" ? group.name : t(`group.${group.kind}`);
+  const projects = new Set(group.rows.flatMap((row) => rowsIn(row).map(({ agent }) => agent.project_dir)));
+  const name = group.kind === "project" ? group.name : t(`group.${group.kind}`, { n: projects.size });
   const path = h("bdi", { class: "group-path cut" }, group.path);
-  const head = h("button", { type: "button", class: "group-title", onclick: fold }, icon("chevron"), h("bdi", { class: "group-name" }, name), group.kind === "project" ? path : h("span", { class: "group-count" }));
+  const head = h("button", { type: "button", class: "group-title", onclick: fold }, icon("chevron"), h("bdi", { class: "group-name" }, name), group.kind === "project" ? path : group.kind !== "once" && h("span", { class: "group-count" }));
   return h("section", { class: "group", data: { state: group.kind } }, h("h2", null, head), h("ul", { class: "rows" }));
 }
 
@@ -224,7 +222,7 @@ function updateGroup(section, { key, kind, rows: all }, render) {
   const isCut = (kind === "quiet" || kind === "working") && !shownWhole.has(key) && all.length > IDLE_SHOWN;
   const shown = isClosed ? [] : isCut ? all.slice(0, IDLE_SHOWN) : all;
   const rows = /** @type {HTMLElement} */ (section.querySelector(".rows"));
-  const isCurrent = (/** @type {Row} */ row) => row.agent.agent_id === current.agent && (row.isOnly || row.cue?.cue_id === state.answering);
+  const isCurrent = (/** @type {Row} */ row) => rowsIn(row).some((one) => one.agent.agent_id === current.agent && (row.isOnly || one.cue?.cue_id === state.answering));
   keyed(rows, shown, (row) => row.key, createRow, (el, row) => updateRow(el, row, { isCurrent: isCurrent(row), showsProject: kind !== "project" }));
   section.querySelector(".group-more")?.remove();
   if (!isCut || isClosed) return;

@@ -8,7 +8,7 @@ import { api } from "../api.js";
 import { shortPath } from "../rows.js";
 import { nameOf, readAgent, state } from "../store.js";
 import { t } from "../i18n/index.js";
-import { openChat } from "../runs/chat.js";
+import { openTool } from "../tools/load.js";
 import { textButton } from "./buttons.js";
 import { askText } from "./dialog.js";
 import { liveSpan } from "./live-time.js";
@@ -30,7 +30,7 @@ export function createRail(agentId, close) {
   const standing = h("button", { type: "button", class: "standing", onclick: () => askStanding() });
   const standingPart = h("section", { hidden: true }, h("h2", null, t("standing")), standing);
   const pin = textButton(t("pin"), () => togglePin());
-  const chat = textButton(t("chat"), () => openChat(agentId), "chat-button");
+  const chat = textButton(t("chat"), () => openTool("chat", agentId), "chat-button");
   const standingButton = textButton(t("standing"), () => askStanding());
   standingButton.setAttribute("aria-label", t("standing"));
   const keys = h("section", { class: "rail-keys-part" }, h("h2", null, t("shortcuts")), h("dl", { class: "rail-keys" }, KEYS.flatMap(([all, word]) => [h("dt", null, all.map((key) => h("kbd", null, key))), h("dd", { class: "muted" }, t(word))])));

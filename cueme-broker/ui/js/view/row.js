@@ -7,6 +7,7 @@ import { runtimeGlyph, runtimeName } from "../lib/runtimes.js";
 import { clock } from "../lib/time.js";
 import { nameOf } from "../store.js";
 import { t } from "../i18n/index.js";
+import { rowsIn } from "../rows.js";
 import { setSince } from "./live-time.js";
 
 /** @import * as T from "../types.js" */
@@ -49,7 +50,8 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   const parts = /** @type {Parts} */ (partsOf.get(el));
   const link = /** @type {HTMLAnchorElement} */ (el.firstElementChild);
   const { agent, cue, state } = row;
-  const isUnread = agent.unread > 0 && state !== "superseded";
+  const all = rowsIn(row);
+  const isUnread = all.some((one) => one.agent.unread > 0) && state !== "superseded";
   el.dataset.state = state;
   el.classList.toggle("unread", isUnread);
   el.classList.toggle("settled", !isQuestion(state));
@@ -64,11 +66,12 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   const runtime = runtimeName(agent.runtime);
   setText(parts.kind, isQuestion(state) && cue && state !== "detached" ? `${kindOf(cue)} ·` : "");
   parts.kind.hidden = parts.kind.textContent === "";
-  const place = state === "detached" ? t("row.detached") : showsProject ? agent.project : "";
+  const projects = [...new Set(all.map((one) => one.agent.project))].join(", ");
+  const place = row.others ? (showsProject ? projects : "") : state === "detached" ? t("row.detached") : showsProject ? agent.project : "";
   setText(parts.place, place && `${place} ·`);
   parts.place.hidden = place === "";
-  setText(parts.runtime, isQuestion(state) && state !== "detached" ? runtime : "");
-  setText(parts.name, nameOf(agent));
+  setText(parts.runtime, isQuestion(state) && state !== "detached" && !row.others ? runtime : "");
+  setText(parts.name, row.others ? t("once.agents", { n: all.length }) : nameOf(agent));
   parts.name.title = runtime;
   showTime(parts.time, row);
   updateFlags(parts.flags, agent);

@@ -30,11 +30,11 @@ export function toast(text, tone = "plain") {
   setTimeout(() => el.remove(), SHOWN_MS);
 }
 
-/** @type {(() => void) | null} */
-let undoNewest = null;
+/** How to take back the answers that can be taken back, the newest last. @type {(() => void)[]} */
+const undos = [];
 
 /** Takes the newest answer back while that is possible. */
-export const undoLast = () => undoNewest?.();
+export const undoLast = () => undos.at(-1)?.();
 
 /**
  * Takes an answer back; says so when it is too late.
@@ -89,10 +89,10 @@ export function sentToast(decided, name, reopened) {
     clearInterval(timer);
     off();
     el.remove();
-    if (undoNewest === run) undoNewest = null;
+    undos.splice(0, undos.length, ...undos.filter((one) => one !== run));
   };
   const run = () => void undo();
-  undoNewest = run;
+  undos.push(run);
   // Taken back in another tab, or gone to the agent.
   const off = on("change", ({ what, cue_id }) => cue_id === decided.cue_id && /reopened|released|delivered/.test(what) && finish());
   const timer = setInterval(tick, STEP_MS);

@@ -1,23 +1,18 @@
 /** One message to several agents: a selection, or a group that was saved. */
 
-import { fill, freshId, h } from "../lib/dom.js";
-import { runtimeName } from "../lib/runtimes.js";
-import { uuid7 } from "../lib/uuid.js";
-import { api } from "../api.js";
-import { changeSettings, nameOf, state } from "../store.js";
-import { t } from "../i18n/index.js";
-import { textButton } from "./buttons.js";
-import { askText, openDialog } from "./dialog.js";
-import { createPurpose } from "./purpose.js";
-import { toast } from "./toast.js";
-
 /** @import * as T from "../types.js" */
+/** @import { Kit } from "../tools/load.js" */
+/** @import { Words } from "./words.js" */
 
 /** Words that were written and not sent when the dialog was closed. */
 let unsent = "";
 
-/** Opens the dialog. */
-export function openBroadcast() {
+/**
+ * Opens the dialog.
+ * @param {Kit} kit
+ * @param {Words} w
+ */
+export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, changeSettings, nameOf, state, t, textButton, askText, openDialog, createPurpose, toast }, w) {
   /** @type {Set<string>} */
   const chosen = new Set();
   const agents = [...state.agents.values()].filter((agent) => !agent.archived).sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
@@ -25,13 +20,13 @@ export function openBroadcast() {
   const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", oninput: () => void (unsent = text.value) });
   const count = h("span", { class: "muted small", role: "status" });
   const error = h("p", { class: "field-error", role: "alert" });
-  const list = h("div", { class: "pick-list", role: "group", "aria-label": t("broadcast.agents") });
-  const groups = h("div", { class: "chips", role: "group", "aria-label": t("broadcast.groups") });
+  const list = h("div", { class: "pick-list", role: "group", "aria-label": w("broadcast.agents") });
+  const groups = h("div", { class: "chips", role: "group", "aria-label": w("broadcast.groups") });
   const message = uuid7();
   const purpose = createPurpose(() => {});
   text.value = unsent;
 
-  const tellCount = () => (count.textContent = t("broadcast.count", { n: chosen.size }));
+  const tellCount = () => (count.textContent = w("broadcast.count", { n: chosen.size }));
   const drawList = () => {
     fill(
       list,
@@ -51,28 +46,28 @@ export function openBroadcast() {
   const drawGroups = () =>
     fill(
       groups,
-      h("button", { type: "button", class: "chip", onclick: () => choose(chosen.size === agents.length ? [] : agents.map((agent) => agent.agent_id)) }, t("broadcast.everyone")),
-      state.settings.groups.map((group) => h("span", { class: "chip-pair" }, h("button", { type: "button", class: "chip", onclick: () => choose(group.agents) }, h("bdi", null, group.name), h("span", { class: "chip-count" }, group.agents.length)), h("button", { type: "button", class: "chip-x", "aria-label": t("broadcast.forget", { name: group.name }), title: t("broadcast.forget", { name: group.name }), onclick: () => void saveGroups(state.settings.groups.filter((one) => one !== group)) }, "×"))),
-      textButton(t("broadcast.save"), () => askGroup()),
+      h("button", { type: "button", class: "chip", onclick: () => choose(chosen.size === agents.length ? [] : agents.map((agent) => agent.agent_id)) }, w("broadcast.everyone")),
+      state.settings.groups.map((group) => h("span", { class: "chip-pair" }, h("button", { type: "button", class: "chip", onclick: () => choose(group.agents) }, h("bdi", null, group.name), h("span", { class: "chip-count" }, group.agents.length)), h("button", { type: "button", class: "chip-x", "aria-label": w("broadcast.forget", { name: group.name }), title: w("broadcast.forget", { name: group.name }), onclick: () => void saveGroups(state.settings.groups.filter((one) => one !== group)) }, "×"))),
+      textButton(w("broadcast.save"), () => askGroup()),
     );
   const saveGroups = async (/** @type {T.Settings["groups"]} */ all) => {
     await changeSettings({ groups: all });
     drawGroups();
   };
   const askGroup = () => {
-    if (chosen.size === 0) return void (error.textContent = t("broadcast.choose"));
-    askText({ title: t("broadcast.save"), label: t("broadcast.name"), confirm: t("save"), run: (name) => saveGroups([...state.settings.groups.filter((one) => one.name !== name), { name, agents: [...chosen] }]) });
+    if (chosen.size === 0) return void (error.textContent = w("broadcast.choose"));
+    askText({ title: w("broadcast.save"), label: w("broadcast.name"), confirm: t("save"), run: (name) => saveGroups([...state.settings.groups.filter((one) => one.name !== name), { name, agents: [...chosen] }]) });
   };
 
   const send = async (/** @type {() => void} */ close) => {
-    if (chosen.size === 0) return void (error.textContent = t("broadcast.choose"));
+    if (chosen.size === 0) return void (error.textContent = w("broadcast.choose"));
     if (text.value.trim() === "") return text.focus();
     try {
       const { results } = await api.say(message, [...chosen], text.value, purpose.read());
       unsent = "";
       const failed = results.filter((one) => one.error).length;
       close();
-      toast(failed ? t("broadcast.some", { ok: results.length - failed, failed }) : t("broadcast.done", { n: results.length }), failed ? "bad" : "plain");
+      toast(failed ? w("broadcast.some", { ok: results.length - failed, failed }) : w("broadcast.done", { n: results.length }), failed ? "bad" : "plain");
     } catch (problem) {
       error.textContent = problem instanceof Error && problem.message ? problem.message : t("error.try-again");
     }

@@ -1,0 +1,44 @@
+/** What helps to answer the question on screen. Loaded when there is such help; what it uses of the page is handed to it. */
+
+import { createOnce } from "./once.js";
+import { createPrecedent } from "./precedent.js";
+import { wordsIn } from "./words.js";
+import css from "./aids.css";
+
+/** @import * as T from "../types.js" */
+/** @import { Kit } from "../tools/load.js" */
+/** @import { Taker } from "./precedent.js" */
+/** @typedef {ReturnType<typeof createAids>} Aids */
+
+/** @param {Kit} kit */
+export function createAids(kit) {
+  kit.addStyles(css);
+  const w = wordsIn(kit.language());
+  const once = createOnce(kit, w);
+  const precedent = createPrecedent(kit, w);
+  const el = kit.h("div", { class: "aids" }, once.el, precedent.el);
+  return {
+    /**
+     * @param {HTMLElement} entry
+     * @param {T.Cue} cue
+     * @param {T.CueCard | undefined} card
+     * @param {Taker} composer
+     */
+    update(entry, cue, card, composer) {
+      once.update(card);
+      precedent.update(cue, composer);
+      if (el.parentElement !== entry) entry.querySelector(".answer-place")?.before(el);
+    },
+    /** Gives the earlier answer again. */
+    again: () => precedent.use(),
+    /**
+     * Passes on what was decided.
+     * @param {T.Says} says
+     */
+    sent(says) {
+      el.remove();
+      return once.sent(says);
+    },
+    close: () => el.remove(),
+  };
+}

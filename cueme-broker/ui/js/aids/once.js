@@ -1,0 +1,67 @@
+/**
+ * The same question of several agents: who asks it, and who gets the answer. Each answer is a decision of its own, with its own receipt and
+ * undo, and each failure is told.
+ */
+
+/** @import * as T from "../types.js" */
+/** @import { Kit } from "../tools/load.js" */
+/** @import { Words } from "./words.js" */
+
+/**
+ * @param {Kit} kit
+ * @param {Words} w
+ */
+export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, toast, uuid7 }, w) {
+  /** @type {ReturnType<typeof sameAs>} */
+  let others = [];
+  /** Questions that do not get the answer. @type {Set<string>} */
+  const left = new Set();
+  const count = h("p", { class: "once-count", role: "status" });
+  const list = h("ul", { class: "once-list" });
+  const el = h("section", { class: "once", hidden: true, "aria-label": w("once") }, count, list);
+
+  const chosen = () => others.filter(({ cue }) => !left.has(cue.cue_id));
+  const tell = () => fill(count, h("b", null, w("once.to", { n: chosen().length + 1, all: others.length + 1 })), " ", chosen().length < others.length && w("once.open"));
+
+  /**
+   * @param {T.Agent} agent
+   * @param {T.CueCard} cue
+   * @param {boolean} isThis
+   */
+  function line(agent, cue, isThis) {
+    const box = h("input", { type: "checkbox", checked: isThis || !left.has(cue.cue_id), disabled: isThis, onchange: () => ((box.checked ? left.delete(cue.cue_id) : left.add(cue.cue_id)), tell()) });
+    const wait = h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at));
+    return h("li", null, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), wait));
+  }
+
+  return {
+    el,
+    /** @param {T.CueCard | undefined} card */
+    update(card) {
+      const agent = card && state.agents.get(card.agent_id);
+      others = sameAs(card);
+      el.hidden = !agent || others.length === 0;
+      if (!agent || el.hidden) return;
+      const all = [{ agent, cue: card }, ...others];
+      const key = JSON.stringify(all.map(({ agent, cue }) => [cue.cue_id, cue.waiting > 0, cue.detached_at, nameOf(agent)]));
+      tell();
+      if (el.dataset.drawn === key) return;
+      el.dataset.drawn = key;
+      fill(list, all.map((one, at) => line(one.agent, one.cue, at === 0)));
+    },
+    /** @param {T.Says} says */
+    async sent({ declined, ends_run, ...answer }) {
+      // The end of a run is meant for the run of one agent.
+      const to = ends_run || el.hidden ? [] : chosen();
+      for (const { agent, cue } of to) {
+        try {
+          const decided = await (declined === undefined ? api.answer(cue.cue_id, uuid7(), answer) : api.decline(cue.cue_id, uuid7(), declined));
+          sentToast(decided, nameOf(agent), () => refresh(agent.agent_id));
+        } catch (problem) {
+          toast(w("once.failed", { name: nameOf(agent), why: problem instanceof Error ? problem.message : "" }), "bad");
+        }
+        refresh(agent.agent_id);
+      }
+    },
+  };
+}
