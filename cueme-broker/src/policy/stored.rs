@@ -16,6 +16,9 @@ pub(crate) const RULES_NAME: &str = "rules";
 #[schemars(rename = "Rule")]
 pub(crate) struct WrittenRule {
     pub(crate) name: String,
+    /// The agent it is for; any unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
     /// The directory of the agents it is for; any unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,

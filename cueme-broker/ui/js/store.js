@@ -202,6 +202,25 @@ export function savedReplies() {
   return replies.join("\n") === DEFAULT_REPLIES ? t("quick.defaults").split("\n") : replies;
 }
 
+/** The saved replies, those that were sent most often first. */
+export function repliesByUse() {
+  const used = state.settings.page.replies_used ?? {};
+  return [...savedReplies()].sort((a, b) => (used[b] ?? 0) - (used[a] ?? 0));
+}
+
+/**
+ * Counts the saved replies in an answer that was sent.
+ * @param {string} text
+ */
+export function countReplies(text) {
+  const lines = text.split("\n");
+  const used = state.settings.page.replies_used ?? {};
+  const replies = savedReplies();
+  if (!replies.some((reply) => lines.includes(reply))) return;
+  const counts = replies.map((reply) => [reply, (used[reply] ?? 0) + Number(lines.includes(reply))]).filter(([, count]) => count);
+  void changeSettings({ page: { ...state.settings.page, replies_used: Object.fromEntries(counts) } }).catch(() => {});
+}
+
 /** Agents with a question nobody has answered, longest-waiting first. */
 export function waitingAgents() {
   return [...state.agents.values()]

@@ -62,7 +62,7 @@
  *   language: "auto" | "en" | "zh", undo_ms: number, quick_replies: string[], groups: { name: string, agents: string[] }[],
  *   notifications: { browser: boolean, sound: boolean, desktop: boolean },
  *   quiet_hours: { enabled: boolean, from: string, to: string },
- *   enter_sends: boolean, policies: boolean, page: { newest_first?: boolean, group_by_state?: boolean, advance?: boolean, snoozed?: Record<string, number> },
+ *   enter_sends: boolean, policies: boolean, page: { newest_first?: boolean, group_by_state?: boolean, advance?: boolean, snoozed?: Record<string, number>, replies_used?: Record<string, number> },
  * }} Settings
  *
  * @typedef {{
@@ -71,7 +71,7 @@
  * }} Policy
  *
  * @typedef {{
- *   name: string, project?: string, payload?: string, says?: string, answer?: string, choose?: string[], confirm?: boolean,
+ *   name: string, agent?: string, project?: string, payload?: string, says?: string, answer?: string, choose?: string[], confirm?: boolean,
  *   continue?: boolean, hold?: boolean, in_a_row_max?: number, until: string,
  * }} Rule
  * @typedef {{ cue: CueCard, agrees: boolean | null, said: string | null }} Fitting

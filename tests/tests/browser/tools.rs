@@ -122,3 +122,54 @@ fn the_list_is_made_wider_by_keys_and_stays_so() {
     browser.reload();
     assert_eq!(browser.script(width), json!(before + 48));
 }
+
+#[test]
+fn saved_replies_stand_in_the_order_of_their_use() {
+    let home = Home::new();
+    let agent = home.join();
+    let (first, _) = home.ask(&agent, "One?", None);
+    let browser = sign_in(&home, DESKTOP);
+    let chips = "return [...document.querySelectorAll('.quick .chip')].map((chip) => chip.innerText)";
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "One?");
+    let before = browser.script(chips);
+    assert_eq!(before[0], "Continue");
+    browser.click_text(".quick .chip", "Stop here");
+    browser.click(".send");
+    assert!(first.finish().expect(0).stdout.starts_with("Stop here\n"));
+    let (_second, _) = home.ask(&agent, "Two?", None);
+    browser.sees(".answering .for", "Two?");
+    assert_eq!(browser.script(chips)[0], "Stop here");
+    browser.reload();
+    browser.sees(".answering .for", "Two?");
+    assert_eq!(
+        browser.script(chips),
+        json!(["Stop here", "Continue", "Looks good, go on", "Explain first"])
+    );
+}
+
+#[test]
+fn a_switch_replies_to_one_agent_within_limits_that_are_in_sight() {
+    let home = Home::new();
+    let (agent, other) = (home.join(), home.join());
+    let browser = sign_in(&home, (1440, 900));
+    browser.click_text(".row-name", &agent);
+    browser.sees(
+        ".auto-reply",
+        "Plain questions only, at most 3 in a row, for 8 hours. Never approvals.",
+    );
+    browser.click(".auto-reply .switch");
+    browser.sees(".auto-reply", "at most 3 in a row, until");
+    for number in 0..3 {
+        let asking = home.start_cue(&agent, &format!("Step {number}?"), None);
+        assert!(asking.finish().expect(0).stdout.starts_with("Continue\n"));
+    }
+    // The fourth is a human's, and so is every question of another agent, and every choice.
+    let (fourth, _) = home.ask(&agent, "Step 4?", None);
+    let (others, _) = home.ask(&other, "Mine?", None);
+    browser.sees(".answering .delivery", "leaves this to you");
+    assert!(fourth.is_running() && others.is_running());
+    browser.click(".auto-reply .switch");
+    browser.sees(".auto-reply", "for 8 hours");
+    browser.until("return fetch('/api/v1/policies').then((answer) => answer.json()).then(({ policies }) => policies.length === 0)");
+}

@@ -292,4 +292,9 @@ export const en = {
   "guide.demo-text": "A demo agent joins this page and really waits for your answer.",
   "guide.connect": "Connect your own",
   "guide.connect-text": "Run one of these. It shows every change before it writes; --remove takes all of it back.",
+  "auto": "Auto-reply",
+  "auto.switch": "Reply “{text}” for me",
+  "auto.limits": "Plain questions only, at most {max} in a row, for {hours} hours. Never approvals.",
+  "auto.until": "Plain questions only, at most {max} in a row, until {at}. Never approvals.",
+  "auto.used": "Answers so far: {n}",
 };

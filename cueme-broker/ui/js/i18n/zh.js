@@ -296,4 +296,9 @@ export const zh = {
   "guide.demo-text": "演示智能体会加入本页，并真正等待你的回答。",
   "guide.connect": "连接你自己的智能体",
   "guide.connect-text": "运行其中一条。写入前会显示每处改动；--remove 可全部撤回。",
+  "auto": "自动回复",
+  "auto.switch": "替我回复“{text}”",
+  "auto.limits": "仅限普通问题，最多连续 {max} 次，持续 {hours} 小时。从不用于审批。",
+  "auto.until": "仅限普通问题，最多连续 {max} 次，到 {at} 为止。从不用于审批。",
+  "auto.used": "已用 {n} 次",
 };

@@ -69,6 +69,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
     const kinds = kind.value.slice("kind.".length);
     return {
       name: title.value.trim() || plain(says.value.split("\n")[0] ?? "").replace(/[\\/*]+/g, " ").trim().slice(0, 60),
+      ...(rule.agent && { agent: rule.agent }),
       ...(project.value && { project: project.value }),
       ...(kinds !== "any" && { payload: kinds }),
       ...(says.value.trim() && { says: says.value.trim() }),
@@ -140,6 +141,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
         "form",
         { class: "stack rule-form", onsubmit: save, oninput: () => later.call() },
         h("p", { class: "muted" }, w("about")),
+        rule.agent && h("p", null, w("agent", { name: rule.agent })),
         h("div", { class: "rule-pair" }, field("project", project, /** @type {Word} */ ("")), field("kind", kind, /** @type {Word} */ (""))),
         field("says", says, "says.hint"),
         h("div", { class: "rule-pair" }, field("does", does, /** @type {Word} */ ("")), answerField),

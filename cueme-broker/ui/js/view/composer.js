@@ -9,7 +9,7 @@ import { rendered } from "../lib/rendered.js";
 import { uuid7 } from "../lib/uuid.js";
 import { keepDraft } from "../draft.js";
 import { api, ApiError } from "../api.js";
-import { savedReplies, state } from "../store.js";
+import { repliesByUse, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { approvalHint, isApproval, meantBy } from "./approval.js";
 import { iconButton, textButton } from "./buttons.js";
@@ -128,7 +128,7 @@ export function createComposer(target, outcomes) {
     };
     fill(
       quick,
-      savedReplies().map((reply) => h("button", { type: "button", class: "chip", dir: "auto", onclick: () => insert(reply) }, reply)),
+      repliesByUse().map((reply) => h("button", { type: "button", class: "chip", dir: "auto", onclick: () => insert(reply) }, reply)),
       iconButton("edit", t("quick.edit"), () => openSettings("quick"), "small"),
     );
     quick.hidden = cue?.type !== "text";

@@ -46,7 +46,7 @@ export function createConversation(agentId) {
     }),
     on("reread", () => void load().catch(() => {})),
   ];
-  offs.push(on("answering", () => draw(state.agents.get(agentId))));
+  for (const topic of /** @type {const} */ (["answering", "policies"])) offs.push(on(topic, () => draw(state.agents.get(agentId))));
   /** @param {T.Agent | undefined} agent */
   function draw(agent) {
     if (!agent) return;

@@ -7,7 +7,7 @@ import { fill, h } from "../lib/dom.js";
 import { api, ApiError } from "../api.js";
 import { copiesOf, dropCopy } from "../draft.js";
 import { go } from "../route.js";
-import { nameOf, on, readAgent, refresh, sameAs, setAnswering, state } from "../store.js";
+import { countReplies, nameOf, on, readAgent, refresh, sameAs, setAnswering, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { createComposer } from "./composer.js";
@@ -259,6 +259,7 @@ export function createDock(agentId) {
   function whenSent(decided, sent, says) {
     answered.add(decided.cue_id);
     aids?.sent(says);
+    countReplies(says.text ?? "");
     const name = agent ? nameOf(agent) : agentId;
     sentToast(decided, name, (draft) => {
       answered.delete(decided.cue_id);

@@ -10,6 +10,7 @@ import { nameOf, readAgent, state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { openTool } from "../tools/load.js";
 import { textButton } from "./buttons.js";
+import { createAuto } from "./auto.js";
 import { askText } from "./dialog.js";
 import { liveSpan } from "./live-time.js";
 import { toast } from "./toast.js";
@@ -29,6 +30,7 @@ export function createRail(agentId, close) {
   const facts = h("dl", { class: "facts" });
   const standing = h("button", { type: "button", class: "standing", onclick: () => askStanding() });
   const standingPart = h("section", { hidden: true }, h("h2", null, t("standing")), standing);
+  const auto = createAuto(agentId);
   const pin = textButton(t("pin"), () => togglePin());
   const chat = textButton(t("chat"), () => openTool("chat", agentId), "chat-button");
   const standingButton = textButton(t("standing"), () => askStanding());
@@ -38,6 +40,7 @@ export function createRail(agentId, close) {
     "aside",
     { class: "rail", "aria-label": t("rail") },
     h("section", null, h("h2", null, t("rail.agent")), facts),
+    auto.el,
     standingPart,
     h("section", { class: "rail-acts" }, pin, standingButton, chat),
     keys,
@@ -61,6 +64,7 @@ export function createRail(agentId, close) {
     /** @param {T.Agent} fresh */
     update(fresh) {
       setText(name, nameOf(fresh));
+      auto.update();
       const key = JSON.stringify([fresh.name, fresh.runtime, fresh.project_dir, fresh.state, fresh.since, fresh.joined_at, fresh.pinned, fresh.standing]);
       if (el.dataset.drawn === key) return;
       el.dataset.drawn = key;
