@@ -19,6 +19,7 @@ use crate::callback::SigningKey;
 use crate::chats::ChatReader;
 use crate::config::Config;
 use crate::engine::{EngineError, EngineHandle, Order, Work, storage_failure};
+use crate::guide::Guide;
 use crate::lifecycle::Record;
 use crate::policy::{Policy, StoredRule, read_rules};
 use crate::runs::{Followers, Probes};
@@ -54,6 +55,7 @@ pub(crate) struct Broker {
     location: PathBuf,
     executable: PathBuf,
     chats: Arc<dyn ChatReader>,
+    guide: Guide,
     started_at: Timestamp,
     started: Instant,
     config: Mutex<ConfigState>,
@@ -87,6 +89,7 @@ impl Broker {
         location: PathBuf,
         executable: PathBuf,
         chats: Arc<dyn ChatReader>,
+        guide: Guide,
     ) -> Self {
         let rules = read_rules(&*reader).unwrap_or_else(|error| {
             tracing::warn!(%error, "the rules of the page could not be read");
@@ -100,6 +103,7 @@ impl Broker {
             engine,
             executable,
             chats,
+            guide,
             started_at: wall_clock(),
             started: Instant::now(),
             config: Mutex::default(),
@@ -143,6 +147,11 @@ impl Broker {
     /// Returns the program it runs.
     pub(crate) fn executable(&self) -> &std::path::Path {
         &self.executable
+    }
+
+    /// Returns what tells how runtimes are connected.
+    pub(crate) fn guide(&self) -> Guide {
+        self.guide
     }
 
     /// Returns the reader of runtimes' chats.

@@ -24,6 +24,7 @@ mod web;
 
 pub mod config;
 mod file_id;
+pub mod guide;
 pub mod hours;
 pub mod lifecycle;
 mod log;

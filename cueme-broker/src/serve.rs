@@ -18,6 +18,7 @@ use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle, while_
 use crate::chats::ChatReader;
 use crate::config::{Config, Listen};
 use crate::engine::Engine;
+use crate::guide::Guide;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
 use crate::place::{PlaceError, shared_store};
@@ -42,6 +43,8 @@ pub struct ServeOptions {
     pub is_background: bool,
     /// Reads the chats of runtimes.
     pub chats: Arc<dyn ChatReader>,
+    /// Tells how runtimes are connected.
+    pub guide: Guide,
 }
 
 /// Why the broker could not run.
@@ -132,6 +135,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         location,
         executable,
         Arc::clone(&options.chats),
+        options.guide,
     ));
     let reason = runtime.block_on(run(options, &broker, &engine, &lock));
     // Connections end here: clients notice, and wait at the next broker.

@@ -13,8 +13,8 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, connect, cues, decide, devices, document, drafts, events, files, hap, messages, policies,
-    preview, public, runs, settings, snapshot, uploads,
+    agents, assets, connect, cues, decide, devices, document, drafts, events, files, guide, hap, messages,
+    policies, preview, public, runs, settings, snapshot, uploads,
 };
 use crate::policy::WrittenRule;
 
@@ -324,6 +324,11 @@ fn page(table: Table) -> Table {
             )
             .gives::<policies::Exact>(200),
             get(policies::exact),
+        )
+        .route(
+            get_op("/guide", "Tells what connects each runtime, and what that writes")
+                .gives::<guide::GuideShown>(200),
+            get(guide::guide),
         )
         .route(
             get_op("/devices", "Lists the devices that are signed in").gives::<devices::Devices>(200),

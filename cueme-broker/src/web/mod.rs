@@ -12,6 +12,7 @@ mod api;
 mod error;
 mod extract;
 mod files;
+mod guide;
 mod openapi;
 mod view;
 

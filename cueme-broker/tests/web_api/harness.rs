@@ -30,6 +30,7 @@ pub(crate) fn be_the_broker() {
         places: places(Path::new(&home)),
         is_background: true,
         chats: Arc::new(NoChats),
+        guide: Vec::new,
     };
     serve(&options).unwrap();
 }

@@ -76,6 +76,8 @@
  * }} Rule
  * @typedef {{ cue: CueCard, agrees: boolean | null, said: string | null }} Fitting
  *
+ * @typedef {{ runtime: string, name: string, command: string, files: { path: string, what: string }[] }} RuntimeGuide
+ *
  * @typedef {{ device_id: string, name: string, created_at: string, seen_at: string, current: boolean }} Device
  *
  * @typedef {{

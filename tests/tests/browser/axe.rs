@@ -61,6 +61,18 @@ fn axe_finds_nothing_in_any_view_or_dialog() {
     let (_c, _) = home.ask(&second, "Fill this in", Some(form));
     let confirm = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;
     let (_d, _) = home.ask(&third, DIFF, Some(confirm));
+    let (fourth, fifth) = (home.join(), home.join());
+    let twins = [&fourth, &fifth].map(|agent| {
+        let asking = home.start_cue(
+            agent,
+            "Earlier?",
+            Some(r#"{"type":"choice","options":["A","B"]}"#),
+        );
+        home.wait_for_one(|cue| cue["agent_id"] == agent.as_str());
+        asking
+    });
+    let rule = "[[policy]]\nname = \"deploys are mine\"\ntext = \"deploy\"\nhold = true\n";
+    home.configure(rule);
     for size in [DESK, PHONE] {
         for scheme in ["light", "dark"] {
             let browser = sign_in(&home, size);
@@ -96,8 +108,36 @@ fn axe_finds_nothing_in_any_view_or_dialog() {
             browser.press(&format!("{}k{}", key::CONTROL, key::RELEASE));
             browser.sees(".palette", "");
             check(&browser, &view("palette"));
+            browser.press(key::ESCAPE);
+            browser.misses("dialog");
+            browser.script("location.hash = '#/'");
+            for (button, part) in [
+                ("View", "dialog .line"),
+                ("Runs", "dialog .launch-button"),
+                ("Settings", "dialog .card"),
+            ] {
+                browser.click(&format!(".inbox-head [aria-label={button}]"));
+                browser.sees(part, "");
+                check(&browser, &view(button));
+                if button != "Settings" {
+                    browser.press(key::ESCAPE);
+                    browser.misses("dialog");
+                }
+            }
+            browser.click_text("dialog .button", "New rule");
+            browser.script("const says = document.querySelector('.rule-form textarea'); says.value = '*'; const answer = document.querySelectorAll('.rule-form textarea')[1]; answer.value = 'A'; says.dispatchEvent(new Event('input', { bubbles: true }))");
+            browser.sees(".trial-list", "Earlier?");
+            check(&browser, &view("rule"));
+            browser.press(key::ESCAPE);
+            browser.press(key::ESCAPE);
+            browser.misses("dialog");
+            browser.script(&format!("location.hash = '#/agent/{fourth}'"));
+            browser.sees(".once", "agents");
+            browser.sees(".precedent", "You answered this before");
+            check(&browser, &view("the same question and an earlier answer"));
         }
     }
+    assert!(twins.iter().all(cueme_tests::Client::is_running));
 }
 
 #[test]
@@ -135,4 +175,45 @@ fn back_closes_a_dialog_on_a_phone_and_leaves_the_question_where_it_was() {
     browser.until("return history.state?.dialog === undefined");
     browser.script("history.back()");
     browser.sees(".row-name", &agent);
+}
+
+#[test]
+fn back_closes_every_dialog_on_a_phone() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Still here?", None);
+    let browser = sign_in(&home, PHONE);
+    let closes = |name: &str| {
+        browser.sees("dialog", "");
+        browser.until("return history.state?.dialog !== undefined");
+        browser.script("history.back()");
+        browser.misses("dialog");
+        eprintln!("{name} is closed");
+    };
+    for button in ["View", "Runs", "Message several agents", "Keyboard", "Settings"] {
+        browser.click(&format!(".inbox-head [aria-label='{button}']"));
+        closes(button);
+    }
+    browser.click(".inbox-head [aria-label=Settings]");
+    browser.click_text("dialog .button", "New rule");
+    browser.sees("dialog h2", "New rule");
+    browser.script("history.back()");
+    browser.until("return document.querySelectorAll('dialog').length === 1");
+    closes("settings below a rule");
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "Still here?");
+    for (pressed, name) in [
+        ("s", "snooze"),
+        ("x", "several"),
+        ("d", "decline"),
+        ("r", "rename"),
+    ] {
+        browser.script("document.activeElement.blur()");
+        browser.press(pressed);
+        closes(name);
+        browser.sees(".answering .for", "Still here?");
+    }
+    browser.press(&format!("{}k{}", key::CONTROL, key::RELEASE));
+    closes("palette");
+    browser.sees(".answering .for", "Still here?");
 }

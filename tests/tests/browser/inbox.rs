@@ -238,6 +238,27 @@ fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
 }
 
 #[test]
+fn times_and_saved_replies_are_those_of_the_readers_place() {
+    let home = Home::created();
+    let agent = home.join_as("patient");
+    let (_asking, _) = home.ask(&agent, "When?", None);
+    for (language, clock, reply) in [
+        ("en-US", "^(1[0-2]|[1-9]):[0-5][0-9]\\s(AM|PM)$", "Continue"),
+        ("en-GB", "^([01][0-9]|2[0-3]):[0-5][0-9]$", "Continue"),
+        ("zh-CN", "^([01][0-9]|2[0-3]):[0-5][0-9]$", "继续"),
+    ] {
+        let browser = Browser::start(DESKTOP, language);
+        browser.goto(&link(&home));
+        browser.wait_until_ready();
+        browser.click_text(".row-name", &agent);
+        browser.until(&format!(
+            "return /{clock}/.test(document.querySelector('.entry-time')?.innerText ?? '')"
+        ));
+        browser.sees(".quick .chip", reply);
+    }
+}
+
+#[test]
 fn devices_are_listed_a_link_is_shown_as_a_code_and_a_revoked_device_is_out() {
     let home = Home::created();
     let laptop = sign_in(&home, DESKTOP);
@@ -249,4 +270,37 @@ fn devices_are_listed_a_link_is_shown_as_a_code_and_a_revoked_device_is_out() {
     laptop.click_text("dialog .card .text-button", "Sign out");
     phone.sees("body", "signed out");
     laptop.until("return document.querySelectorAll('dialog .card bdi').length === 1");
+}
+
+#[test]
+fn a_link_that_was_used_shows_a_page_that_looks_like_ours_and_says_what_to_do() {
+    let home = Home::new();
+    let link = link(&home);
+    drop(Browser::open(&link, DESKTOP));
+    let browser = Browser::start(PHONE, "en-US");
+    browser.goto(&link);
+    browser.sees("h1", "This browser is not signed in");
+    browser.sees("pre", "cueme ui");
+    // Its own style counts: the policy of the page lets it through, and nothing else.
+    browser.until("return getComputedStyle(document.querySelector('main')).borderRadius === '10px' && document.documentElement.scrollWidth <= innerWidth");
+    browser.sees("section[lang='zh-CN'] h1", "此浏览器尚未登录");
+}
+
+#[test]
+fn the_first_visit_tells_what_init_writes_for_every_runtime() {
+    let home = Home::new();
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees(".blank-guide .guide", "cueme demo --here");
+    browser.sees(".blank-guide .guide-name", "Claude Code");
+    let names = browser.script("return [...document.querySelectorAll('.blank-guide .guide-list .command code')].map((code) => code.textContent)");
+    let offered: Vec<String> = adapter_core::runtime::Runtime::ALL
+        .into_iter()
+        .filter(|runtime| *runtime != adapter_core::runtime::Runtime::Terminal)
+        .map(|runtime| format!("cueme init {runtime}"))
+        .collect();
+    assert_eq!(names, serde_json::json!(offered));
+    browser.until("return !document.querySelector('.blank-guide .guide-files').checkVisibility()");
+    browser.click(".blank-guide [aria-label^='Claude Code']");
+    browser.sees(".blank-guide .guide-files", "~/.claude/CLAUDE.md");
+    browser.sees(".blank-guide .guide-files", "the HAP rule");
 }

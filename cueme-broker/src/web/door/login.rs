@@ -13,11 +13,9 @@ use crate::web::state::Web;
 /// How long a browser keeps its cookie, in seconds: as long as browsers allow.
 const COOKIE_LIFE_S: u32 = 400 * 24 * 60 * 60;
 
-const SIGN_IN_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-    <meta name=\"viewport\" content=\"width=device-width\"><title>cueme</title><h1>cueme</h1>\
-    <p>Nobody is signed in in this browser.<p>Run <code>cueme ui</code> in a terminal and open the link it prints. \
-    A link works once, for ten minutes.<p lang=\"zh\">此浏览器尚未登录。请在终端运行 <code>cueme ui</code>，然后打开它显示的链接。\
-    <p><a href=\"/\">Open the inbox · 打开收件箱</a></html>";
+const SIGN_IN_PAGE: &str = include_str!("sign_in.html");
+/// What that page may do: have its own style, which is named by its digest.
+const SIGN_IN_POLICY: &str = "default-src 'none'; style-src 'sha256-SqMktXoGda1w5c6nOlPnofGeh5Z+yv4ArcR7wKq7pHY='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Returns the token in a link, if the request follows one.
 pub(in crate::web) fn login_token(parts: &Parts) -> Option<&str> {
@@ -103,6 +101,10 @@ pub(in crate::web) fn sign_in_page(error: &ApiError) -> Response<Body> {
     response.headers_mut().insert(
         header::CONTENT_TYPE,
         HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    response.headers_mut().insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(SIGN_IN_POLICY),
     );
     response
 }

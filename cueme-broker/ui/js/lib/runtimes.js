@@ -13,9 +13,6 @@ const KNOWN = {
   windsurf: { name: "Windsurf", glyph: "wave" },
 };
 
-/** The runtimes `cueme init` knows, in the order they are taught. */
-export const TEACHABLE = ["cursor", "claude_code", "codex", "windsurf", "vscode", "kiro", "opencode"];
-
 /** @param {string} tag */
 export const runtimeName = (tag) => KNOWN[tag]?.name ?? tag;
 

@@ -14,7 +14,7 @@ import { snooze, snoozedUntil } from "../snooze.js";
 import { changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state } from "../store.js";
 import { language, runWords, t } from "../i18n/index.js";
 import { textButton } from "../view/buttons.js";
-import { askText, openDialog } from "../view/dialog.js";
+import { askText, closeOnBack, openDialog } from "../view/dialog.js";
 import { liveSpan } from "../view/live-time.js";
 import { openSettings } from "../view/settings.js";
 import { createPurpose } from "../view/purpose.js";
@@ -28,7 +28,7 @@ let conversation = () => null;
 const kit = {
   addStyles, debounce, fill, freshId, h, keyed, setText, icon, plain, runtimeGlyph, runtimeName, clock, now, span, uuid7, visible, api, ApiError, json, send, go, route,
   rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state, language, t,
-  askText, createPurpose, liveSpan, openDialog, openSettings, openTool, sentToast, textButton, toast, toggle,
+  askText, closeOnBack, createPurpose, liveSpan, openDialog, openSettings, openTool, sentToast, textButton, toast, toggle,
   runWords: () => runWords,
   loadRules: () => loadRules(),
   conversation: () => conversation(),

@@ -123,6 +123,7 @@ export function openPalette(kit, w, tools) {
   });
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("pointerdown", (event) => event.target === dialog && dialog.close());
+  kit.closeOnBack(dialog, kit.freshId("palette"));
   document.body.append(dialog);
   draw();
   dialog.showModal();

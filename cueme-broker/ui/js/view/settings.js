@@ -98,7 +98,7 @@ async function permit(note) {
 }
 
 function guide() {
-  const details = h("details", { class: "settings-section" }, h("summary", null, t("guide.title")));
+  const details = h("details", { class: "settings-section" }, h("summary", null, t("guide.connect")));
   details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(connectGuide()));
   return details;
 }

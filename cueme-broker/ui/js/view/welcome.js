@@ -1,12 +1,19 @@
 /** What someone without agents sees: how to get one. */
 
-import { h } from "../lib/dom.js";
-import { runtimeName, TEACHABLE } from "../lib/runtimes.js";
+import { fill, h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { runtimeGlyph } from "../lib/runtimes.js";
+import { api } from "../api.js";
 import { t } from "../i18n/index.js";
+import { textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
 
-/** Builds the guide for connecting each runtime. */
+/** @import * as T from "../types.js" */
+
+/** Builds the guide for connecting each runtime; the broker tells what \`cueme init\` writes. */
 export function connectGuide() {
+  const list = h("ul", { class: "guide-list" }, h("li", null, command("cueme init")));
+  void api.guide().then(({ runtimes }) => runtimes.length > 0 && fill(list, runtimes.map(line)), () => {});
   return h(
     "div",
     { class: "guide" },
@@ -17,13 +24,23 @@ export function connectGuide() {
     command("cueme demo --here"),
     h("h3", null, t("guide.connect")),
     h("p", { class: "muted" }, t("guide.connect-text")),
-    h("ul", { class: "guide-list" }, TEACHABLE.map(line)),
+    list,
     h("p", { class: "muted small" }, t("guide.other")),
   );
 }
 
-/** @param {string} runtime */
-const line = (runtime) => h("li", null, h("span", { class: "guide-name" }, runtimeName(runtime)), command(`cueme init ${runtime}`));
+/** @param {T.RuntimeGuide} guide */
+function line({ runtime, name, command: connect, files }) {
+  const written = h("dl", { class: "guide-files", hidden: true }, files.flatMap(({ path, what }) => [h("dt", null, h("code", null, path)), h("dd", { class: "muted" }, what)]));
+  const toggle = () => {
+    written.hidden = !written.hidden;
+    button.setAttribute("aria-expanded", String(!written.hidden));
+  };
+  const button = textButton(t("guide.writes", { n: files.length }), toggle, "small");
+  button.setAttribute("aria-expanded", "false");
+  button.setAttribute("aria-label", `${name}: ${t("guide.writes", { n: files.length })}`);
+  return h("li", null, h("span", { class: "guide-name" }, icon(runtimeGlyph(runtime)), name), command(connect), button, written);
+}
 
 /** @param {string} text */
 const command = (text) => h("span", { class: "command" }, h("code", null, text), copyButton(() => text));

@@ -11,6 +11,7 @@ mod logs;
 
 mod chats;
 mod dispatch;
+mod guide;
 
 pub(super) use dispatch::run;
 pub(super) use stop::stop;

@@ -7,6 +7,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
 use super::chats::CursorChats;
+use super::guide::guide;
 use crate::error::CliError;
 
 pub(super) fn run(places: Places, is_background: bool) -> Result<Exit, CliError> {
@@ -14,6 +15,7 @@ pub(super) fn run(places: Places, is_background: bool) -> Result<Exit, CliError>
         places,
         is_background,
         chats: Arc::new(CursorChats),
+        guide,
     }) {
         Ok(()) => Ok(Exit::Done),
         Err(error) => {
