@@ -53,3 +53,37 @@ fn a_question_without_precedent_loads_nothing_for_it() {
     browser.sees(".answering .for", "Never asked before?");
     browser.until("return document.querySelector('.precedent') === null && !performance.getEntriesByType('resource').some((entry) => entry.name.includes('/aids'))");
 }
+
+#[test]
+fn an_earlier_answer_is_given_again_in_the_project_it_comes_from_alone() {
+    let home = Home::new();
+    let join = |project: &str| {
+        let folder = home.scratch().join(project);
+        std::fs::create_dir_all(&folder).unwrap();
+        let joined = home
+            .command(&["join", "patient"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let joined = String::from_utf8(joined.stdout).unwrap();
+        let agent = joined.lines().find_map(|line| line.strip_prefix("agent_id="));
+        agent.expect("an agent_id").to_owned()
+    };
+    let agents = [join("shop"), join("shop"), join("elsewhere")];
+    home.ask_and_answer(&agents[0], "Merge it?", None, &["yes"]);
+    let asking = agents.each_ref().map(|agent| {
+        let asking = home.start_cue(agent, "Merge it?", None);
+        home.wait_for_one(|cue| cue["agent_id"] == agent.as_str());
+        asking
+    });
+    let browser = sign_in(&home, DESKTOP);
+    browser.script(&format!("location.hash = '#/agent/{}'", agents[0]));
+    browser.sees(".once-count", "Your answer goes to 3 of 3 agents.");
+    browser.sees(".precedent", "You answered this before");
+    browser.press("a");
+    let [first, second, elsewhere] = asking;
+    for asking in [first, second] {
+        assert!(asking.finish().expect(0).stdout.starts_with("yes\n"));
+    }
+    assert!(elsewhere.is_running());
+}

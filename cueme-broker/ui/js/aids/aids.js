@@ -15,7 +15,7 @@ export function createAids(kit) {
   kit.addStyles(css);
   const w = wordsIn(kit.language());
   const once = createOnce(kit, w);
-  const precedent = createPrecedent(kit, w);
+  const precedent = createPrecedent(kit, w, once.keepProject.bind(once));
   const el = kit.h("div", { class: "aids" }, once.el, precedent.el);
   return {
     /**

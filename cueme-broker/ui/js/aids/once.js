@@ -49,6 +49,16 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
       el.dataset.drawn = key;
       fill(list, all.map((one, at) => line(one.agent, one.cue, at === 0)));
     },
+    /**
+     * Leaves out the agents of other projects: what was answered in one counts there.
+     * @param {T.CueCard | T.Cue} card
+     */
+    keepProject(card) {
+      const project = state.agents.get(card.agent_id)?.project_dir;
+      for (const { agent, cue } of others) if (agent.project_dir !== project) left.add(cue.cue_id);
+      delete el.dataset.drawn;
+      this.update(state.agents.get(card.agent_id)?.open.find((cue) => cue.cue_id === card.cue_id));
+    },
     /** @param {T.Says} says */
     async sent({ declined, ends_run, ...answer }) {
       // The end of a run is meant for the run of one agent.

@@ -8,16 +8,20 @@
 /**
  * @param {Kit} kit
  * @param {Words} w
+ * @param {(cue: T.Cue) => void} before what happens before an answer is given again
  */
-export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, nameOf, plain, state, t, textButton, toast, visible }, w) {
+export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, nameOf, plain, state, t, textButton, toast, visible }, w, before) {
   /** @type {T.Precedent | null} */
   let shown = null;
   /** @type {Taker | null} */
   let taker = null;
+  /** @type {T.Cue | null} */
+  let asked = null;
   const el = h("section", { class: "precedent", hidden: true, "aria-label": w("precedent") });
 
   function use() {
-    if (!shown || !el.isConnected) return;
+    if (!shown || !asked || !el.isConnected) return;
+    before(asked);
     if (!taker?.use(shown.answer)) toast(w("precedent.written"), "bad");
   }
 
@@ -60,6 +64,7 @@ export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, name
      */
     update(cue, composer) {
       taker = composer;
+      asked = cue;
       const past = cue.precedent ?? null;
       el.hidden = past === null;
       if (!past || past === shown) return;

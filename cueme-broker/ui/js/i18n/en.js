@@ -298,4 +298,5 @@ export const en = {
   "auto.until": "Plain questions only, at most {max} in a row, until {at}. Never approvals.",
   "auto.used": "Answers so far: {n}",
   "guide.writes": "{n} files",
+  "guide.writes.one": "1 file",
 };

@@ -302,4 +302,5 @@ export const zh = {
   "auto.until": "仅限普通问题，最多连续 {max} 次，到 {at} 为止。从不用于审批。",
   "auto.used": "已用 {n} 次",
   "guide.writes": "{n} 个文件",
+  "guide.writes.one": "1 个文件",
 };

@@ -48,7 +48,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
   const projects = [...new Set([...state.agents.values()].map((agent) => agent.project_dir))].sort();
   if (rule.project && !projects.includes(rule.project)) projects.unshift(rule.project);
   const title = h("input", { class: "input", type: "text", dir: "auto", autocomplete: "off", value: rule.name ?? "" });
-  const project = h("select", { class: "input" }, h("option", { value: "" }, w("project.any")), projects.map((one) => h("option", { value: one }, one)));
+  const project = h("select", { class: "input" }, h("option", { value: "" }, w("project.any")), projects.map((one) => h("option", { value: one }, one.split("/").length > 4 ? `…/${one.split("/").slice(-2).join("/")}` : one)));
   project.value = rule.project ?? "";
   const kind = select(KINDS, /** @type {Word} */ (`kind.${rule.payload ?? "any"}`));
   const says = h("textarea", { class: "input", rows: "3", dir: "auto", value: rule.says ?? "" });
@@ -104,7 +104,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
       const other = fitting.filter((one) => one.agrees === false).length;
       fill(
         trial,
-        h("p", { class: "trial-head" }, h("b", null, w(asked.hold ? "trial.hold" : "trial", { n: fitting.length, of: tried })), !asked.hold && fitting.length > 0 && h("span", { class: "muted" }, w("trial.sum", { same, other }))),
+        h("p", { class: "trial-head" }, h("b", null, w(asked.hold ? "trial.hold" : "trial", { n: fitting.length, of: tried })), !asked.hold && same + other > 0 && h("span", { class: "muted" }, w("trial.sum", { same, other }))),
         h("ul", { class: "trial-list", tabindex: fitting.length > 0 ? "0" : null, "aria-label": w("trial.list") }, fitting.slice(0, SHOWN_MAX).map(line)),
         fitting.length > SHOWN_MAX && h("p", { class: "muted small" }, w("trial.more", { n: fitting.length - SHOWN_MAX })),
       );

@@ -54,6 +54,7 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   const isUnread = all.some((one) => one.agent.unread > 0) && state !== "superseded";
   el.dataset.state = state;
   el.classList.toggle("unread", isUnread);
+  el.classList.toggle("same", Boolean(row.others));
   el.classList.toggle("settled", !isQuestion(state));
   el.classList.toggle("idle", state === "working" || state === "quiet");
   link.href = `#/agent/${encodeURIComponent(agent.agent_id)}${row.isOnly || !cue ? "" : `/${encodeURIComponent(cue.cue_id)}`}`;

@@ -36,9 +36,10 @@ function line({ runtime, name, command: connect, files }) {
     written.hidden = !written.hidden;
     button.setAttribute("aria-expanded", String(!written.hidden));
   };
-  const button = textButton(t("guide.writes", { n: files.length }), toggle, "small");
+  const count = t(files.length === 1 ? "guide.writes.one" : "guide.writes", { n: files.length });
+  const button = textButton(count, toggle, "small");
   button.setAttribute("aria-expanded", "false");
-  button.setAttribute("aria-label", `${name}: ${t("guide.writes", { n: files.length })}`);
+  button.setAttribute("aria-label", `${name}: ${count}`);
   return h("li", null, h("span", { class: "guide-name" }, icon(runtimeGlyph(runtime)), name), command(connect), button, written);
 }
 
