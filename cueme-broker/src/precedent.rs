@@ -13,7 +13,7 @@ use protocol_spec::payload::{Payload, Shape};
 use crate::store::POLICY_PREFIX;
 
 /// How many past questions of a project are compared.
-pub(crate) const COMPARED_MAX: u32 = 200;
+pub(crate) const COMPARED_MAX: u32 = 100;
 /// How much of a question is compared, in bytes.
 const COMPARED_BYTES_MAX: usize = 16 * 1024;
 /// The part of all their words that two questions share at least.

@@ -119,3 +119,31 @@ fn events_are_read_from_a_place_on_and_at_most_so_many(database: &AnyPlace) {
     assert_eq!(reader.events_after(ids[0], 1).unwrap()[0].id, Some(ids[1]));
     assert_eq!(reader.events_after(0, 1).unwrap().len(), 1);
 }
+
+#[test]
+fn the_answers_of_a_project_and_what_a_question_asks_are_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("cueme.db");
+    let mut broker = Little::open(&database, WALL_MS).unwrap();
+    let (one, other) = (broker.join(), broker.join());
+    let asked = [(&one, "A?"), (&other, "B?"), (&one, "C?"), (&other, "A?")]
+        .map(|(agent, prompt)| broker.ask_this(agent, prompt));
+    broker.answer(asked[0], "yes", 0);
+    broker.answer(asked[1], "no", 0);
+    let reader = crate::open_reader(&database);
+    let project = reader.cue(asked[0]).unwrap().unwrap().project_dir;
+    let answered = |project: &str, limit: u32| {
+        let mut seen: Vec<CueId> = Vec::new();
+        let visited = reader.answered_in_project(project, limit, &mut |cue| {
+            seen.push(cue.cue_id);
+            true
+        });
+        visited.map(|()| seen).unwrap()
+    };
+    assert_eq!(answered(&project, 9), [asked[1], asked[0]]);
+    assert_eq!(answered(&project, 1), [asked[1]]);
+    assert!(answered("/elsewhere", 9).is_empty());
+    let content = |cue| reader.cue_row(cue).unwrap().unwrap().content;
+    assert_eq!(content(asked[0]), content(asked[3]));
+    assert_ne!(content(asked[0]), content(asked[2]));
+}
