@@ -18,6 +18,7 @@ use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work, Write};
+use crate::policy::read_rules;
 use crate::store::{Reader, Records, StoreError, Token};
 
 /// The page's side of the broker.
@@ -198,7 +199,9 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         let reading = Arc::clone(&web);
         let reloaded = blocking(move || {
             reading.keys.reload(reading.broker.reader())?;
-            reading.settings.reload(reading.broker.reader())
+            reading.settings.reload(reading.broker.reader())?;
+            reading.broker.set_rules(read_rules(reading.broker.reader())?);
+            Ok(())
         });
         match reloaded.await {
             Ok(()) => web.bell.resync(),

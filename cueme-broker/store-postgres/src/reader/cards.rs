@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cueme_rules::ContentKey;
 use cueme_store::search::snippet;
 use cueme_store::{AgentRow, CardReads, CueRow, MessageRow, Pending, StoreError};
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -26,7 +27,7 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, left(q.prompt, 400), q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     coalesce(d.from_queue, false),
-    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer
+    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, c.content
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 /// The texts in which words are found.
@@ -138,6 +139,7 @@ fn cue_row(row: &Row) -> Result<CueRow, Fault> {
         acknowledged_at: row.maybe_time(12)?,
         by: row.maybe_text(13)?,
         from_queue: row.value(14)?,
+        content: <[u8; 32]>::try_from(row.value::<&[u8]>(19)?).ok().map(ContentKey),
     })
 }
 

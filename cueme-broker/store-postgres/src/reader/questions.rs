@@ -18,6 +18,8 @@ use crate::text::encode;
 
 /// How many agents a recall names.
 const RECALLED_MAX: usize = 5;
+/// How many agents of a project are asked for their answers.
+const PROJECT_AGENTS_MAX: u32 = 50;
 /// How many whole questions are read at once.
 const READ_AHEAD: usize = 16;
 
@@ -120,6 +122,29 @@ impl QuestionReads for PostgresReader {
         found.truncate(query.limit as usize);
         self.visit_cues(&found, visit)?;
         Ok(has_more)
+    }
+
+    fn answered_in_project(
+        &self,
+        project_dir: &str,
+        limit: u32,
+        visit: &mut dyn FnMut(CueView) -> bool,
+    ) -> Result<(), StoreError> {
+        // An agent's questions are read by their index, so that a project with many of them costs no more than one with few.
+        let found = self.sequences(
+            "SELECT c.seq FROM
+                 (SELECT agent_id FROM agents WHERE project_dir = $1 ORDER BY seen_at DESC LIMIT $2) a
+                 CROSS JOIN LATERAL (SELECT seq FROM cues WHERE agent_id = a.agent_id AND outcome = $3
+                                     ORDER BY seq DESC LIMIT $4) c
+             ORDER BY c.seq DESC LIMIT $4",
+            &[
+                &encode(project_dir),
+                &i64::from(PROJECT_AGENTS_MAX),
+                &Outcome::Answered.number(),
+                &i64::from(limit),
+            ],
+        )?;
+        self.visit_cues(&found, visit)
     }
 
     fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError> {
