@@ -33,6 +33,7 @@ pub(crate) use human::{
 pub(crate) use notify::{ChannelWord, NotifyAddArgs, NotifyArgs, NotifyVerb};
 pub(crate) use operation::{
     BackupArgs, BrokerArgs, BrokerVerb, CompletionsArgs, DemoArgs, DoctorArgs, PurgeArgs, RestoreArgs,
+    StoreArgs, StoreVerb,
 };
 
 use human::ANSWER_EXAMPLES;
@@ -165,6 +166,11 @@ pub(crate) enum Verb {
     /// Replace the database by a backup; the present one is kept beside it
     #[command(after_help = "Examples:\n  cueme restore ~/cueme-backup.db")]
     Restore(RestoreArgs),
+    /// Say where the inbox is kept, or move it into a database that brokers share
+    #[command(
+        after_help = "Examples:\n  cueme store\n  cueme store move 'postgres://cueme@db.example/inbox?sslmode=verify-full'\n  cueme store move sqlite"
+    )]
+    Store(StoreArgs),
     /// Delete questions that were settled long ago
     #[command(
         after_help = "Examples:\n  cueme purge --older-than 90d --dry-run\n  cueme purge --older-than 90d"
@@ -244,7 +250,7 @@ Commands:
   agent        Cursor   Run Cursor's agent, and see to it that you are asked
   cloud                 The same in Cursor's cloud
   chats                 Read the chats Cursor keeps on disk
-More: backup, restore, purge, import, completions, man, update, hook, acp
+More: backup, restore, store, purge, import, completions, man, update, hook, acp
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
 Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,

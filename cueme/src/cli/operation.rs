@@ -68,6 +68,24 @@ pub(crate) struct RestoreArgs {
     pub(crate) file: PathBuf,
 }
 
+/// Arguments of `store`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Option<StoreVerb>,
+}
+
+/// What is done with the store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreVerb {
+    /// Copy everything, verify the copy, and go on there
+    Move {
+        /// Where to: `postgres://user@host/database`, or `sqlite` for the file of this machine
+        #[arg(value_name = "STORE")]
+        to: String,
+    },
+}
+
 /// Arguments of `purge`.
 #[derive(Debug, Args)]
 pub(crate) struct PurgeArgs {

@@ -41,6 +41,7 @@ mod import;
 mod man;
 mod purge;
 mod restore;
+mod store;
 mod update;
 
 mod decided;

@@ -5,17 +5,20 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use cueme_broker::lifecycle::Lock;
 use cueme_store::{CheckReport, StoreError};
+use cueme_store_postgres::{Runtime, Settings, restore_into_postgres};
 use cueme_store_sqlite::{SqliteStore, Synchronous, check_file, void_access};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Nothing, Request};
 
 use super::broker::stop;
+use super::store::in_force;
 use crate::cli::RestoreArgs;
 use crate::client::{call, expect_reply, lock_start};
 use crate::display::now;
@@ -30,7 +33,13 @@ pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
         stop(&places)?;
         let _broker = Lock::take(&places).map_err(|error| CliError::no_broker(error.to_string()))?;
         let fresh = prepare(&args.file, &places.database())?;
-        swap(&fresh, &places)?
+        match in_force(&places)? {
+            None => swap(&fresh, &places)?,
+            Some(shared) => {
+                put_into(&fresh, &shared)?;
+                None
+            }
+        }
     };
     let status = expect_reply!(call(&places, &Request::Status(Nothing {}))?, Status)?;
     output::print_line(&format!(
@@ -88,6 +97,21 @@ fn prepare(file: &Path, database: &Path) -> Result<PathBuf, CliError> {
     copy_private(file, &fresh).map_err(|error| CliError::io("copy the backup to", &fresh, &error))?;
     void_access(&fresh).map_err(|error| refused(&error))?;
     Ok(fresh)
+}
+
+/// Puts `fresh` in the place of what a shared store holds. Other brokers notice that it is another one.
+fn put_into(fresh: &Path, shared: &Settings) -> Result<(), CliError> {
+    let failed =
+        |error: &dyn std::fmt::Display| CliError::new(Exit::Io, format!("{error}; nothing was changed"));
+    let runtime = Runtime::start().map_err(|error| failed(&error))?;
+    let restored = restore_into_postgres(fresh, shared, &runtime, &mut |_| ControlFlow::Continue(()));
+    // The copy was made for this alone.
+    let _ = fs::remove_file(fresh);
+    let report = restored.map_err(|error| failed(&error))?;
+    for file in &report.missing_files {
+        output::tell(&format!("warning: the file {file} is not in the backup"));
+    }
+    Ok(())
 }
 
 /// Puts `fresh` in the place of the database; returns where the old one is kept.

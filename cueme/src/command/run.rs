@@ -8,7 +8,7 @@ use super::{acp, agent, chats, cloud};
 use super::{
     agents, answer, backup, broker, cancel, completions, cue, decline, demo, docs, doctor, history, hook,
     import, inbox, init, join, last, link, man, mcp, notify, pause, protocol, purge, recall, restore, say,
-    show, token, tui, ui, undo, update,
+    show, store, token, tui, ui, undo, update,
 };
 use crate::cli::{HapVerb, Verb};
 use crate::error::CliError;
@@ -46,6 +46,7 @@ pub(crate) fn run(verb: Verb, started: Instant) -> Result<Exit, CliError> {
         Verb::Broker(args) => broker::run(&args),
         Verb::Backup(args) => backup::run(&args),
         Verb::Restore(args) => restore::run(&args),
+        Verb::Store(args) => store::run(args),
         Verb::Purge(args) => purge::run(&args),
         Verb::Import(args) => import::run(&args),
         Verb::Doctor(args) => doctor::run(&args),

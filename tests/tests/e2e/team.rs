@@ -265,3 +265,56 @@ fn a_file_reaches_an_agent_whose_broker_has_another_disk() {
     );
     assert_eq!(std::fs::read_to_string(path).unwrap(), words);
 }
+
+#[test]
+fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
+    let Some(server) = Server::start() else { return };
+    let home = Home::new();
+    let agent = home.join();
+    let prompts = ["Which port?", "Which host?"];
+    let mut waiting = prompts.map(|prompt| home.ask(&agent, prompt, None));
+    let url = server.database();
+    let moved = home.ok(&["store", "move", &url]);
+    assert!(moved.contains("moved 2 questions"), "{moved}");
+    assert_eq!(home.ok(&["store"]).trim(), url);
+    assert!(!home.database().exists());
+    for prompt in prompts {
+        home.wait_for(prompt, 1);
+    }
+    let (client, cue) = std::mem::replace(&mut waiting[0], home.ask(&agent, "Which disk?", None));
+    home.ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().printed(0).contains("8080"));
+
+    let moved = home.ok(&["store", "move", "sqlite"]);
+    assert!(moved.contains("moved 3 questions"), "{moved}");
+    assert!(home.database().exists());
+    for (client, cue) in waiting {
+        home.ok(&["answer", &cue, "yes"]);
+        assert!(client.finish().printed(0).contains("yes"));
+    }
+    let found = home.ok(&["history", "--search", "port"]);
+    assert!(found.contains("8080"), "{found}");
+    // The database has an inbox that is in force nowhere; it is not overwritten by another one.
+    home.run(&["store", "move", &url]).refused(74, &["holds other questions"]);
+}
+
+#[test]
+fn a_backup_is_restored_into_a_shared_store() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    team.humans.ok(&["answer", &cue, "8080"]);
+    client.finish().printed(0);
+    let file = team.humans.scratch().join("copy.db").display().to_string();
+    team.humans.ok(&["backup", &file]);
+    let (client, cue) = team.ask("Asked after the backup?", None);
+    team.humans.ok(&["answer", &cue, "yes"]);
+    client.finish().printed(0);
+    let restored = team.humans.ok(&["restore", &file]);
+    assert!(restored.contains("restored 1 questions"), "{restored}");
+    for home in [&team.humans, &team.agents] {
+        eventually("the other broker reads it anew", || {
+            let history = home.ok(&["history"]);
+            (history.contains("8080") && !history.contains("after the backup")).then_some(())
+        });
+    }
+}

@@ -40,6 +40,9 @@ pub enum CopyError {
     /// There is something else where the copy should be.
     #[error("{} holds other questions already", .0.display())]
     NotEmpty(PathBuf),
+    /// Brokers use what is to be copied.
+    #[error("brokers use the database: {}", .0.join(", "))]
+    InUse(Vec<String>),
     /// The copy is not what was copied.
     #[error("the copy of the table {0} is not what was copied")]
     Differs(&'static str),
@@ -91,7 +94,8 @@ pub struct CopyReport {
 
 /// Copies the database in a file, which no broker uses, into an empty PostgreSQL database.
 ///
-/// A database that has the same rows already is left as it is: then an earlier copy got so far, and nobody heard of it.
+/// A database that has the same rows already is left as it is: then an earlier copy got so far, and nobody heard of it. A copy
+/// that no broker has used is replaced.
 pub fn copy_into_postgres(
     from: &Path,
     to: &Settings,
@@ -104,10 +108,14 @@ pub fn copy_into_postgres(
         crate::migrate::migrate(&mut client, to).await?;
         let target = Database::write(&mut client).await?;
         if !target.is_empty().await? {
-            return match is_same(&source, &target).await? {
-                true => report(&source),
-                false => Err(CopyError::NotEmpty(to.location().to_owned())),
-            };
+            if is_same(&source, &target).await? {
+                return report(&source);
+            }
+            // One that no broker has ever used is a copy that was not put to use: the source went on meanwhile.
+            if target.one("SELECT EXISTS (SELECT 1 FROM brokers)").await? {
+                return Err(CopyError::NotEmpty(to.location().to_owned()));
+            }
+            target.clear().await?;
         }
         fill(&source, target, progress).await
     })
@@ -160,7 +168,7 @@ async fn fill(
 
 /// Copies a PostgreSQL database into a file that does not exist yet. Files of answers are laid out below `attachments`.
 ///
-/// No broker should use the database: what it changes after the copy has begun is not copied.
+/// It is refused while brokers use the database: what they change after the copy has begun would not be copied.
 pub fn copy_into_sqlite(
     from: &Settings,
     to: &Path,
@@ -175,6 +183,10 @@ pub fn copy_into_sqlite(
     let copied = runtime.block_on(async {
         let mut client = connect(from, runtime).await?;
         let source = Database::read(&mut client).await?;
+        let brokers = source.brokers().await?;
+        if !brokers.is_empty() {
+            return Err(CopyError::InUse(brokers));
+        }
         let target = write_file(&source, &unfinished, progress).await?;
         let (files, missing_files) = lay_out(&source, attachments).await?;
         let tables = report(&target)?.tables;

@@ -52,6 +52,15 @@ impl<'a> Database<'a> {
         Ok(true)
     }
 
+    /// Returns the names of the brokers that use it.
+    pub(super) async fn brokers(&self) -> Result<Vec<String>, CopyError> {
+        let sql =
+            "SELECT name FROM brokers WHERE NOT expelled AND lease_until > clock_timestamp() ORDER BY name";
+        let rows = self.0.query(sql, &[]).await.map_err(Fault::from)?;
+        let names = rows.iter().map(|row| row.try_get(0));
+        Ok(names.collect::<Result<_, _>>().map_err(Fault::from)?)
+    }
+
     /// Removes all rows, and makes the database another one than it was. Which files there are is remembered.
     pub(super) async fn clear(&self) -> Result<(), CopyError> {
         self.batch(

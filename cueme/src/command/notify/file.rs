@@ -13,6 +13,9 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 use crate::command::init::write_config;
 use crate::error::CliError;
 
+/// Why these verbs change the configuration.
+const WHY: &str = "who is told, and who may answer";
+
 /// Reads the channels of the configuration.
 pub(super) fn channels(places: &Places) -> Result<Vec<Channel>, CliError> {
     let config = Config::load(&places.config).map_err(|error| CliError::usage(error.to_string()))?;
@@ -36,7 +39,7 @@ pub(super) fn find(places: &Places, name: &str) -> Result<Channel, CliError> {
 
 /// Adds a section; the configuration is left as it is when the result would not be valid.
 pub(super) fn add(places: &Places, section: Table) -> Result<(), CliError> {
-    change(places, |document| {
+    change_config(places, WHY, |document| {
         let sections = document
             .entry("notify")
             .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
@@ -54,7 +57,7 @@ pub(super) fn add(places: &Places, section: Table) -> Result<(), CliError> {
 
 /// Removes the section at this place.
 pub(super) fn remove(places: &Places, place: usize) -> Result<(), CliError> {
-    change(places, |document| {
+    change_config(places, WHY, |document| {
         if let Some(sections) = document.get_mut("notify").and_then(Item::as_array_of_tables_mut) {
             sections.remove(place);
         }
@@ -62,8 +65,10 @@ pub(super) fn remove(places: &Places, place: usize) -> Result<(), CliError> {
     })
 }
 
-fn change(
+/// Changes the configuration in place; it is left as it is when the result would not be valid.
+pub(in crate::command) fn change_config(
     places: &Places,
+    why: &str,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let path = &places.config;
@@ -85,7 +90,7 @@ fn change(
         path: path.clone(),
         before: before.map(String::into_bytes),
         after: Some(after.into_bytes()),
-        why: "who is told, and who may answer".to_owned(),
+        why: why.to_owned(),
     })
 }
 
