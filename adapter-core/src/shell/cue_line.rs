@@ -14,6 +14,12 @@ const WRAPPERS: [&str; 4] = ["command", "exec", "env", "time"];
 /// Programs that print their words and run nothing.
 const PRINTERS: [&str; 2] = ["echo", "printf"];
 
+/// Programs that run a text that they are given.
+const INTERPRETERS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "eval", "script", "su", "ssh", "python", "python3",
+    "node", "perl", "ruby",
+];
+
 /// A shell line's relation to a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
@@ -53,15 +59,34 @@ pub(crate) fn may_wrap_cue(line: &str) -> bool {
     let Some(tokens) = tokens(line) else {
         return line.contains("cueme");
     };
-    let is_foreground = !tokens.contains(&Token::Background);
-    let mut commands = tokens.split(ends_list).flat_map(pipelines).flat_map(stages);
-    is_foreground && commands.any(|command| names_cue(&words(command)))
+    let commands = || tokens.split(ends_list).flat_map(pipelines).flat_map(stages);
+    let waits = |command: &[Token]| words(command).first() == Some(&"wait");
+    let is_foreground = !tokens.contains(&Token::Background) || commands().any(waits);
+    is_foreground && commands().any(|command| names_cue(&words(command)))
 }
 
-/// Reports whether a command that does not only print its words names a cue among them.
+/// Reports whether a command names a cue among its words, or in a text that it runs. What it only prints does not count.
 fn names_cue(words: &[&str]) -> bool {
+    let text = words.join(" ");
+    let runs_text = words.iter().any(|word| INTERPRETERS.contains(&file_name(word)));
+    let substitutes = text.contains("$(") || text.contains('`');
+    if (runs_text || substitutes) && mentions_cue(&text) {
+        return true;
+    }
     let prints = words.first().is_some_and(|first| PRINTERS.contains(first));
     !prints && (0..words.len()).any(|from| is_cue_words(&words[from..]))
+}
+
+/// Reports whether a text in any language has `cueme` and, as its next word, a verb that waits.
+fn mentions_cue(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut after = text.split("cueme").skip(1);
+    after.any(|rest| {
+        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let next = rest.trim_start_matches(|letter| !is_word(letter));
+        let verb = next.split(|letter| !is_word(letter)).next().unwrap_or_default();
+        next.len() < rest.len() && WAITING_VERBS.contains(&verb)
+    })
 }
 
 /// Returns the agent that the last cue of a line is asked for, where the line names it; a shell variable is no name.
@@ -118,8 +143,11 @@ fn words(command: &[Token]) -> Vec<&str> {
 }
 
 fn is_cueme(program: &str) -> bool {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    name == "cueme" || name == "cueme.exe"
+    matches!(file_name(program), "cueme" | "cueme.exe")
+}
+
+fn file_name(program: &str) -> &str {
+    program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 
 /// Words that may stand before a command without changing what its exit code means.
@@ -190,11 +218,32 @@ mod tests {
             "cueme cue a - | cat",
             "if cueme cue a -; then :; fi",
             "cueme cue a - && false",
+            "env X=1 cueme cue a -",
+            "cueme cue a - 2>&1 | tee log",
+            "sh -c 'cueme cue a -'",
+            "timeout 60 bash -lc \"cueme cue a - <<'E'\nx\nE\"",
+            "eval \"cueme pause a\"",
+            "set -o pipefail; cueme cue a - | tee log",
+            "cueme cue a - & wait",
+            "cueme cue a - & wait $!",
+            "printf '%s' \"$(cueme cue a -)\"",
+            "\"$(which cueme)\" cue a -",
+            "OUT=`cueme cue a -`",
+            "python3 -c \"import subprocess; subprocess.run(['cueme', 'cue', 'a', '-'])\"",
+            "(cueme cue a -)",
+            "{ cueme cue a -; }",
+            "for i in 1; do cueme cue a -; done",
+            "cueme cue a - <<< 'x'",
         ] {
             assert!(may_wrap_cue(line), "{line}");
         }
         for line in [
             "echo cueme cue a -",
+            "git commit -m 'sh: cueme cue a -'",
+            "sh -c 'cueme join cursor'",
+            "grep -n 'cueme cue' README.md",
+            "bash build.sh cueme",
+            "printf 'cueme cue a -'",
             "cargo test",
             "cueme cue a - &",
             "cueme join a",

@@ -258,6 +258,19 @@ fn a_cue_that_was_answered_counts_whatever_was_wrapped_around_it() {
         format!("{cue} | cat"),
         format!("if {cue}; then exit 3; fi"),
         format!("{cue} && false"),
+        format!("env X=1 {cue}"),
+        format!("{cue} 2>&1 | tee log"),
+        format!("bash -c 'set -o pipefail; cueme cue \"$CUEME_AGENT_ID\" --prompt Done? | tee log'"),
+        format!("sh -c \"{cue}\""),
+        format!("eval \"{cue}\""),
+        format!("{cue} & wait $!"),
+        format!("printf '%s' \"$({cue})\""),
+        format!("OUT=`{cue}`"),
+        format!("! {cue}"),
+        "cueme cue \"$CUEME_AGENT_ID\" - <<EOF | tee log\n<cueme_prompt>\nDone?\n</cueme_prompt>\nEOF"
+            .to_owned(),
+        "cat <<-'E' | cueme cue $CUEME_AGENT_ID - || true\n\t<cueme_prompt>\n\tDone?\n\t</cueme_prompt>\n\tE"
+            .to_owned(),
     ] {
         let stage = Stage::new("hap_shell").with("FAKE_CURSOR_CUE", &command);
         let running = stage.start(&["agent", "run", "--once", "do it"]);
