@@ -89,6 +89,13 @@ pub(crate) fn excerpt(words: &str) -> String {
 }
 
 fn classify_line(line: &str) -> Option<ErrorCode> {
+    // The proxy wants a password, not Cursor; the disk is full, not the plan.
+    if line.contains("proxy authentication required") {
+        return Some(ErrorCode::Network);
+    }
+    if line.contains("disk quota") {
+        return None;
+    }
     let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
     KNOWN
         .iter()
@@ -162,6 +169,30 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "ehostunreach",
             "etimedout",
             "eai_again",
+            "enetdown",
+            "econnaborted",
+            "epipe",
+            "eproto",
+            "und_err_",
+            "fetch failed",
+            "network error",
+            "getaddrinfo",
+            "socket disconnected before secure tls",
+            "tls handshake",
+            "unable to verify the first certificate",
+            "self signed certificate",
+            "self-signed certificate",
+            "unable to get local issuer certificate",
+            "unable_to_get_issuer_cert",
+            "cert_has_expired",
+            "certificate has expired",
+            "err_tls_",
+            "ssl routines",
+            "bad gateway",
+            "service unavailable",
+            "gateway timeout",
+            "gateway time-out",
+            "deadline_exceeded",
             "premature close",
             "socket hang up",
             "http/2 stream closed",
@@ -264,6 +295,26 @@ mod tests {
                 ErrorCode::Network,
             ),
             ("Error: Premature close", ErrorCode::Network),
+            ("Error: read ECONNRESET", ErrorCode::Network),
+            ("Error: write EPIPE", ErrorCode::Network),
+            ("Error: connect ETIMEDOUT 10.0.0.1:443", ErrorCode::Network),
+            ("Error: getaddrinfo EAI_AGAIN api2.cursor.sh", ErrorCode::Network),
+            ("TypeError: fetch failed", ErrorCode::Network),
+            (
+                "Error: Client network socket disconnected before secure TLS connection was established",
+                ErrorCode::Network,
+            ),
+            (
+                "Error: unable to verify the first certificate",
+                ErrorCode::Network,
+            ),
+            (
+                "Error: self-signed certificate in certificate chain SELF_SIGNED_CERT_IN_CHAIN",
+                ErrorCode::Network,
+            ),
+            ("ConnectError: [unknown] HTTP 502 Bad Gateway", ErrorCode::Network),
+            ("Error: 503 Service Unavailable", ErrorCode::Network),
+            ("Error: 407 Proxy Authentication Required", ErrorCode::Network),
             (
                 "Error: RetriableError: [unavailable] PING timed out",
                 ErrorCode::Network,
@@ -284,7 +335,12 @@ mod tests {
         for (words, code) in cases {
             assert_eq!(classify(words), Some(code), "{words}");
         }
-        assert_eq!(classify("something else broke"), None);
+        for unknown in [
+            "something else broke",
+            "Error: EDQUOT: disk quota exceeded, write",
+        ] {
+            assert_eq!(classify(unknown), None, "{unknown}");
+        }
     }
 
     #[test]
