@@ -159,6 +159,11 @@ impl Broker {
         &self.chats
     }
 
+    /// Returns when the broker started.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// Returns who drives runs.
     pub(crate) fn followers(&self) -> &Arc<Followers> {
         &self.followers

@@ -23,7 +23,7 @@ use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
 use crate::place::{PlaceError, shared_store};
 use crate::policy;
-use crate::runs::look_after_left_runs;
+use crate::runs::{keep_leads, look_after_left_runs};
 use crate::socket::{self, Listener};
 use crate::store::{Storage, StoreError};
 use crate::web::{self, Entrance, Web, WebListener};
@@ -186,6 +186,7 @@ async fn run(
     if !broker.engine().is_shared() {
         tokio::spawn(look_after_left_runs(Arc::clone(broker)));
     }
+    tokio::spawn(keep_leads(Arc::clone(broker)));
     tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
     say_ready(places, options.is_background);
     let mut terminate =

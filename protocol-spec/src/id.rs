@@ -279,6 +279,25 @@ impl FromStr for RunId {
     }
 }
 
+/// The id of one process that drives a run, made by that process. It stays the same when the broker restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DriverId(pub Uuid);
+
+impl fmt::Display for DriverId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.0)
+    }
+}
+
+impl FromStr for DriverId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, uuid::Error> {
+        text.parse().map(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use protocol_spec::answer::{Answer, FieldAnswer, Reply as Replied};
-use protocol_spec::id::{AgentId, CueId, RequestId, RunId, RuntimeTag};
+use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId, RuntimeTag};
 use protocol_spec::message::*;
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
@@ -228,6 +228,15 @@ fn requests() -> Vec<Request> {
             webhook_secret: Some("0123456789abcdef0123456789abcdef".into()),
             public_url: Some("https://broker.example".into()),
             asks: true,
+            driver: None,
+        }),
+        Request::RunClaim(RunClaim {
+            run_id: run_id(),
+            driver: DriverId(run_id().0),
+            sending: Some(Sending {
+                cue_ids: vec![cue()],
+                position: "3".into(),
+            }),
         }),
         Request::Runs(RunQuery {
             kind: Some(RunKind::Cloud),
@@ -458,6 +467,13 @@ fn replies() -> Vec<Reply> {
             stop: true,
             lead: Lead::Another,
             ended: true,
+        }),
+        Reply::RunClaimed(RunClaimed {
+            leads: true,
+            left: Some(Sending {
+                cue_ids: vec![cue()],
+                position: "2".into(),
+            }),
         }),
         Reply::Run(Box::new(RunView {
             run: run(),

@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use cloud_settings::Secret;
-use protocol_spec::id::RunId;
+use protocol_spec::id::{AgentId, DriverId, RunId};
 use protocol_spec::message::{Lead, RunFollow, RunWoken};
 use tokio::sync::{broadcast, mpsc};
+use uuid::Uuid;
+
+use super::lead::{Asking, Leads};
 
 /// How many wake-ups may wait for one follower; one that is behind looks anyway.
 const WAKES_WAITING_MAX: usize = 16;
@@ -20,13 +24,15 @@ const LEFT_RUNS_MAX: usize = 1_024;
 pub(crate) struct Followers {
     known: Mutex<Known>,
     changes: broadcast::Sender<()>,
+    ends: broadcast::Sender<AgentId>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// By the order in which they came: the first of a run that asks leads it.
+    /// By the order in which they came.
     followers: BTreeMap<u64, Follower>,
     next: u64,
+    leads: Leads,
     /// What webhooks of runs are signed with and where they are sent, until the runs end.
     callbacks: HashMap<RunId, Callbacks>,
 }
@@ -34,8 +40,11 @@ struct Known {
 #[derive(Debug)]
 struct Follower {
     run: RunId,
+    driver: DriverId,
     wake: mpsc::Sender<RunWoken>,
     asks: bool,
+    /// Whether it knows who leads the run. One that asks hears nothing before that.
+    knows_lead: bool,
     /// A wish to stop that had no room yet.
     stop: bool,
     /// Whether the run has ended, which every further wake-up says.
@@ -63,12 +72,14 @@ impl Default for Followers {
         Self {
             known: Mutex::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
+            ends: broadcast::channel(CHANGES_KEPT).0,
         }
     }
 }
 
 impl Followers {
-    /// Notes somebody who drives a run. The first thing they hear is to look: what came before is not told again.
+    /// Notes somebody who drives a run. The first thing they hear is to look: what came before is not told again. One that
+    /// asks hears it when it is settled who leads.
     pub(crate) fn follow(self: &Arc<Self>, follow: RunFollow) -> Following {
         let run = follow.run_id;
         let (wake, wakes) = mpsc::channel(WAKES_WAITING_MAX);
@@ -77,17 +88,23 @@ impl Followers {
         known.next += 1;
         known.remember(run, follow.webhook_secret.map(Secret::new), follow.public_url);
         let asks = follow.asks;
+        let driver = follow.driver.unwrap_or_else(|| DriverId(Uuid::now_v7()));
+        known.leads.note_arrival(run, driver);
         known.followers.insert(
             key,
             Follower {
                 run,
+                driver,
                 wake,
                 asks,
+                knows_lead: !asks,
                 stop: false,
                 ended: false,
             },
         );
-        known.wake(run, false, false);
+        if !asks {
+            known.wake(run, false, false);
+        }
         drop(known);
         self.announce();
         Following {
@@ -107,7 +124,43 @@ impl Followers {
     pub(crate) fn end(&self, run: RunId) {
         let mut known = self.lock();
         known.callbacks.remove(&run);
+        known.leads.forget(run);
+        known.release(run);
         known.wake(run, false, true);
+    }
+
+    /// Returns the drivers that ask, by run.
+    pub(super) fn asking(&self) -> Vec<Asking> {
+        let known = self.lock();
+        let mut runs: Vec<Asking> = Vec::new();
+        for follower in known
+            .followers
+            .values()
+            .filter(|follower| follower.asks && !follower.ended)
+        {
+            let (run, driver) = (follower.run, follower.driver);
+            match runs.iter_mut().find(|asking| asking.run == run) {
+                Some(asking) => asking.present.push(driver),
+                None => runs.push(Asking {
+                    run,
+                    present: vec![driver],
+                }),
+            }
+        }
+        runs
+    }
+
+    /// Reads or changes who leads.
+    pub(super) fn leads<T>(&self, work: impl FnOnce(&mut Leads) -> T) -> T {
+        work(&mut self.lock().leads)
+    }
+
+    /// Tells the drivers of a run who leads it, if that is news to one of them.
+    pub(super) fn tell_lead(&self, run: RunId, is_news: bool) {
+        let mut known = self.lock();
+        if known.release(run) || is_news {
+            known.wake(run, false, false);
+        }
     }
 
     /// Says whether anybody drives a run.
@@ -155,6 +208,16 @@ impl Followers {
         let _ = self.changes.send(());
     }
 
+    /// Hears of every agent whose run has ended.
+    pub(crate) fn ends(&self) -> broadcast::Receiver<AgentId> {
+        self.ends.subscribe()
+    }
+
+    /// Tells that the run of an agent has ended.
+    pub(super) fn announce_end(&self, agent: AgentId) {
+        let _ = self.ends.send(agent);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,26 +243,36 @@ impl Known {
         known.public_url = public_url.or(known.public_url.take());
     }
 
+    /// Lets followers of a run hear who leads it; returns whether one of them did not know.
+    fn release(&mut self, run: RunId) -> bool {
+        let mut any = false;
+        for follower in self.followers.values_mut().filter(|follower| follower.run == run) {
+            any |= !follower.knows_lead;
+            follower.knows_lead = true;
+        }
+        any
+    }
+
     /// Wakes the followers of a run; returns whether there are any.
     fn wake(&mut self, run: RunId, stop: bool, ended: bool) -> bool {
-        let leader = self
-            .of(run)
-            .find(|(_, follower)| follower.asks)
-            .map(|(key, _)| *key);
+        let leader = self.leads.leader(run);
         let mut any = false;
-        for (key, follower) in &mut self.followers {
+        for follower in self.followers.values_mut() {
             if follower.run != run {
                 continue;
             }
             any = true;
             follower.stop |= stop;
             follower.ended |= ended;
+            if !follower.knows_lead {
+                continue;
+            }
             let woken = RunWoken {
                 run_id: run,
                 stop: follower.stop,
                 lead: match leader {
                     None => Lead::Nobody,
-                    Some(leader) if leader == *key => Lead::You,
+                    Some(leader) if leader == follower.driver => Lead::You,
                     Some(_) => Lead::Another,
                 },
                 ended: follower.ended,
@@ -216,9 +289,13 @@ impl Known {
 impl Drop for Following {
     fn drop(&mut self) {
         let mut known = self.followers.lock();
-        known.followers.remove(&self.key);
-        // The next one leads.
-        known.wake(self.run, false, false);
+        if let Some(gone) = known.followers.remove(&self.key)
+            && !known
+                .of(self.run)
+                .any(|(_, follower)| follower.driver == gone.driver)
+        {
+            known.leads.note_departure(self.run, gone.driver, Instant::now());
+        }
         drop(known);
         self.followers.announce();
     }
@@ -227,14 +304,6 @@ impl Drop for Following {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uuid::Uuid;
-
-    fn asking(run: RunId) -> RunFollow {
-        RunFollow {
-            asks: true,
-            ..RunFollow::of(run)
-        }
-    }
 
     #[tokio::test]
     async fn whoever_drives_a_run_is_told_to_look_and_is_forgotten_when_they_leave() {
@@ -250,17 +319,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_that_asks_leads_and_the_next_takes_over_when_it_leaves() {
+    async fn a_driver_that_asks_hears_nothing_before_it_is_settled_who_leads() {
         let followers = Arc::new(Followers::default());
         let run = RunId(Uuid::from_u128(1));
+        let [first_id, second_id] = [2, 3].map(|number| DriverId(Uuid::from_u128(number)));
+        let asking = |driver| RunFollow {
+            asks: true,
+            driver: Some(driver),
+            ..RunFollow::of(run)
+        };
         let mut viewer = followers.follow(RunFollow::of(run));
         assert_eq!(viewer.wakes.recv().await.unwrap().lead, Lead::Nobody);
-        let mut first = followers.follow(asking(run));
+        let mut first = followers.follow(asking(first_id));
+        followers.wake(run, false);
+        assert!(first.wakes.try_recv().is_err());
+        assert_eq!(followers.asking()[0].present, [first_id]);
+        followers.leads(|leads| leads.lead(run, first_id, None));
+        followers.tell_lead(run, true);
         assert_eq!(first.wakes.recv().await.unwrap().lead, Lead::You);
+        assert_eq!(viewer.wakes.recv().await.unwrap().lead, Lead::Nobody);
         assert_eq!(viewer.wakes.recv().await.unwrap().lead, Lead::Another);
-        let mut second = followers.follow(asking(run));
+        let mut second = followers.follow(asking(second_id));
+        followers.tell_lead(run, false);
         assert_eq!(second.wakes.recv().await.unwrap().lead, Lead::Another);
         drop(first);
+        followers.leads(|leads| leads.lead(run, second_id, None));
+        followers.tell_lead(run, true);
         assert_eq!(second.wakes.recv().await.unwrap().lead, Lead::You);
         followers.end(run);
         assert!(second.wakes.recv().await.unwrap().ended);

@@ -30,6 +30,9 @@ impl Broker {
         );
         self.keep(move |store, now| {
             store.keep_run(&report.run, now)?;
+            if has_ended {
+                store.forget_ended_leads()?;
+            }
             report
                 .events
                 .iter()
@@ -38,8 +41,11 @@ impl Broker {
         .await?;
         if has_ended {
             self.followers().end(run_id);
-            if let Some(agent) = agent.filter(|_| kind == RunKind::Cloud) {
-                self.close_questions(agent).await;
+            if let Some(agent) = agent {
+                if kind == RunKind::Cloud {
+                    self.close_questions(agent.clone()).await;
+                }
+                self.followers().announce_end(agent);
             }
         }
         self.followers().announce();

@@ -5,6 +5,7 @@
 
 mod followers;
 mod keep;
+mod lead;
 
 mod bootstrap;
 mod delivery;
@@ -18,6 +19,7 @@ pub(crate) use bootstrap::Refusal;
 pub(crate) use delivery::Undelivered;
 pub(crate) use followers::Followers;
 pub(crate) use keep::RUNS_LISTED_MAX;
+pub(crate) use lead::keep_leads;
 pub(crate) use probe::{HEALTH_PATH, Probes};
 pub(crate) use spawn::{Started, start_run, stop_in_cloud};
 pub(crate) use takeover::{look_after_left_runs, take_over};

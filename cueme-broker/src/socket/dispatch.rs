@@ -67,6 +67,10 @@ pub(super) async fn dispatch(
             .await
             .map(|noted| Next::Reply(Reply::RunNoted(noted))),
         Request::RunFollow(body) => return follow::follow(connection, id, body).await,
+        Request::RunClaim(body) => broker
+            .claim_run(body)
+            .await
+            .map(|claimed| Next::Reply(Reply::RunClaimed(claimed))),
         Request::Runs(body) => return runs::runs(connection, id, body).await,
         Request::Bootstrap(body) => broker
             .mint_bootstrap(body)

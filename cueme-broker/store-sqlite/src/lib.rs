@@ -38,6 +38,7 @@ mod cards;
 mod deliveries;
 mod door;
 mod drafts;
+mod leads;
 mod questions;
 mod runs;
 mod settings;

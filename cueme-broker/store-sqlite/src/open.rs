@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_words.sql"),
     include_str!("../migrations/0007_receipts.sql"),
     include_str!("../migrations/0008_consent.sql"),
+    include_str!("../migrations/0009_leads.sql"),
 ];
 
 /// How long a statement waits for another connection's lock.

@@ -23,6 +23,7 @@ mod cards;
 mod deliveries;
 mod door;
 mod drafts;
+mod leads;
 mod questions;
 mod runs;
 mod settings;
@@ -38,6 +39,7 @@ pub use deliveries::DeliveryRecords;
 pub use door::{Device, DoorReads, DoorRecords, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace, DraftReads, DraftRecords};
 pub use error::{DatabaseFault, FaultKind, StoreError};
+pub use leads::{LeadRecords, RunLead};
 pub use questions::{HistoryQuery, QuestionReads, Recollection};
 pub use runs::{RunReads, RunRecords, RunRow, RunsWanted};
 pub use seal::Sealed;
@@ -55,6 +57,7 @@ pub trait Records:
     + DeliveryRecords
     + DoorRecords
     + DraftRecords
+    + LeadRecords
     + RunRecords
     + SettingRecords
     + SurfaceRecords
@@ -69,6 +72,7 @@ impl<T> Records for T where
         + DeliveryRecords
         + DoorRecords
         + DraftRecords
+        + LeadRecords
         + RunRecords
         + SettingRecords
         + SurfaceRecords

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, Loads, PlainQuestion, Reader,
-    Remembered, Repairs, RunRecords, SettingRecords, Storage, Store, StoreError, SurfaceRecords, Token,
-    TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads, PlainQuestion,
+    Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store, StoreError,
+    SurfaceRecords, Token, TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
-use protocol_spec::id::{AgentId, CueId, RequestId, RunId, RuntimeTag};
-use protocol_spec::message::{EventKind, Run, RunEvent};
+use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId, RuntimeTag};
+use protocol_spec::message::{EventKind, Run, RunEvent, Sending};
 use protocol_spec::time::Timestamp;
 
 /// What goes wrong with a transaction.
@@ -251,6 +251,12 @@ pass_on! {
         fn keep_sent(&self, place: &DraftPlace, body: &str, by: Option<&str>, at: Timestamp) -> Result<Draft, StoreError>;
         fn drop_draft(&self, place: &DraftPlace) -> Result<(), StoreError>;
         fn drop_settled_drafts(&self) -> Result<(), StoreError>;
+    }
+    LeadRecords {
+        fn lead_of_run(&self, run: RunId) -> Result<Option<RunLead>, StoreError>;
+        fn keep_leader(&self, run: RunId, leader: DriverId) -> Result<(), StoreError>;
+        fn keep_sending(&self, run: RunId, leader: DriverId, sending: &Sending) -> Result<(), StoreError>;
+        fn forget_ended_leads(&self) -> Result<(), StoreError>;
     }
     RunRecords {
         fn keep_run(&self, run: &Run, at: Timestamp) -> Result<(), StoreError>;

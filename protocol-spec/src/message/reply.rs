@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::import::Imported;
 use super::line::operations;
 use super::request::TokenScope;
-use super::run::{BootstrapMade, PublicProbed, RunNoted, RunView, RunWoken};
+use super::run::{BootstrapMade, PublicProbed, RunClaimed, RunNoted, RunView, RunWoken};
 use super::view::{AgentView, CueView, EventView};
 use crate::answer::Answer;
 use crate::exit::Exit;
@@ -83,6 +83,8 @@ operations! {
         RunNoted(RunNoted) = "run_noted",
         /// Whoever drives the run should look again.
         RunWoken(RunWoken) = "run_woken",
+        /// Whether a driver may send the human's word.
+        RunClaimed(RunClaimed) = "run_claimed",
         /// One run; `end` closes a list of them.
         Run(Box<RunView>) = "run",
         /// A one-time token, shown this once.

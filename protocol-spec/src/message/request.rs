@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::import::Import;
 use super::line::operations;
-use super::run::{MintBootstrap, PublicProbe, RunFollow, RunQuery, RunReport};
+use super::run::{MintBootstrap, PublicProbe, RunClaim, RunFollow, RunQuery, RunReport};
 use crate::answer::Answer;
 use crate::id::{AgentId, CueId, RuntimeTag};
 use crate::outcome::{Kind, Origin};
@@ -89,6 +89,8 @@ operations! {
         RunReport(Box<RunReport>) = "run_report",
         /// Is told when to look at a run again, or to stop it. The connection serves nothing else from here on.
         RunFollow(RunFollow) = "run_follow",
+        /// Asks for the right to send the human's word to the agent of a run.
+        RunClaim(RunClaim) = "run_claim",
         /// Lists runs, newest first.
         Runs(RunQuery) = "runs",
         /// Makes a one-time token for an agent in the cloud.

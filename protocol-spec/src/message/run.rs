@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::{AgentId, RunId};
+use crate::id::{AgentId, CueId, DriverId, RunId};
 use crate::time::Timestamp;
 
 /// The most events one report may carry.
@@ -112,6 +112,9 @@ pub struct RunFollow {
     /// Whether this driver asks the human and passes on the answer. The first such driver of a run leads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
+    /// Which process this is, so that it still leads after a restart of the broker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverId>,
 }
 
 impl RunFollow {
@@ -122,6 +125,7 @@ impl RunFollow {
             webhook_secret: None,
             public_url: None,
             asks: false,
+            driver: None,
         }
     }
 }
@@ -130,6 +134,37 @@ impl std::fmt::Debug for RunFollow {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "RunFollow({})", self.run_id)
     }
+}
+
+/// Asks for the right to send the human's word to the agent of a run. Only the driver that leads the run gets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunClaim {
+    /// The run.
+    pub run_id: RunId,
+    /// The driver that asks, as in [`RunFollow::driver`].
+    pub driver: DriverId,
+    /// What it is about to send. Without it the broker only says what another driver left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending: Option<Sending>,
+}
+
+/// A human's word that a driver is about to send. It is kept until the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sending {
+    /// The questions that the word answers.
+    pub cue_ids: Vec<CueId>,
+    /// Where the conversation stands, in the driver's own terms: the next driver can tell from it whether the word arrived.
+    pub position: String,
+}
+
+/// Whether the driver may send, and what another driver left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunClaimed {
+    /// Whether the driver leads the run; if so, its claim is on disk.
+    pub leads: bool,
+    /// What another driver was about to send last. Whether it was sent is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Sending>,
 }
 
 /// Lists runs, newest first.

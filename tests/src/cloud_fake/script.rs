@@ -140,6 +140,13 @@ pub enum Reply {
     },
     /// No answer: the connection is closed. What was asked is done nevertheless.
     Drop,
+    /// No answer, however long one waits.
+    Hang {
+        /// Whether what was asked is done nevertheless.
+        is_done: bool,
+    },
+    /// What was asked is done, and then the answer fails like this.
+    Done(Box<Reply>),
     /// An answer that is not what was promised.
     Garbage,
     /// This body with this status.
@@ -159,6 +166,17 @@ impl Reply {
             code: code.to_owned(),
             retry_after: None,
         }
+    }
+
+    /// The page of something that stands before the API.
+    pub fn page(status: u16) -> Self {
+        let body = Value::String("<html>sign in to the network</html>".to_owned());
+        Reply::Body { status, body }
+    }
+
+    /// The same, after what was asked was done.
+    pub fn done(self) -> Self {
+        Reply::Done(Box::new(self))
     }
 
     /// An error that asks to wait.

@@ -149,6 +149,18 @@ async fn guard(Extract(shared): Extract<Shared>, request: Request, next: Next) -
             let _ = next.run(Request::from_parts(parts, Body::from(bytes))).await;
             broken_response()
         }
+        Some(Reply::Done(reply)) => {
+            let _ = next
+                .run(Request::from_parts(parts, Body::from(bytes.clone())))
+                .await;
+            failing_response(&reply, &bytes)
+        }
+        Some(Reply::Hang { is_done }) => {
+            if is_done {
+                let _ = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            }
+            std::future::pending().await
+        }
         Some(reply) => failing_response(&reply, &bytes),
     }
 }
@@ -182,7 +194,7 @@ fn failing_response(reply: &Reply, body: &Bytes) -> Response {
             (status, axum::Json(body.clone())).into_response()
         }
         Reply::Garbage => "<html>not the API</html>".into_response(),
-        Reply::Drop => broken_response(),
+        Reply::Drop | Reply::Hang { .. } | Reply::Done(_) => broken_response(),
     }
 }
 

@@ -16,6 +16,7 @@ use super::api::{CloudApi, Launch, Prompt, RunRef, RunState, Started};
 use super::error::{CloudError, CursorApiError};
 use super::event::{CloudEvent, EventSink, redacted};
 use super::gate::{CallbackIssuer, HumanGate, HumanWord};
+use super::handover::Delivered;
 use super::http::RetryPolicy;
 use super::prompt::{compose_prompt, render_template};
 use super::result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, ExecutionResult};
@@ -108,7 +109,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    fn new(message: String) -> Self {
+    pub(super) fn new(message: String) -> Self {
         Problem {
             message,
             report: None,
@@ -138,6 +139,8 @@ pub(super) struct Driver<'a> {
     pub(super) state: Option<RunState>,
     pub(super) transcript: Transcript,
     seen_status: Option<String>,
+    /// The claim of another process whose word was looked for.
+    pub(super) settled_claim: Option<String>,
 }
 
 impl<'a> Driver<'a> {
@@ -158,6 +161,7 @@ impl<'a> Driver<'a> {
             state: None,
             transcript: Transcript::default(),
             seen_status: None,
+            settled_claim: None,
         }
     }
 
@@ -181,6 +185,10 @@ impl<'a> Driver<'a> {
                 run = next;
                 continue;
             }
+            if let Some(next) = self.follow_predecessor(&run).await? {
+                run = next;
+                continue;
+            }
             let Heard { word, confirmation } = self.human_word(&run).await?;
             let words = match word {
                 HumanWord::Continue(words) => words,
@@ -198,8 +206,13 @@ impl<'a> Driver<'a> {
                 is_last = false;
                 continue;
             }
-            self.restart_deadline();
-            run = self.follow_up(&run, &words).await?;
+            match self.deliver(&run, &words, true).await? {
+                Delivered::As(next) => run = next,
+                Delivered::ByAnother => {
+                    is_last = false;
+                    continue;
+                }
+            }
             confirmation.give();
         }
         Err(Stop::Failed(Problem::new(format!(
@@ -237,14 +250,21 @@ impl<'a> Driver<'a> {
             let state = self.guarded(api.state(&latest)).await?;
             let is_active = state.is_ok_and(|state| phase(&state.status) == Phase::Active);
             if latest != *run || is_active {
-                self.transcript.expect_new_turn();
-                self.transcript.saw_activity();
-                self.current = Some(latest.clone());
-                self.restart_deadline();
+                self.join_run(latest.clone(), true);
                 return Ok(Some(latest));
             }
         }
         Ok(None)
+    }
+
+    /// Goes on with a run that another process started; `saw_activity` says that its status is known to be its own.
+    pub(super) fn join_run(&mut self, run: RunRef, saw_activity: bool) {
+        self.transcript.expect_new_turn();
+        if saw_activity {
+            self.transcript.saw_activity();
+        }
+        self.current = Some(run);
+        self.restart_deadline();
     }
 
     /// Starts the first turn: in the earlier conversation if that fits and still exists, else in a new one.
@@ -269,7 +289,35 @@ impl<'a> Driver<'a> {
         self.launch(&words).await
     }
 
+    /// Starts an agent. One whose start was not answered may run and cost money: it is started again only if the human says so.
     async fn launch(&mut self, words: &str) -> Result<RunRef, Stop> {
+        loop {
+            let error = match self.send_launch(words).await? {
+                Ok(started) => return self.begin(started, false, words),
+                Err(error) => error,
+            };
+            let may_run = error.may_have_arrived();
+            let stop = unheard(error);
+            let Stop::Failed(problem) = &stop else {
+                return Err(stop);
+            };
+            let message = self.redactor.text(&problem.message);
+            match self.run.gate.filter(|_| may_run) {
+                Some(gate) => {
+                    // A human may take longer than any run.
+                    self.deadline = None;
+                    self.emit_status("unknown", "launch_unanswered", Some(&message));
+                    if !self.guarded(gate.start_again(&message)).await?.unwrap_or(false) {
+                        return Err(stop);
+                    }
+                    self.restart_deadline();
+                }
+                None => return Err(stop),
+            }
+        }
+    }
+
+    async fn send_launch(&mut self, words: &str) -> Result<Result<Started, CloudError>, Stop> {
         let settings = self.run.settings;
         let launch = Launch {
             repository: settings.repository.clone(),
@@ -281,8 +329,7 @@ impl<'a> Driver<'a> {
             webhook: settings.webhook(),
         };
         let api = self.run.api;
-        let started = self.start_call(api.launch(&launch)).await?;
-        self.begin(started, false, words)
+        self.start_call(api.launch(&launch)).await
     }
 
     /// Continues an earlier conversation, after whatever is still going on in it.
@@ -304,16 +351,25 @@ impl<'a> Driver<'a> {
             self.wait(&latest).await?;
         }
         self.mark_conversation(&latest).await?;
-        let run = self.follow_up(&latest, words).await?;
-        Ok(run)
+        match self.deliver(&latest, words, false).await? {
+            Delivered::As(run) => Ok(run),
+            Delivered::ByAnother => Err(Resume::Stop(Stop::Cancelled)),
+        }
     }
 
-    pub(super) async fn follow_up(&mut self, after: &RunRef, words: &str) -> Result<RunRef, Stop> {
-        let prompt = self.prompt(words)?;
+    /// Sends words once; the outer error ends the run.
+    pub(super) async fn follow_up(
+        &mut self,
+        after: &RunRef,
+        words: &str,
+        prompt: &Prompt,
+    ) -> Result<Result<RunRef, CloudError>, Stop> {
         let api = self.run.api;
         self.transcript.expect_new_turn();
-        let started = self.start_call(api.follow_up(after, &prompt)).await?;
-        self.begin(started, true, words)
+        match self.start_call(api.follow_up(after, prompt)).await? {
+            Ok(started) => self.begin(started, true, words).map(Ok),
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     async fn attach(&mut self, session: &Session) -> Result<RunRef, Stop> {
@@ -353,7 +409,7 @@ impl<'a> Driver<'a> {
         Ok(started.run)
     }
 
-    fn prompt(&mut self, words: &str) -> Result<Prompt, Stop> {
+    pub(super) fn prompt(&mut self, words: &str) -> Result<Prompt, Stop> {
         let callback = match self.run.callbacks {
             Some(issuer) => Some(
                 issuer
@@ -388,7 +444,7 @@ impl<'a> Driver<'a> {
         heard.map_err(|reason| Stop::Failed(Problem::new(format!("HAP_INCOMPLETE: {reason}"))))
     }
 
-    fn restart_deadline(&mut self) {
+    pub(super) fn restart_deadline(&mut self) {
         self.deadline = self.run.settings.timeout.map(|timeout| Instant::now() + timeout);
     }
 
@@ -414,10 +470,10 @@ impl<'a> Driver<'a> {
     async fn start_call(
         &mut self,
         call: impl Future<Output = Result<Started, CloudError>>,
-    ) -> Result<Started, Stop> {
+    ) -> Result<Result<Started, CloudError>, Stop> {
         let mut call = std::pin::pin!(call);
         let stop = match self.guarded(&mut call).await {
-            Ok(outcome) => return outcome.map_err(unheard),
+            Ok(outcome) => return Ok(outcome),
             Err(stop) => stop,
         };
         if let Ok(Ok(started)) = timeout(self.run.settings.grace, call).await {

@@ -29,6 +29,28 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
         false
     }
 
+    /// Asks the human whether a start is to be made again of which nobody knows whether it was taken. Without a human it is
+    /// not.
+    fn start_again<'a>(&'a self, _problem: &'a str) -> GateFuture<'a, Result<bool, String>> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
+    /// Claims the human's word for this process before it is sent. `position` says where the conversation stands, for the
+    /// process that comes after this one. Tells whether this process may send it.
+    fn claim<'a>(&'a self, _position: &'a str) -> GateFuture<'a, Result<bool, String>> {
+        Box::pin(std::future::ready(Ok(true)))
+    }
+
+    /// Returns the position at which another process claimed a word last. Nobody knows whether it sent it.
+    fn left_by_another(&self) -> GateFuture<'_, Result<Option<String>, String>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Tells the broker that the word that another process claimed last arrived.
+    fn confirm_left(&self) -> GateFuture<'_, Result<(), String>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Tells whether the human ended the run in answers to the agent itself.
     fn is_over<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
 

@@ -18,6 +18,7 @@ mod v1;
 
 mod event;
 mod gate;
+mod handover;
 mod prompt;
 mod result;
 mod session;

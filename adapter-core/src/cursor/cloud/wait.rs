@@ -34,6 +34,7 @@ pub(super) struct Transcript {
     raw: Value,
     last_word: Option<String>,
     assistant_count: usize,
+    user_count: usize,
     /// A piece of text whose end has not come yet.
     pending: String,
     expected: Option<Expected>,
@@ -56,6 +57,11 @@ impl Transcript {
     /// Returns the conversation as the API had it.
     pub(super) fn raw(&self) -> &Value {
         &self.raw
+    }
+
+    /// Returns how many words of the user the conversation has, as far as it was read.
+    pub(super) fn user_count(&self) -> usize {
+        self.user_count
     }
 
     /// Notes that a turn is about to be started.
@@ -128,6 +134,7 @@ impl Driver<'_> {
         let api = self.run.api;
         if let Ok(conversation) = self.guarded(api.conversation(run)).await? {
             self.transcript.assistant_count = assistant_count(&conversation);
+            self.transcript.user_count = conversation.messages.len() - self.transcript.assistant_count;
             self.transcript
                 .told
                 .extend(conversation.messages.into_iter().map(|message| message.id));
@@ -227,6 +234,8 @@ impl Driver<'_> {
             .transcript
             .assistant_count
             .max(assistant_count(&conversation));
+        let user_count = conversation.messages.len() - assistant_count(&conversation);
+        self.transcript.user_count = self.transcript.user_count.max(user_count);
         for message in conversation.messages {
             if !self.transcript.told.insert(message.id) {
                 continue;

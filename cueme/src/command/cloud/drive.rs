@@ -9,9 +9,10 @@ use adapter_core::cursor::cloud::{
 };
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
-use protocol_spec::id::{AgentId, RunId, RuntimeTag};
+use protocol_spec::id::{AgentId, DriverId, RunId, RuntimeTag};
 use protocol_spec::message::{Join, Request, Run, RunEnd, RunFollow, RunKind};
 use tokio::signal::unix::{SignalKind, signal};
+use uuid::Uuid;
 
 use super::gate::{BrokerCallbacks, BrokerGate, mint};
 use super::lead::LeadWatch;
@@ -62,17 +63,22 @@ impl Drive {
         let turn = turn_start();
         let lead = LeadWatch::default();
         let asks = agent_id.is_some();
+        let driver = DriverId(Uuid::now_v7());
         let gate = agent_id.map(|agent_id| BrokerGate {
             human: BrokerHuman::new(self.places.clone(), agent_id),
             run_id,
             turn: Arc::clone(&turn),
             once: driving.once,
             lead: lead.clone(),
+            driver,
+            heard: Mutex::default(),
+            left: Mutex::default(),
         });
         let reporter = Reporter::begin(self.places.clone(), run);
         let signals = RunSignals::default();
         let (canceller, cancellation) = cancellation();
-        self.follow(run_id, asks, &signals, &canceller, &lead);
+        let follow = self.follow_request(run_id, asks, driver);
+        pass_on_wakes(self.places.clone(), follow, &signals, &canceller, &lead);
         lead.wait_for_broker();
         let mut teller = Teller {
             reporter: &reporter,
@@ -177,35 +183,35 @@ impl Drive {
         }
     }
 
-    /// Passes on what the broker hears about the run.
-    fn follow(
-        &self,
-        run_id: RunId,
-        asks: bool,
-        signals: &RunSignals,
-        canceller: &CancelHandle,
-        lead: &LeadWatch,
-    ) {
-        let webhook_secret = self
-            .settings
-            .webhook_secret
-            .as_ref()
-            .map(|secret| secret.expose().to_owned());
-        let (signals, canceller, lead) = (signals.clone(), canceller.clone(), lead.clone());
-        let request = RunFollow {
+    /// Describes this process to the broker.
+    fn follow_request(&self, run_id: RunId, asks: bool, driver: DriverId) -> RunFollow {
+        let secret = self.settings.webhook_secret.as_ref();
+        RunFollow {
             run_id,
-            webhook_secret,
+            webhook_secret: secret.map(|secret| secret.expose().to_owned()),
             public_url: self.settings.public_url.clone(),
             asks,
-        };
-        follow(self.places.clone(), request, move |woken| {
-            lead.note(woken);
-            if woken.stop {
-                canceller.cancel();
-            }
-            signals.wake_all();
-        });
+            driver: Some(driver),
+        }
     }
+}
+
+/// Passes on what the broker hears about the run.
+fn pass_on_wakes(
+    places: Places,
+    request: RunFollow,
+    signals: &RunSignals,
+    canceller: &CancelHandle,
+    lead: &LeadWatch,
+) {
+    let (signals, canceller, lead) = (signals.clone(), canceller.clone(), lead.clone());
+    follow(places, request, move |woken| {
+        lead.note(woken);
+        if woken.stop {
+            canceller.cancel();
+        }
+        signals.wake_all();
+    });
 }
 
 /// Registers the agent of a run.

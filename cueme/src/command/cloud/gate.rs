@@ -1,6 +1,6 @@
 //! The human side of a cloud run: its agent's way back to the broker, and the question at its end.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use adapter_core::cursor::cloud::{
     Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
@@ -8,14 +8,15 @@ use adapter_core::cursor::cloud::{
 use adapter_core::hap::{Answer, Heard, Human, HumanQuestion, without_tags};
 use protocol_spec::endpoint::Places;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
-use protocol_spec::id::{AgentId, RunId};
-use protocol_spec::message::{CueView, History, MintBootstrap, Request};
+use protocol_spec::id::{AgentId, CueId, DriverId, RunId};
+use protocol_spec::message::{CueView, History, MintBootstrap, Request, RunClaim, RunClaimed, Sending};
 use protocol_spec::outcome::{Delivery, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use protocol_spec::truncate::head;
+use serde_json::json;
 
 use super::lead::LeadWatch;
-use crate::client::{call, expect_reply, list};
+use crate::client::{Receipt, call, expect_reply, list};
 use crate::command::agent::BrokerHuman;
 use crate::error::CliError;
 
@@ -23,6 +24,10 @@ use crate::error::CliError;
 const QUESTIONS_LOOKED_AT: u32 = 20;
 /// How much of the agent's last word the human reads.
 const LAST_WORD_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
+
+/// What a human can say to a start that was not answered.
+const START_AGAIN: &str = "Start it again";
+const LEAVE: &str = "Do not start it again";
 
 /// When the present turn began.
 pub(super) type TurnStart = Arc<Mutex<Timestamp>>;
@@ -50,7 +55,7 @@ pub(super) fn mint(places: &Places, agent_id: &AgentId, run_id: RunId) -> Result
 
 impl CallbackIssuer for BrokerCallbacks {
     fn issue(&self) -> Result<Callback, String> {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = lock(&self.first).take();
         // The broker answers in milliseconds, and this thread has nothing else to do meanwhile.
         let again = || tokio::task::block_in_place(|| mint(&self.places, &self.agent_id, self.run_id));
         let token = first.map_or_else(again, Ok).map_err(|error| error.to_string())?;
@@ -73,11 +78,76 @@ pub(super) struct BrokerGate {
     pub(super) once: bool,
     /// Who speaks with the human.
     pub(super) lead: LeadWatch,
+    /// Which process this is.
+    pub(super) driver: DriverId,
+    /// The questions that the word answers that the human said last.
+    pub(super) heard: Mutex<Vec<CueId>>,
+    /// The questions that the word answers that another process claimed last.
+    pub(super) left: Mutex<Vec<CueId>>,
+}
+
+impl BrokerGate {
+    /// Asks the broker for the right to send, or only what another process left.
+    async fn ask_claim(&self, sending: Option<Sending>) -> Result<RunClaimed, String> {
+        let places = self.human.places.clone();
+        let request = Request::RunClaim(RunClaim {
+            run_id: self.run_id,
+            driver: self.driver,
+            sending,
+        });
+        let claimed =
+            tokio::task::spawn_blocking(move || expect_reply!(call(&places, &request)?, RunClaimed));
+        match claimed.await {
+            Ok(claimed) => claimed.map_err(|error: CliError| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
 }
 
 impl HumanGate for BrokerGate {
     fn is_led_elsewhere(&self) -> bool {
         self.lead.is_anothers()
+    }
+
+    fn start_again<'a>(&'a self, problem: &'a str) -> GateFuture<'a, Result<bool, String>> {
+        let mut human = self.human.clone();
+        let question = HumanQuestion {
+            prompt: format!("The start of your agent was not answered: {problem}\n\nStart it again?"),
+            payload: Some(json!({"type": "choice", "options": [START_AGAIN, LEAVE]}).to_string()),
+            nonce: self.run_id.to_string(),
+        };
+        Box::pin(async move {
+            let Heard { word, confirmation } =
+                human.ask(question).await.map_err(|error| error.to_string())?;
+            confirmation.give();
+            Ok(matches!(word, Answer::Text(text) if text.trim() == START_AGAIN))
+        })
+    }
+
+    fn claim<'a>(&'a self, position: &'a str) -> GateFuture<'a, Result<bool, String>> {
+        let sending = Sending {
+            cue_ids: lock(&self.heard).clone(),
+            position: position.to_owned(),
+        };
+        Box::pin(async move { Ok(self.ask_claim(Some(sending)).await?.leads) })
+    }
+
+    fn left_by_another(&self) -> GateFuture<'_, Result<Option<String>, String>> {
+        Box::pin(async move {
+            let Some(left) = self.ask_claim(None).await?.left else {
+                return Ok(None);
+            };
+            *lock(&self.left) = left.cue_ids;
+            Ok(Some(left.position))
+        })
+    }
+
+    fn confirm_left(&self) -> GateFuture<'_, Result<(), String>> {
+        let (places, cue_ids) = (self.human.places.clone(), lock(&self.left).clone());
+        Box::pin(async move {
+            let confirmed = tokio::task::spawn_blocking(move || Receipt::of(cue_ids).give(&places));
+            confirmed.await.map_err(|error| error.to_string())
+        })
     }
 
     fn is_over<'a>(&'a self, _: &'a RunRef) -> GateFuture<'a, bool> {
@@ -100,9 +170,12 @@ impl HumanGate for BrokerGate {
             nonce: self.run_id.to_string(),
         };
         Box::pin(async move {
+            let before = lock(&human.passed_on).clone();
             let heard = human.ask(question).await;
             let Heard { word, confirmation } =
                 heard.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
+            let now = lock(&human.passed_on).clone();
+            *lock(&self.heard) = now.difference(&before).copied().collect();
             let word = match word {
                 Answer::Text(text) => HumanWord::Continue(text),
                 Answer::Done(words) => HumanWord::Done(words),
@@ -115,7 +188,11 @@ impl HumanGate for BrokerGate {
 
 /// Returns when a turn began.
 fn start_of(turn: &TurnStart) -> Timestamp {
-    *turn.lock().unwrap_or_else(PoisonError::into_inner)
+    *lock(turn)
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says whether the human ended the run in this turn: by any answer that says so, by declining the newest question or,

@@ -3,8 +3,10 @@
 mod cloud;
 
 mod human;
+mod lead;
 mod reach;
 mod runs;
 mod security;
+mod trouble;
 mod unattended;
 mod verbs;

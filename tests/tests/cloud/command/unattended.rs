@@ -1,4 +1,4 @@
-//! Runs whose driver is gone, and runs that several processes drive.
+//! Runs whose driver is gone, and what is said about them.
 
 use cueme_tests::cloud_fake::{Reply, Script};
 use cueme_tests::{Client, eventually};
@@ -9,21 +9,21 @@ use serde_json::Value;
 use super::cloud::{Cloud, WEBHOOK_SECRET, events};
 
 /// Starts a run and waits until the broker knows its agent.
-fn launched(cloud: &Cloud, words: &[&str]) -> Client {
+pub(super) fn launched(cloud: &Cloud, words: &[&str]) -> Client {
     let client = cloud.begin(&[&["launch", "fix it"], words].concat());
     reported(cloud, |run| run["session"].is_string());
     client
 }
 
 /// Waits for a state of the newest run, and returns it.
-fn reported(cloud: &Cloud, is_so: impl Fn(&Value) -> bool) -> Value {
+pub(super) fn reported(cloud: &Cloud, is_so: impl Fn(&Value) -> bool) -> Value {
     eventually("a run in another state", || {
         cloud.runs().into_iter().next().filter(&is_so)
     })
 }
 
 /// Waits until one question is open and somebody waits for its answer.
-fn only_question(cloud: &Cloud, words: &str) -> String {
+pub(super) fn only_question(cloud: &Cloud, words: &str) -> String {
     let cue = cloud.question(words);
     eventually("one question, and one who waits", || {
         let open = cloud.home.open_cues();
@@ -93,55 +93,6 @@ fn a_run_that_a_broker_finds_at_its_start_is_taken_over() {
     let cue = only_question(&cloud, "All done.");
     cloud.home.ok(&["answer", &cue, "--done"]);
     reported(&cloud, |run| run["end"] == "succeeded");
-}
-
-#[test]
-fn of_two_drivers_one_speaks_with_the_human_and_the_word_is_sent_once() {
-    let script = Script {
-        answers: vec!["I fixed it.".into(), "I wrote the docs.".into()],
-        timeline: vec![(0, "RUNNING".into()), (1_500, "FINISHED".into())],
-        ..Script::default()
-    };
-    let cloud = Cloud::start(script, 1);
-    let driver = launched(&cloud, &[]);
-    let agent = cloud.launched();
-    let watcher = cloud.begin(&["watch", &agent]);
-    eventually("a watcher that is not asked to ask", || {
-        watcher.stdout().contains("led_elsewhere").then_some(())
-    });
-    let first = only_question(&cloud, "I fixed it.");
-    cloud.home.ok(&["answer", &first, "now the docs"]);
-    let second = only_question(&cloud, "I wrote the docs.");
-    assert_eq!(cloud.fake.count("POST", "/followup"), 1, "the word is sent once");
-    // A watcher that asks nobody does not end the run of the one that asks.
-    cloud.run(&["watch", &agent, "--no-hap"]).printed(0);
-    assert!(cloud.runs()[0]["end"].is_null());
-    cloud.home.ok(&["answer", &second, "--done"]);
-    driver.finish().printed(0);
-    watcher.finish().printed(0);
-    assert!(cloud.home.open_cues().is_empty());
-    assert_eq!(cloud.fake.count("POST", "/followup"), 1);
-    assert_eq!(cloud.runs()[0]["end"], "succeeded");
-}
-
-#[test]
-fn the_second_driver_leads_when_the_first_one_dies() {
-    let cloud = Cloud::start(Script::default(), 1);
-    let driver = launched(&cloud, &[]);
-    let agent = cloud.launched();
-    let watcher = cloud.begin(&["watch", &agent]);
-    eventually("a watcher that is not asked to ask", || {
-        watcher.stdout().contains("led_elsewhere").then_some(())
-    });
-    let cue = only_question(&cloud, "All done.");
-    driver.kill();
-    eventually("the watcher asks", || {
-        watcher.stdout().contains("awaiting_human").then_some(())
-    });
-    assert_eq!(only_question(&cloud, "All done."), cue);
-    cloud.home.ok(&["answer", &cue, "--done"]);
-    watcher.finish().printed(0);
-    assert_eq!(cloud.runs()[0]["end"], "succeeded");
 }
 
 #[test]
