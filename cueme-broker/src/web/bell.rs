@@ -77,6 +77,14 @@ impl Notice {
         }
     }
 
+    pub(super) fn agent(agent: AgentId) -> Self {
+        Self {
+            what: "agent",
+            agent_id: Some(agent),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn devices() -> Self {
         Self {
             what: "devices",
@@ -199,6 +207,18 @@ pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
         tokio::time::sleep(RUNS_PAUSE).await;
         // Whatever happened meanwhile is one more change, not many.
         while changes.len() > 1 && changes.try_recv().is_ok() {}
+    }
+}
+
+/// Tells that an agent whose run has ended does not work any more, which is not in the log.
+pub(super) async fn pass_on_ends(followers: Arc<Followers>, bell: Arc<Bell>) {
+    let mut ends = followers.ends();
+    loop {
+        match ends.recv().await {
+            Ok(agent) => bell.notice(Notice::agent(agent)),
+            Err(RecvError::Lagged(_)) => bell.ring(None, "resync", &serde_json::json!({}), false),
+            Err(RecvError::Closed) => return,
+        }
     }
 }
 

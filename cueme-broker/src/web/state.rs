@@ -11,7 +11,7 @@ use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
 
-use super::bell::{Bell, Notice, beat, pass_on, pass_on_runs};
+use super::bell::{Bell, Notice, beat, pass_on, pass_on_ends, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
@@ -56,6 +56,7 @@ impl Web {
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
         tokio::spawn(beat(Arc::clone(&bell)));
         tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
+        tokio::spawn(pass_on_ends(Arc::clone(broker.followers()), Arc::clone(&bell)));
         let foreign_records = broker.engine().foreign_records();
         let web = Arc::new(Self {
             cookie_name: cookie_name(&broker),

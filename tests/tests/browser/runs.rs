@@ -205,7 +205,6 @@ fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work
     assert_eq!(fake.count("POST", "/stop"), 1);
     let agents = home.run(&["agents", "--json"]).expect(0).json();
     assert_eq!(agents.as_array().unwrap().len(), 1);
-    browser.script("location.reload(); return true");
     browser.sees(".groups", "Quiet");
     browser.until("return !document.querySelector('.groups').textContent.includes('Working')");
 }
