@@ -19,9 +19,14 @@ const REDACTABLE_BYTES_MIN: usize = 6;
 const SECRET_FILE_BYTES_MAX: u64 = 64 << 10;
 
 /// Tokens of ours that are known by their form: one-time tokens and the run tokens they are exchanged for. A process that
-/// did not make a token finds it in a conversation that is told back.
+/// did not make a token finds it in a conversation that is told back. Whatever stands before it does not hide it, such as the
+/// `n` of an escaped line end; nor does base64, in which `cmb_` has three forms.
 static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\bcmb_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*").ok()
+    Regex::new(concat!(
+        r"cmb_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        r"|[A-Za-z0-9+/_-]*(?:Y21iX|NtYl[89]|jbWJf)[A-Za-z0-9+/_-]{16,}={0,2}",
+    ))
+    .ok()
 });
 
 /// A secret text. It has no `Display` and its `Debug` shows nothing.

@@ -20,7 +20,7 @@ static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // Keys that say what they are.
         r"\b(?:sk|pk|rk|key|crsr|cursor)[-_][A-Za-z0-9_-]{16,}",
         r"\b(?:gh[opsur]_|github_pat_|glpat-|xox[abprs]-|npm_|hf_)[A-Za-z0-9_-]{10,}",
-        r"\bcmb_[A-Za-z0-9_-]{16,}",
+        r"cmb_[A-Za-z0-9_-]{16,}",
         r"\bAKIA[0-9A-Z]{16}\b",
         r"\bAIza[0-9A-Za-z_-]{30,}",
         // JSON web tokens.

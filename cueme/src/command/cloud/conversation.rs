@@ -1,6 +1,6 @@
 //! `cueme cloud conversation`: what was said.
 
-use adapter_core::cursor::cloud::{CloudEvent, format_event};
+use adapter_core::cursor::cloud::{CloudEvent, Redactor, format_event};
 use protocol_spec::exit::Exit;
 
 use super::session::{find, run_of};
@@ -23,7 +23,8 @@ pub(super) fn run(args: &CloudConversationArgs) -> Result<Exit, CliError> {
     let conversation = read.map_err(|error| failed(&error))?;
     let is_json = args.json || !output::is_terminal();
     for message in conversation.messages {
-        let text = message.text;
+        // The first message of a run holds its one-time token.
+        let text = Redactor::default().text(&message.text);
         let event = if message.is_assistant {
             CloudEvent::Assistant { text }
         } else {

@@ -1,6 +1,6 @@
 //! `cueme cloud status`: how an agent stands, or which runs there are.
 
-use adapter_core::cursor::cloud::RunState;
+use adapter_core::cursor::cloud::{Redactor, RunState};
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{RunEnd, RunView};
 use serde_json::json;
@@ -32,7 +32,11 @@ fn one(id: &str, is_json: bool) -> Result<Exit, CliError> {
         let run = run_of(&*api, &session).await?;
         api.state(&run).await
     });
-    let state = read.map_err(|error| failed(&error))?;
+    let mut state = read.map_err(|error| failed(&error))?;
+    let redactor = Redactor::default();
+    redactor.json(&mut state.raw);
+    state.summary = state.summary.map(|summary| redactor.text(&summary));
+    state.name = state.name.map(|name| redactor.text(&name));
     output::print_line(&if is_json {
         line(&session.agent_id, &state)
     } else {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use cueme_tests::cloud_fake::{API_KEY, Script};
 use cueme_tests::{Client, eventually};
 use reqwest::{Method, StatusCode};
@@ -256,6 +258,78 @@ fn files_below(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
                 found.push((path.display().to_string(), std::fs::read(&path).unwrap()));
             }
             _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_verb_prints_the_one_time_token_that_stands_in_a_prompt() {
+    let cloud = Cloud::start(Script::endless(), 1);
+    let client = cloud.begin(&["launch", "fix it"]);
+    let callback = cloud.callback(1);
+    let agent = cloud.launched();
+    eventually("a run that goes on", || {
+        client.stdout().contains("RUNNING").then_some(())
+    });
+    let watcher = cloud.begin(&["watch", &agent]);
+    eventually("the prompt is told back", || {
+        watcher.stdout().contains("agent-auth/exchange").then_some(())
+    });
+    let said = cloud.run(&["conversation", &agent]);
+    assert!(said.printed(0).contains("agent-auth/exchange"), "{said:?}");
+    let status = cloud.run(&["status", &agent]);
+    let printed = [
+        client.stdout(),
+        watcher.stdout(),
+        said.stdout,
+        status.stdout,
+        cloud.home.run(&["cloud", "status"]).stdout,
+    ];
+    for printed in printed {
+        assert!(!printed.contains(&callback.token), "{printed}");
+    }
+    assert_eq!(
+        cloud.number("SELECT count(*) FROM run_events WHERE text LIKE '%cmb_%'"),
+        0
+    );
+    assert_eq!(cloud.exchange(&callback).0, StatusCode::OK, "it was a live one");
+}
+
+#[test]
+fn a_token_that_an_agent_repeats_in_another_form_is_in_no_output_and_not_on_disk() {
+    let token = "cmb_0123456789abcdefghijABCDEFGHIJ0123456789abc";
+    let encoded = |before: &str| BASE64.encode(format!("{before}{token}"));
+    let forms = [
+        format!("https://broker.example/x?token={token}&y=1"),
+        format!("%22{token}%22"),
+        format!("a string: \\n{token}\\n"),
+        format!("_{token}"),
+        encoded(""),
+        encoded("a"),
+        encoded("ab"),
+    ];
+    let script = Script {
+        answers: vec![forms.join(" and ")],
+        stream_events: vec![
+            ("assistant".into(), json!({"text": &token[..20]})),
+            ("assistant".into(), json!({"text": &token[20..]})),
+        ],
+        ..Script::default()
+    };
+    for api in ["v0", "v1"] {
+        let cloud = Cloud::start(script.clone(), 1);
+        let run = cloud.run(&["launch", "fix it", "--no-hap", "--api", api]);
+        let printed = run.printed(0);
+        assert!(printed.contains("[redacted]"), "{api}: {printed}");
+        let parts = [
+            token.to_owned(),
+            encoded("")[..20].to_owned(),
+            encoded("a")[4..24].to_owned(),
+        ];
+        for part in parts.iter().chain([&encoded("ab")[4..24].to_owned()]) {
+            assert!(!printed.contains(part), "{api}: {part} in {printed}");
+            let kept = format!("SELECT count(*) FROM run_events WHERE instr(text, '{part}') > 0");
+            assert_eq!(cloud.number(&kept), 0, "{api}: {part}");
         }
     }
 }
