@@ -45,6 +45,7 @@ pub(crate) fn fast_retry() -> RetryPolicy {
         attempts_max: 4,
         first_wait: Duration::from_millis(5),
         wait_max: Duration::from_millis(50),
+        request_timeout: Duration::from_millis(1_500),
     }
 }
 

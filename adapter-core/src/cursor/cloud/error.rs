@@ -43,9 +43,9 @@ pub struct CursorApiError {
 }
 
 impl CursorApiError {
-    /// Tells whether the agent or run does not exist.
+    /// Tells whether the agent or run does not exist. A page of something that stands before the API does not say so.
     pub fn is_not_found(&self) -> bool {
-        self.status == 404
+        self.status == 404 && self.body.is_object()
     }
 
     /// Returns what Cursor's support asks for.
@@ -128,6 +128,14 @@ pub enum CloudError {
         /// What is wrong with the answer.
         reason: String,
     },
+    /// An agent may have been started under this id, and cannot be looked for now.
+    #[error("{reason}; the agent may run as {agent_id}")]
+    Unanswered {
+        /// The id.
+        agent_id: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// We kept to a limit of the API and did not ask.
     #[error("not asked: the list of repositories may be read again in {} s", .0.as_secs() + 1)]
     RateLimited(Duration),
@@ -175,7 +183,7 @@ impl CloudError {
         match self {
             CloudError::Network { is_unsent, .. } => !is_unsent,
             CloudError::Api(error) => error.status >= 500,
-            CloudError::Unexpected { .. } => true,
+            CloudError::Unexpected { .. } | CloudError::Unanswered { .. } => true,
             _ => false,
         }
     }

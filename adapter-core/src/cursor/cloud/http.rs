@@ -8,12 +8,12 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Method, RequestBuilder, Response, redirect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::error::{CloudError, CursorApiError, RequestContext};
 use cloud_settings::{Redactor, Secret};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most bytes of an answer that are read.
 const BODY_BYTES_MAX: usize = 32 << 20;
 /// The most bytes of an error's body that are kept.
@@ -30,6 +30,8 @@ pub struct RetryPolicy {
     pub first_wait: Duration,
     /// The longest wait.
     pub wait_max: Duration,
+    /// How long one request may take; of a stream, until it begins.
+    pub request_timeout: Duration,
 }
 
 impl Default for RetryPolicy {
@@ -38,6 +40,7 @@ impl Default for RetryPolicy {
             attempts_max: 5,
             first_wait: Duration::from_millis(500),
             wait_max: Duration::from_secs(20),
+            request_timeout: Duration::from_secs(60),
         }
     }
 }
@@ -135,10 +138,7 @@ impl HttpClient {
     /// Makes a call and reads its answer.
     pub(super) async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, CloudError> {
         let body = self.repeat(call).await?;
-        serde_json::from_slice(&body).map_err(|error| CloudError::Unexpected {
-            context: call.context(),
-            reason: error.to_string(),
-        })
+        serde_json::from_slice(&body).map_err(|error| unexpected(call, &error.to_string()))
     }
 
     /// Opens a stream. Not repeated: whoever reads streams knows better when to try again.
@@ -152,10 +152,16 @@ impl HttpClient {
         if let Some(id) = last_event_id {
             request = request.header("last-event-id", id);
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| network_error(&call, error))?;
+        let response = match timeout(self.retry.request_timeout, request.send()).await {
+            Ok(sent) => sent.map_err(|error| network_error(&call, error))?,
+            Err(_) => {
+                return Err(CloudError::Network {
+                    context: call.context(),
+                    reason: "the stream did not begin in time".to_owned(),
+                    is_unsent: false,
+                });
+            }
+        };
         if response.status().is_success() {
             Ok(response)
         } else {
@@ -195,7 +201,7 @@ impl HttpClient {
     }
 
     async fn send(&self, call: &Call<'_>) -> Result<Vec<u8>, CloudError> {
-        let request = self.request(call).timeout(REQUEST_TIMEOUT);
+        let request = self.request(call).timeout(self.retry.request_timeout);
         let response = request.send().await.map_err(|error| network_error(call, error))?;
         if !response.status().is_success() {
             return Err(self.api_error(call, response).await);
@@ -251,6 +257,14 @@ impl HttpClient {
         redactor.add(&self.api_key);
         call.secrets.iter().for_each(|secret| redactor.add(secret));
         redactor
+    }
+}
+
+/// Describes an answer that is not what the API promises.
+pub(super) fn unexpected(call: &Call<'_>, reason: &str) -> CloudError {
+    CloudError::Unexpected {
+        context: call.context(),
+        reason: reason.to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ use super::api::{
     Started, StopOutcome,
 };
 use super::error::CloudError;
-use super::http::{Call, HttpClient, RetryPolicy};
+use super::http::{Call, HttpClient, RetryPolicy, unexpected};
 use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
 
@@ -119,13 +119,11 @@ impl V0Client {
     pub async fn agent(&self, agent_id: &str) -> Result<(CursorAgent, Value), CloudError> {
         let call = Call::get(format!("/v0/agents/{}", path_segment(agent_id)));
         let raw: Value = self.http.call(&call).await?;
-        let agent = serde_json::from_value(raw.clone()).map_err(|error| CloudError::Unexpected {
-            context: super::error::RequestContext {
-                method: "GET".to_owned(),
-                path: call.path,
-            },
-            reason: error.to_string(),
-        })?;
+        let agent: CursorAgent =
+            serde_json::from_value(raw.clone()).map_err(|error| unexpected(&call, &error.to_string()))?;
+        if agent.status.is_empty() {
+            return Err(unexpected(&call, "the agent has no status"));
+        }
         Ok((agent, raw))
     }
 

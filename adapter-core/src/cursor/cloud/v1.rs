@@ -13,7 +13,7 @@ use super::api::{
     Started, StopOutcome,
 };
 use super::error::{CloudError, RequestContext};
-use super::http::{Call, HttpClient, RetryPolicy};
+use super::http::{Call, HttpClient, RetryPolicy, unexpected};
 use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
 use super::v0::{path_segment, repositories};
@@ -61,24 +61,26 @@ impl V1Client {
             is_idempotent: true,
             ..Call::post("/v1/agents", body)
         };
-        match self.http.call::<Value>(&call).await {
-            Ok(answer) => {
-                let run = run_ref(&call, &answer["run"])?;
-                Ok(Started {
-                    run,
-                    url: text(&answer["agent"]["url"]),
-                })
-            }
+        let answer = self.http.call::<Value>(&call).await;
+        let started = answer.and_then(|answer| {
+            Ok(Started {
+                run: run_ref(&call, &answer["run"])?,
+                url: text(&answer["agent"]["url"]),
+            })
+        });
+        let error = match started {
+            Ok(started) => return Ok(started),
             // The id is ours alone: a conflict means that an earlier attempt arrived.
-            Err(error) if error.api().is_some_and(|api| api.has_code("agent_id_conflict")) => Ok(Started {
-                run: self.read_latest_run(&agent_id).await?,
-                url: None,
+            Err(error) if error.api().is_some_and(|api| api.has_code("agent_id_conflict")) => error,
+            Err(error) if error.may_have_arrived() => error,
+            Err(error) => return Err(error),
+        };
+        match self.read_latest_run(&agent_id).await {
+            Ok(run) => Ok(Started { run, url: None }),
+            Err(_) => Err(CloudError::Unanswered {
+                agent_id,
+                reason: error.to_string(),
             }),
-            Err(error) if error.may_have_arrived() => {
-                let run = self.read_latest_run(&agent_id).await.map_err(|_| error)?;
-                Ok(Started { run, url: None })
-            }
-            Err(error) => Err(error),
         }
     }
 
@@ -259,17 +261,6 @@ fn run_ref(call: &Call<'_>, run: &Value) -> Result<RunRef, CloudError> {
             run_id: Some(run_id),
         }),
         _ => Err(unexpected(call, "there is no run in it")),
-    }
-}
-
-fn unexpected(call: &Call<'_>, reason: &str) -> CloudError {
-    let context = RequestContext {
-        method: call.method.to_string(),
-        path: call.path.clone(),
-    };
-    CloudError::Unexpected {
-        context,
-        reason: reason.to_owned(),
     }
 }
 

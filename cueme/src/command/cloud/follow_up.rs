@@ -1,14 +1,13 @@
 //! `cueme cloud follow-up`: further words to an agent in the cloud.
 
-use adapter_core::cursor::cloud::{CloudApi, RunRequest, Session};
+use adapter_core::cursor::cloud::{RunRequest, Session};
 use protocol_spec::exit::Exit;
 
 use super::drive::Drive;
 use super::launch::task;
-use super::session::find;
+use super::session::{check_exists, find};
 use super::settings::{configured, connect, reach, settings};
 use crate::cli::CloudFollowUpArgs;
-use crate::command::agent::runtime;
 use crate::environment;
 use crate::error::CliError;
 
@@ -52,18 +51,4 @@ fn elsewhere(session: &Session, repository: &str) -> CliError {
     CliError::usage(message).with_hint(format!(
         "leave --repository out to continue with {agent}, or add --new-agent to start another agent"
     ))
-}
-
-/// Refuses to go on with an agent that does not exist: a new one would cost money that nobody wanted to spend.
-fn check_exists(api: &dyn CloudApi, session: &Session) -> Result<(), CliError> {
-    let found = runtime()?.block_on(api.latest_run(&session.agent_id));
-    match found {
-        Err(error) if error.api().is_some_and(|api| api.is_not_found()) => {
-            let message = format!("there is no agent {:?} in the cloud", session.display_id());
-            Err(CliError::new(Exit::NotFound, message)
-                .with_hint("`cueme cloud status` lists runs; `cueme cloud launch` starts a new agent"))
-        }
-        // Everything else is told by the run itself.
-        Ok(_) | Err(_) => Ok(()),
-    }
 }

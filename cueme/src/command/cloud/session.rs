@@ -4,10 +4,12 @@ use adapter_core::cursor::cloud::{
     ApiGeneration, CloudApi, CloudConfig, CloudError, RunRef, Session, decode_session,
 };
 use protocol_spec::endpoint::Places;
+use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{Request, Run, RunKind, RunQuery, RunView};
 
 use crate::client::{expect_reply, list};
+use crate::command::agent::runtime;
 use crate::error::CliError;
 
 /// A conversation, and what the broker knows of it.
@@ -88,5 +90,20 @@ pub(super) async fn run_of(api: &dyn CloudApi, session: &Session) -> Result<RunR
     match (api.generation(), &session.run_id) {
         (ApiGeneration::V1, None) => api.latest_run(&session.agent_id).await,
         _ => Ok(session.run()),
+    }
+}
+
+/// Refuses to go on with an agent that does not exist: words to it would start a new one, and a watch of it
+/// would never end.
+pub(super) fn check_exists(api: &dyn CloudApi, session: &Session) -> Result<(), CliError> {
+    let found = runtime()?.block_on(api.latest_run(&session.agent_id));
+    match found {
+        Err(error) if error.api().is_some_and(|api| api.is_not_found()) => {
+            let message = format!("there is no agent {:?} in the cloud", session.display_id());
+            Err(CliError::new(Exit::NotFound, message)
+                .with_hint("`cueme cloud status` lists runs; `cueme cloud launch` starts a new agent"))
+        }
+        // Everything else is told by the run itself.
+        Ok(_) | Err(_) => Ok(()),
     }
 }

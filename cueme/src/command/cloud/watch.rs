@@ -4,8 +4,8 @@ use adapter_core::cursor::cloud::{ConfigError, Reach, RunRequest};
 use protocol_spec::exit::Exit;
 
 use super::drive::Drive;
-use super::session::find;
-use super::settings::{configured, settings};
+use super::session::{check_exists, find};
+use super::settings::{configured, connect, settings};
 use crate::cli::CloudWatchArgs;
 use crate::environment;
 use crate::error::CliError;
@@ -14,6 +14,10 @@ pub(super) fn run(args: &CloudWatchArgs) -> Result<Exit, CliError> {
     let places = environment::places()?;
     let mut config = configured(&places, &args.fields)?;
     let known = find(&places, &config, &args.id)?;
+    if known.title.is_none() {
+        // The broker has never heard of it, so it may be a slip of the pen.
+        check_exists(&*connect(&config, known.session.api)?, &known.session)?;
+    }
     config.repository.clone_from(&known.session.repository);
     config.api = Some(known.session.api);
     let secret = config.webhook_secret(known.session.api, &environment::variable);

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use adapter_core::cursor::cloud::{Secret, WEBHOOK_PATH};
@@ -37,11 +38,7 @@ impl Cloud {
     pub(crate) fn start(script: Script, poll: u64) -> Self {
         let runtime = Runtime::new().unwrap();
         let fake = runtime.block_on(FakeCloud::start(script));
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let home = Home::new();
         let public = format!("http://127.0.0.1:{port}");
         home.configure(&format!(
@@ -256,6 +253,18 @@ impl Cloud {
             found.map(|cue| cue.cue_id.to_string())
         })
     }
+}
+
+/// Returns a port that nobody listens on, below those that the system gives to connections.
+fn free_port() -> u16 {
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    eventually("a free port", || {
+        let offset = (std::process::id() % COUNT) * 97 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = u16::try_from(FIRST + offset % COUNT).unwrap();
+        TcpListener::bind(("127.0.0.1", port)).ok().map(|_| port)
+    })
 }
 
 /// Returns the events a command printed.
