@@ -158,6 +158,53 @@ fn each_failure_of_the_cli_has_its_code_its_remedy_and_its_line_in_the_log() {
 }
 
 #[test]
+fn a_failure_is_told_in_words_and_speaks_of_a_result_only_where_there_was_one() {
+    let run = |scenario: &'static str| Stage::new(scenario).run(&["agent", "run", "--no-hap", "do it"]);
+    for scenario in [
+        "exit1_silent",
+        "no_login",
+        "partial_line_die",
+        "no_result_no_text",
+    ] {
+        let ended = run(scenario).expect(1);
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!told.contains("after its result"), "{scenario}: {told}");
+        for debug in ["Some(", "None", "Code(", "Exit(", "ErrorData"] {
+            assert!(!told.contains(debug), "{scenario}: {debug} in {told}");
+        }
+    }
+    let late = run("result_then_exit1").expect(0);
+    assert!(
+        late.stderr.contains("exited with code 1 after its result"),
+        "{}",
+        late.stderr
+    );
+}
+
+#[test]
+fn every_word_of_a_broken_network_is_tried_again() {
+    for words in [
+        "Error: read ECONNRESET",
+        "Error: write EPIPE",
+        "Error: connect ETIMEDOUT 10.0.0.1:443",
+        "Error: getaddrinfo EAI_AGAIN api2.cursor.sh",
+        "Error: unable to verify the first certificate",
+        "ConnectError: [unknown] HTTP 502 Bad Gateway",
+        "Error: 503 Service Unavailable",
+    ] {
+        let stage = Stage::new("says")
+            .with("FAKE_CURSOR_STDERR", words)
+            .with("FAKE_CURSOR_FAILS", "1");
+        let ended = stage.run(&["agent", "run", "--no-hap", "do it"]).expect(0);
+        assert!(
+            ended.stderr.contains("NETWORK_ERROR: trying again in"),
+            "{words}: {}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
 fn a_network_that_fails_for_a_moment_is_tried_again_with_the_same_model() {
     let words = "ConnectError: [unavailable] getaddrinfo ENOTFOUND api2.cursor.sh";
     let stage = Stage::new("says")

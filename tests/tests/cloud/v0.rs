@@ -607,6 +607,28 @@ async fn a_launch_whose_answer_was_lost_is_told_as_one_that_may_be_running() {
 }
 
 #[tokio::test]
+async fn a_launch_that_is_never_answered_is_found() {
+    let tokens = Tokens(Mutex::new(0));
+    let parts = Parts {
+        callbacks: Some(&tokens),
+        ..Parts::default()
+    };
+    for (api, path) in [(V0, "/v0/agents"), (ApiGeneration::V1, "/v1/agents")] {
+        let script = Script::default().fail("POST", path, 1, Reply::Hang { is_done: true });
+        let fake = FakeCloud::start(script).await;
+        let outcome = run(&settings(&fake, api), &new_run("go"), parts).await;
+        assert_eq!(outcome.result.exit_code, 0, "{:?}", outcome.result.error_message);
+        assert_eq!(fake.agents().len(), 1);
+    }
+    // Without a token in its prompt nobody can tell the agent from another one.
+    let script = Script::default().fail("POST", "/v0/agents", 1, Reply::Hang { is_done: true });
+    let fake = FakeCloud::start(script).await;
+    let outcome = say(&settings(&fake, V0), "go").await;
+    let message = outcome.result.error_message.unwrap();
+    assert!(message.contains("may have been taken"), "{message}");
+}
+
+#[tokio::test]
 async fn a_token_in_a_conversation_that_somebody_else_began_is_redacted_by_its_form() {
     let fake = FakeCloud::start(Script::default()).await;
     let token = "cmb_0123456789abcdefghijABCDEFGHIJ0123456789abc";

@@ -118,6 +118,15 @@ async fn a_stream_that_keeps_breaking_is_given_up_for_polling() {
 }
 
 #[tokio::test]
+async fn a_stream_that_never_begins_is_given_up_for_polling() {
+    let script = Script::default().fail("GET", "/stream", 100, Reply::Hang { is_done: false });
+    let fake = FakeCloud::start(script).await;
+    let outcome = say(&settings(&fake, V1), "go").await;
+    assert_eq!(outcome.result.exit_code, 0, "{:?}", outcome.result.error_message);
+    assert!(outcome.statuses().contains(&"polling"));
+}
+
+#[tokio::test]
 async fn a_stream_that_is_unavailable_is_tried_again() {
     let script = Script::default().fail("GET", "/stream", 2, Reply::status(503, "stream_unavailable"));
     let fake = FakeCloud::start(script).await;
