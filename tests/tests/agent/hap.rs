@@ -260,7 +260,7 @@ fn a_cue_that_was_answered_counts_whatever_was_wrapped_around_it() {
         format!("{cue} && false"),
         format!("env X=1 {cue}"),
         format!("{cue} 2>&1 | tee log"),
-        format!("bash -c 'set -o pipefail; cueme cue \"$CUEME_AGENT_ID\" --prompt Done? | tee log'"),
+        "bash -c 'set -o pipefail; cueme cue \"$CUEME_AGENT_ID\" --prompt Done? | tee log'".to_owned(),
         format!("sh -c \"{cue}\""),
         format!("eval \"{cue}\""),
         format!("{cue} & wait $!"),

@@ -1,6 +1,7 @@
 //! One host in an empty home with cueme connected to it, a scripted model, and a human.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -331,6 +332,26 @@ impl Scene {
         }
         self.furnish(&mut command);
         Editor::start(command.stderr(Stdio::null()), Manners::Waits)
+    }
+
+    /// Starts a run of ours whose CLI is the host's ACP agent, whatever it is told.
+    pub(crate) fn driven(&self, prompt: &str) -> Running {
+        let agent = self.host.acp_agent(self.programs, &self.model.url());
+        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy());
+        let words: Vec<String> = std::iter::once(agent.get_program())
+            .chain(agent.get_args())
+            .map(quoted)
+            .collect();
+        let cli = self.bin.join("agent");
+        std::fs::write(&cli, format!("#!/bin/sh\nexec {}\n", words.join(" "))).expect("a script");
+        std::fs::set_permissions(&cli, std::fs::Permissions::from_mode(0o755)).expect("a script that runs");
+        let mut command = Command::new(self.home.binary());
+        command.args(["agent", "run", "--via", "acp", prompt]);
+        for (name, value) in agent.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        command.current_dir(self.project());
+        self.start_as(command)
     }
 
     fn start_as(&self, mut command: Command) -> Running {

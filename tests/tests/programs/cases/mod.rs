@@ -2,6 +2,7 @@
 
 mod arguments;
 mod broker_killed;
+mod driven;
 mod editor;
 mod host_killed;
 mod long_wait;
@@ -53,6 +54,11 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "proxy",
         runs_on: |host| matches!(host.tag, "claude_code" | "gemini_cli"),
         play: proxy::play,
+    },
+    Scenario {
+        name: "driven",
+        runs_on: |host| matches!(host.tag, "claude_code" | "gemini_cli"),
+        play: driven::play,
     },
     Scenario {
         name: "window",

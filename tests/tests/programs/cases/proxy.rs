@@ -13,10 +13,10 @@ use crate::scene::Scene;
 use crate::verdict::{Row, Rows};
 
 /// How long the whole scene may take; the machine may be busy.
-const SCENE_MAX: Duration = Duration::from_secs(120);
+pub(super) const SCENE_MAX: Duration = Duration::from_secs(120);
 /// How often the human looks.
-const LOOK: Duration = Duration::from_millis(25);
-const GO_ON: &str = "now write the docs";
+pub(super) const LOOK: Duration = Duration::from_millis(25);
+pub(super) const GO_ON: &str = "now write the docs";
 
 /// A permission is given in the inbox, and the words in the inbox begin the next turn.
 pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
@@ -80,7 +80,7 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
 }
 
 /// Returns what a person answers: yes to a permission, once, and then what follows.
-fn answer_of(cue: &CueView) -> Vec<String> {
+pub(super) fn answer_of(cue: &CueView) -> Vec<String> {
     if cue.origin != Origin::Approval {
         return vec![GO_ON.to_owned()];
     }
