@@ -8,6 +8,7 @@ use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{Request, Run, RunKind, RunQuery, RunView};
 
+use super::settings::failed;
 use crate::client::{expect_reply, list};
 use crate::command::agent::runtime;
 use crate::error::CliError;
@@ -103,7 +104,8 @@ pub(super) fn check_exists(api: &dyn CloudApi, session: &Session) -> Result<(), 
             Err(CliError::new(Exit::NotFound, message)
                 .with_hint("`cueme cloud status` lists runs; `cueme cloud launch` starts a new agent"))
         }
-        // Everything else is told by the run itself.
-        Ok(_) | Err(_) => Ok(()),
+        // Nobody knows whether it exists, and nothing was sent yet.
+        Err(error) => Err(failed(&error)),
+        Ok(_) => Ok(()),
     }
 }

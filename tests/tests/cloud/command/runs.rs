@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cueme_tests::cloud_fake::{Script, Webhooks};
+use cueme_tests::cloud_fake::{Reply, Script, Webhooks};
 use cueme_tests::eventually;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -176,6 +176,22 @@ fn a_follow_up_to_an_agent_that_does_not_exist_starts_no_other() {
     );
     assert!(cloud.fake.agents().is_empty());
     assert_eq!(cloud.fake.count("POST", ""), 0);
+}
+
+#[test]
+fn a_follow_up_that_cannot_tell_whether_its_agent_exists_starts_no_other() {
+    // As often as a read is tried: the next one says that there is no such agent.
+    let outage = Script::default().fail("GET", "/v0/agents/", 5, Reply::status(503, "unavailable"));
+    for script in [
+        outage,
+        Script::default().fail("GET", "/v0/agents/", 1, Reply::page(404)),
+    ] {
+        let cloud = Cloud::start(script, 1);
+        cloud
+            .run(&["follow-up", "bc-unknown", "second", "--no-hap"])
+            .printed(1);
+        assert_eq!(cloud.fake.count("POST", ""), 0);
+    }
 }
 
 #[test]
