@@ -301,3 +301,13 @@ CREATE TABLE unindexed (
     side smallint NOT NULL,
     PRIMARY KEY (seq, side)
 );
+
+-- Which driver of a run speaks with the human, and what was to be sent to its agent last: the questions that it answers, and
+-- where the conversation stood.
+CREATE TABLE run_leads (
+    run_id   text PRIMARY KEY,
+    leader   text NOT NULL,
+    sender   text,
+    cue_ids  text,
+    position text
+);

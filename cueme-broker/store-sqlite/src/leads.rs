@@ -1,13 +1,12 @@
 //! Which driver of a run speaks with the human, and what it was about to send to the agent.
 
-use cueme_store::{LeadRecords, RunLead, StoreError};
+use cueme_store::{LeadRecords, RunLead, StoreError, parse_id};
 use protocol_spec::id::{CueId, DriverId, RunId};
 use protocol_spec::message::Sending;
 use rusqlite::{Row, params};
 
 use super::SqliteStore;
 use super::fault::Fault;
-use super::load::parse;
 
 impl LeadRecords for SqliteStore {
     fn lead_of_run(&self, run: RunId) -> Result<Option<RunLead>, StoreError> {
@@ -51,7 +50,7 @@ impl LeadRecords for SqliteStore {
 }
 
 fn lead(row: &Row<'_>) -> Result<RunLead, Fault> {
-    let leader = parse(row.get(0)?)?;
+    let leader = parse_id(row.get(0)?)?;
     let sender: Option<String> = row.get(1)?;
     let Some(sender) = sender else {
         return Ok(RunLead {
@@ -60,14 +59,14 @@ fn lead(row: &Row<'_>) -> Result<RunLead, Fault> {
         });
     };
     let cues: String = row.get(2)?;
-    let cue_ids = cues.split_whitespace().map(|cue| parse(cue.to_owned()));
+    let cue_ids = cues.split_whitespace().map(|cue| parse_id(cue.to_owned()));
     let sending = Sending {
         cue_ids: cue_ids.collect::<Result<_, _>>()?,
         position: row.get(3)?,
     };
     Ok(RunLead {
         leader,
-        sending: Some((parse(sender)?, sending)),
+        sending: Some((parse_id(sender)?, sending)),
     })
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads, PlainQuestion,
-    Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store, StoreError,
-    SurfaceRecords, Token, TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads,
+    PlainQuestion, Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store,
+    StoreError, SurfaceRecords, Token, TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
 use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId, RuntimeTag};
 use protocol_spec::message::{EventKind, Run, RunEvent, Sending};

@@ -295,7 +295,8 @@ fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
     let found = home.ok(&["history", "--search", "port"]);
     assert!(found.contains("8080"), "{found}");
     // The database has an inbox that is in force nowhere; it is not overwritten by another one.
-    home.run(&["store", "move", &url]).refused(74, &["holds other questions"]);
+    home.run(&["store", "move", &url])
+        .refused(74, &["holds other questions"]);
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub(super) const TABLES: &[Table] = tables! {
     run_events by seq numbered yes { seq Number, run_id Text, at Number, what Text, text Text }
     deliveries by delivery_id { delivery_id Text, session Text, status Text, received_at Number }
     bootstraps by token_hash { token_hash Bytes, agent_id Text, run_id Text, expires_at Number }
+    run_leads by run_id { run_id Text, leader Text, sender Text, cue_ids Text, position Text }
 };
 
 /// A value, in whatever store.

@@ -5,6 +5,7 @@ mod bootstraps;
 mod deliveries;
 mod door;
 mod drafts;
+mod leads;
 mod purge;
 mod runs;
 mod settings;
