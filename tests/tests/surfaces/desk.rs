@@ -88,6 +88,19 @@ impl Desk {
         self.home.show(cue)["outcome"] == "open"
     }
 
+    /// Waits until the broker keeps so many message ids: a kill before that loses them.
+    #[track_caller]
+    pub(crate) fn keeps(&self, count: u32) {
+        eventually(&format!("{count} message ids are kept"), || {
+            let database = rusqlite::Connection::open(self.home.database()).ok()?;
+            let kept = "SELECT count(*), count(reference) FROM notified";
+            let kept: (u32, u32) = database
+                .query_row(kept, [], |row| Ok((row.get(0)?, row.get(1)?)))
+                .ok()?;
+            (kept == (count, count)).then_some(())
+        });
+    }
+
     /// Settings: an answer cannot be taken back, so that agents get it at once.
     fn release_at_once(&self) {
         let (http, cookie) = self.sign_in();

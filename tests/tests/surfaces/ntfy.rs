@@ -61,6 +61,7 @@ fn outages_and_a_kill_lose_no_press_and_send_nothing_twice() {
     let desk = Desk::new(&ntfy.section());
     let (client, cue) = desk.ask("Still there?", Some(&json!({ "type": "confirm" })));
     let notification = ntfy.wait_for("Still there?");
+    desk.keeps(1);
     desk.home.kill_broker();
     let label = notification["actions"][0]["label"].as_str().unwrap().to_owned();
     ntfy.press(&notification, &label);

@@ -124,6 +124,7 @@ fn new_connections_repeats_limits_and_a_kill_lead_to_one_decision_and_one_messag
     let desk = desk(&slack);
     let (client, cue) = desk.ask("Through the storm?", Some(&json!({ "type": "confirm" })));
     let message = slack.wait_for("Through the storm?");
+    desk.keeps(1);
     desk.home.kill_broker();
     slack.press("U0ADA", &message, &message.buttons[0].0, &[]);
     slack.press("U0ADA", &message, &message.buttons[1].0, &[]);
