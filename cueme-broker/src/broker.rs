@@ -22,6 +22,7 @@ use crate::engine::{EngineError, EngineHandle, Order, Work, storage_failure};
 use crate::guide::Guide;
 use crate::lifecycle::Record;
 use crate::policy::{Policy, StoredRule, read_rules};
+use crate::notify::PushSender;
 use crate::runs::{Followers, Probes};
 use crate::store::{Reader, StoreError};
 use crate::web::Web;
@@ -67,6 +68,7 @@ pub(crate) struct Broker {
     web: OnceLock<Weak<Web>>,
     /// Where agents elsewhere reach it, if they can.
     public: OnceLock<SocketAddr>,
+    push: PushSender,
     probes: Probes,
     followers: Arc<Followers>,
     signing_key: OnceLock<SigningKey>,
@@ -112,6 +114,7 @@ impl Broker {
             stop: watch::channel(None).0,
             web: OnceLock::new(),
             public: OnceLock::new(),
+            push: PushSender::default(),
             probes: Probes::default(),
             followers: Arc::default(),
             signing_key: OnceLock::new(),
@@ -183,6 +186,11 @@ impl Broker {
     /// Returns what the broker listens on for agents elsewhere.
     pub(crate) fn public_address(&self) -> Option<SocketAddr> {
         self.public.get().copied()
+    }
+
+    /// Returns what pushes to devices.
+    pub(crate) fn push(&self) -> &PushSender {
+        &self.push
     }
 
     /// Returns the probes of addresses.

@@ -55,6 +55,8 @@ pub struct Config {
     pub policy: Vec<Policy>,
     /// Who is told when nobody answers.
     pub notify: Vec<Channel>,
+    /// How devices are pushed to.
+    pub push: PushConfig,
     /// What is known of single runtimes.
     pub runtime: BTreeMap<String, RuntimeConfig>,
 }
@@ -116,6 +118,16 @@ impl WebConfig {
     }
 }
 
+/// What a person can set for pushes to signed-in devices.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PushConfig {
+    /// Who push services can turn to: `mailto:` or `https:`.
+    pub contact: Option<String>,
+    /// Push services of one's own, such as `https://push.lan:8443`, whose addresses may be private.
+    pub private_services: Vec<String>,
+}
+
 /// What a person can set for a runtime.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -173,6 +185,7 @@ impl Default for Config {
             cloud: CloudConfig::default(),
             policy: Vec::new(),
             notify: Vec::new(),
+            push: PushConfig::default(),
             runtime: BTreeMap::new(),
         }
     }

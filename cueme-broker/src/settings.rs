@@ -127,11 +127,15 @@ impl Settings {
 
     /// Says whether the broker may show something on the screen of its machine now.
     pub(crate) fn may_show(&self, minute_of_day: u16) -> bool {
+        self.notifications.desktop && !self.is_quiet(minute_of_day)
+    }
+
+    /// Says whether it is a quiet hour now.
+    pub(crate) fn is_quiet(&self, minute_of_day: u16) -> bool {
         let quiet = &self.quiet_hours;
-        let is_quiet = quiet.enabled
+        quiet.enabled
             && Hours::parse(&format!("{}-{}", quiet.from, quiet.to))
-                .is_some_and(|hours| hours.contains(minute_of_day));
-        self.notifications.desktop && !is_quiet
+                .is_some_and(|hours| hours.contains(minute_of_day))
     }
 
     /// Says what is wrong with the settings, if anything is.

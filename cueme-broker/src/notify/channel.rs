@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
+use super::reason::Reasons;
+use super::surface::push::Subscription;
 use crate::config::parse_duration;
 use crate::hours::Hours;
 
@@ -29,6 +31,8 @@ pub struct Channel {
     pub quiet: Option<Hours>,
     /// Whether the beginning of the question is sent along.
     pub preview: bool,
+    /// What it is about.
+    pub reasons: Reasons,
 }
 
 /// What a channel speaks.
@@ -81,6 +85,8 @@ pub enum ChannelKind {
         /// Who may answer there, by their ids; when nobody may, the channel only tells.
         people: People,
     },
+    /// A signed-in device that gets pushes. It is subscribed on the page, never in the configuration.
+    Push(Box<Subscription>),
 }
 
 /// How questions are answered through ntfy.
@@ -100,7 +106,7 @@ impl ChannelKind {
         match self {
             Self::Telegram { people, .. } => !people.is_empty(),
             Self::Ntfy { answers, .. } => answers.is_some(),
-            Self::SlackApp { .. } => true,
+            Self::SlackApp { .. } | Self::Push(_) => true,
             Self::Desktop | Self::Webhook { .. } | Self::Slack { .. } => false,
         }
     }
@@ -189,6 +195,8 @@ struct Written {
     after: Option<String>,
     quiet: Option<Hours>,
     preview: Option<bool>,
+    #[serde(default)]
+    reasons: Reasons,
 }
 
 impl TryFrom<Written> for Channel {
@@ -250,6 +258,7 @@ impl TryFrom<Written> for Channel {
             after,
             quiet: written.quiet,
             preview: written.preview.unwrap_or(true),
+            reasons: written.reasons,
         })
     }
 }

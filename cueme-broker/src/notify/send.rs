@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder};
+use reqwest::{Client, ClientBuilder, RequestBuilder};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::OnceCell;
@@ -83,6 +83,7 @@ impl Sender {
                 }
                 return Ok(None);
             }
+            ChannelKind::Push(_) => return Err(pushed_by_broker()),
             ChannelKind::Telegram { url, token, chat, .. } => {
                 let body =
                     json!({ "chat_id": chat, "text": notice.text(), "disable_web_page_preview": true });
@@ -112,6 +113,7 @@ impl Sender {
                 deliver(request).await.map(drop)
             }
             ChannelKind::Slack { .. } | ChannelKind::SlackApp { .. } => Ok(()),
+            ChannelKind::Push(_) => Err(pushed_by_broker()),
             ChannelKind::Telegram { url, token, chat, .. } => {
                 let message: i64 = reference
                     .parse()
@@ -163,15 +165,24 @@ async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
     }
 }
 
+fn pushed_by_broker() -> SendError {
+    SendError::Failed("the broker alone pushes to devices".to_owned())
+}
+
 fn build_client() -> Result<Client, SendError> {
+    client_builder()
+        .build()
+        .map_err(|error| SendError::Failed(error.to_string()))
+}
+
+/// Returns the settings of every client that tells somebody.
+pub(super) fn client_builder() -> ClientBuilder {
     // Fails only where the same provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| SendError::Failed(error.to_string()))
 }
 
 fn authorised(request: RequestBuilder, token: Option<&Reference>) -> Result<RequestBuilder, SendError> {

@@ -17,7 +17,9 @@ use super::busy::Busy;
 use super::channel::{Channel, ChannelKind};
 use super::desktop;
 use super::notice::Notice;
+use super::reason::{Reason, Reasons};
 use super::send::Sender;
+use super::surface::push::{Subscription, read_subscriptions};
 use super::surface::{Surfaces, Withdrawal};
 use crate::broker::{Broker, blocking, wall_clock};
 use crate::hours::minute_now;
@@ -37,6 +39,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         surfaces: Surfaces::new(Arc::clone(&broker)),
         broker,
         sender: Sender::default(),
+        devices: Mutex::default(),
         told: Mutex::default(),
         busy: Mutex::default(),
         pending: AtomicUsize::new(0),
@@ -46,13 +49,17 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     let _stop = StopSurfaces(Arc::clone(&watcher));
     let mut events = watcher.broker.engine().events();
     let mut configured = watcher.broker.config_changes();
-    watcher.sync().await;
-    watcher.look_at_all().await;
+    let mut subscribed = watcher.broker.push().changes();
+    watcher.resync().await;
     loop {
         let received = tokio::select! {
             received = events.recv() => received,
             Ok(()) = configured.changed() => {
-                watcher.sync().await;
+                watcher.resync().await;
+                continue;
+            }
+            Ok(()) = subscribed.changed() => {
+                watcher.resync().await;
                 continue;
             }
         };
@@ -82,6 +89,8 @@ struct Watcher {
     broker: Arc<Broker>,
     sender: Sender,
     surfaces: Surfaces,
+    /// The devices that get pushes.
+    devices: Mutex<Vec<Channel>>,
     /// The questions somebody was told of, or is being told of; all others end without a look at the database.
     told: Mutex<HashSet<CueId>>,
     /// What is being sent or withdrawn at this moment, by channels that only tell.
@@ -91,8 +100,18 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Takes up a change of channels. A question that was asked meanwhile is told to a new one too.
+    async fn resync(self: &Arc<Self>) {
+        self.sync().await;
+        self.look_at_all().await;
+    }
+
     /// Starts and stops surfaces as the configuration says.
     async fn sync(&self) {
+        if let Some(devices) = self.read(read_subscriptions).await {
+            let devices = devices.into_iter().map(Subscription::channel).collect();
+            *self.devices.lock().unwrap_or_else(PoisonError::into_inner) = devices;
+        }
         let channels = self.channels();
         if !channels.iter().any(|channel| channel.kind.takes_answers()) {
             return self.surfaces.stop();
@@ -165,9 +184,16 @@ impl Watcher {
         }
     }
 
-    /// Returns the channels of the configuration, and the screen where there is one.
+    /// Returns the channels of the configuration, the devices that get pushes, and the screen where there is one.
     fn channels(&self) -> Vec<Channel> {
         let mut channels = self.broker.config().notify.clone();
+        channels.extend(
+            self.devices
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .cloned(),
+        );
         let has_desktop = channels
             .iter()
             .any(|channel| channel.kind == ChannelKind::Desktop);
@@ -178,6 +204,7 @@ impl Watcher {
                 after: DESKTOP_AFTER,
                 quiet: None,
                 preview: true,
+                reasons: Reasons::default(),
             });
         }
         channels
@@ -195,8 +222,13 @@ impl Watcher {
         };
         let minute = minute_now();
         let is_quiet = channel.quiet.is_some_and(|hours| hours.contains(minute));
-        let is_unwanted = channel.kind == ChannelKind::Desktop && !settings.may_show(minute);
-        if is_quiet || is_unwanted {
+        let is_unwanted = match &channel.kind {
+            ChannelKind::Desktop => !settings.may_show(minute),
+            ChannelKind::Push(_) => settings.is_quiet(minute),
+            _ => false,
+        };
+        let is_about = channel.reasons.contains(Reason::of(row.kind, row.origin));
+        if is_quiet || is_unwanted || !is_about {
             return;
         }
         self.told().insert(cue);

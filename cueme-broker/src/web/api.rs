@@ -14,7 +14,7 @@ use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
     agents, assets, connect, cues, decide, devices, document, drafts, events, files, guide, hap, messages,
-    policies, preview, public, runs, settings, snapshot, uploads,
+    policies, preview, public, push, runs, settings, snapshot, uploads,
 };
 use crate::policy::WrittenRule;
 
@@ -343,6 +343,36 @@ fn page(table: Table) -> Table {
         .route(
             delete_op("/devices/{device_id}", "Locks a device out").gives_nothing(),
             delete(devices::revoke),
+        )
+        .route(
+            get_op("/push", "Returns what this device needs to get pushes").gives::<push::PushState>(200),
+            get(push::state),
+        )
+        .route(
+            put_op("/push", "Subscribes this device to pushes")
+                .takes::<push::PushBody>()
+                .gives::<push::PushState>(200),
+            put(push::subscribe),
+        )
+        .route(
+            delete_op("/push", "Ends the pushes to this device").gives_nothing(),
+            delete(push::unsubscribe),
+        )
+        .route(
+            post_op("/push/test", "Pushes something to this device")
+                .gives_nothing()
+                .refuses(&[502]),
+            post(push::test),
+        )
+        .route(
+            post_op(
+                "/push/press",
+                "Decides a question as a button of its notification says",
+            )
+            .takes::<push::PressBody>()
+            .gives_nothing()
+            .refuses(&[409]),
+            post(push::pressed),
         )
         .route(
             post_op("/links", "Makes a link that signs one device in")

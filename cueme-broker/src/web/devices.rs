@@ -163,6 +163,7 @@ pub(super) async fn revoke(
     if !web.keys.revoke_device(&device_id).await? {
         return Err(ApiError::not_found("there is no such device"));
     }
+    web.broker.push().changed();
     web.bell.notice(Notice::devices());
     Ok(StatusCode::NO_CONTENT)
 }

@@ -31,6 +31,7 @@ mod health;
 mod messages;
 mod policies;
 mod preview;
+mod push;
 mod qr;
 mod settings;
 mod snapshot;

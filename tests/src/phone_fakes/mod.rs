@@ -5,11 +5,13 @@
 
 mod faults;
 mod ntfy;
+mod push;
 mod server;
 mod slack;
 mod telegram;
 
 pub use faults::{Fault, Faults};
 pub use ntfy::Ntfy;
+pub use push::{Push, PushBrowser};
 pub use slack::{Slack, SlackMessage};
 pub use telegram::{Person, Telegram, TelegramMessage};

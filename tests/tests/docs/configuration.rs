@@ -8,7 +8,7 @@ use cueme_broker::config::Config;
 use crate::markdown::{documents, lines};
 
 /// The tables that the top level holds, which have sections of their own.
-const TABLES: [&str; 6] = ["web", "public", "cloud", "policy", "notify", "runtime"];
+const TABLES: [&str; 7] = ["web", "public", "cloud", "policy", "notify", "push", "runtime"];
 
 type Keys = BTreeSet<String>;
 
@@ -86,6 +86,7 @@ fn every_key_is_documented_and_every_documented_key_exists() {
         ("Runtime", "[runtime.cursor]"),
         ("Policy", "[[policy]]"),
         ("Notify", "[[notify]]"),
+        ("Push", "[push]"),
     ] {
         assert_eq!(documented(&text, heading), accepted(place), "{place}");
     }

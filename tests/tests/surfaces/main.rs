@@ -5,6 +5,7 @@
 mod desk;
 
 mod ntfy;
+mod push;
 mod slack;
 mod telegram;
 

@@ -72,7 +72,7 @@ impl Surface {
                 }
                 Err(trouble) => {
                     self.inbox.forget(cue).await;
-                    if !self.wait_after(&trouble, cue, "shown") {
+                    if !self.wait_after(&trouble, cue, "shown").await {
                         return;
                     }
                 }
@@ -94,14 +94,14 @@ impl Surface {
                 // It is open again, and its message still right.
                 return Withdrawal::Done;
             };
-            let Some(shown) = known else {
+            let Some(shown) = known.or_else(|| self.medium.known_message(cue)) else {
                 // Claimed by a broker that ended before it knew the message.
                 self.inbox.forget(cue).await;
                 return Withdrawal::Done;
             };
             match self.medium.close(card.as_ref(), &shown, &closing).await {
                 Ok(()) => self.pace.succeeded(),
-                Err(trouble) if self.wait_after(&trouble, cue, "withdrawn") => continue,
+                Err(trouble) if self.wait_after(&trouble, cue, "withdrawn").await => continue,
                 Err(_) => {}
             }
             self.inbox.forget(cue).await;
@@ -136,12 +136,17 @@ impl Surface {
     }
 
     /// Pauses after a failure that may pass; says whether it may.
-    fn wait_after(&self, trouble: &Trouble, cue: CueId, what: &str) -> bool {
+    async fn wait_after(&self, trouble: &Trouble, cue: CueId, what: &str) -> bool {
         match trouble {
             Trouble::Later { retry_after, .. } => {
                 self.pace.failed(*retry_after);
                 tracing::info!(channel = self.name, %cue, %trouble, "not {what} yet; trying again");
                 true
+            }
+            Trouble::Gone => {
+                tracing::info!(channel = self.name, "the device does not get pushes any more");
+                self.inbox.unsubscribe().await;
+                false
             }
             Trouble::Refused(_) | Trouble::NotSet(_) => {
                 tracing::warn!(channel = self.name, %cue, %trouble, "a question was not {what}");

@@ -221,6 +221,13 @@ impl Inbox {
         self.write(move |store, _| store.set(&name, &cursor)).await;
     }
 
+    /// Ends the subscription of the device that this surface is.
+    pub(super) async fn unsubscribe(&self) {
+        let name = self.channel.clone();
+        self.write(move |store, _| store.set(&name, "null")).await;
+        self.broker.push().changed();
+    }
+
     /// Takes a file in.
     pub(super) async fn keep_file(&self, name: &str, bytes: &[u8]) -> Result<Attachment, String> {
         let upload = keep_file(&self.broker, name, bytes).await?;

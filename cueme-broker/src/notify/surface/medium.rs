@@ -1,10 +1,13 @@
 //! The media that questions are shown in.
 
+use protocol_spec::id::CueId;
+
 use super::card::Card;
 use super::closing::Closing;
 use super::inbox::{Inbox, Shown};
 use super::ntfy::Topic;
 use super::pace::Limit;
+use super::push::Device;
 use super::request::Trouble;
 use super::slack::App;
 use super::telegram::Bot;
@@ -18,6 +21,8 @@ pub(super) enum Medium {
     Ntfy(Topic),
     /// A Slack app.
     Slack(App),
+    /// A device that gets pushes.
+    Push(Device),
 }
 
 impl Medium {
@@ -27,6 +32,7 @@ impl Medium {
             Self::Telegram(_) => Bot::LIMIT,
             Self::Ntfy(_) => Topic::LIMIT,
             Self::Slack(_) => App::LIMIT,
+            Self::Push(_) => Device::LIMIT,
         }
     }
 
@@ -36,6 +42,15 @@ impl Medium {
             Self::Telegram(bot) => bot.show(card).await,
             Self::Ntfy(topic) => topic.show(card).await,
             Self::Slack(app) => app.show(card).await,
+            Self::Push(device) => device.show(card).await,
+        }
+    }
+
+    /// Returns how a question is shown where that is known before it is sent.
+    pub(super) fn known_message(&self, cue: CueId) -> Option<Shown> {
+        match self {
+            Self::Push(_) => Some(Device::shown(cue)),
+            Self::Telegram(_) | Self::Ntfy(_) | Self::Slack(_) => None,
         }
     }
 
@@ -50,6 +65,7 @@ impl Medium {
             Self::Telegram(bot) => bot.close(card, shown, closing).await,
             Self::Ntfy(topic) => topic.close(shown).await,
             Self::Slack(app) => app.close(card, shown, closing).await,
+            Self::Push(device) => device.close(card, shown, closing).await,
         }
     }
 
@@ -59,6 +75,8 @@ impl Medium {
             Self::Telegram(bot) => bot.listen(inbox).await,
             Self::Ntfy(topic) => topic.listen(inbox).await,
             Self::Slack(app) => app.listen(inbox).await,
+            // Presses come through the page's API.
+            Self::Push(_) => std::future::pending().await,
         }
     }
 }

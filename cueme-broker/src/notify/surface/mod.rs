@@ -17,6 +17,7 @@ mod registry;
 mod request;
 
 mod ntfy;
+pub(in crate::notify) mod push;
 mod slack;
 mod telegram;
 

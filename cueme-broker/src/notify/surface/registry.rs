@@ -10,6 +10,7 @@ use super::deliver::Surface;
 use super::inbox::Inbox;
 use super::medium::Medium;
 use super::ntfy::Topic;
+use super::push::Device;
 use super::slack::App;
 use super::telegram::Bot;
 use crate::broker::Broker;
@@ -51,7 +52,7 @@ impl Surfaces {
             if running.contains_key(&channel.name) {
                 continue;
             }
-            let Some((medium, people)) = medium_of(channel, http) else {
+            let Some((medium, people)) = self.medium_of(channel, http) else {
                 continue;
             };
             let inbox = Inbox::new(Arc::clone(&self.broker), &channel.name, &people, channel.preview);
@@ -81,56 +82,64 @@ impl Surfaces {
     fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Returns what a channel speaks and who may answer there; `None` for a channel that only tells.
-fn medium_of(channel: &Channel, http: &Client) -> Option<(Medium, People)> {
-    let http = http.clone();
-    match &channel.kind {
-        ChannelKind::Telegram {
-            url,
-            token,
-            chat,
-            people,
-        } if !people.is_empty() => {
-            let bot = Bot::new(http, url.clone(), token.clone(), chat.clone());
-            Some((Medium::Telegram(bot), people.clone()))
+    /// Returns what a channel speaks and who may answer there; `None` for a channel that only tells.
+    fn medium_of(&self, channel: &Channel, http: &Client) -> Option<(Medium, People)> {
+        let http = http.clone();
+        match &channel.kind {
+            ChannelKind::Telegram {
+                url,
+                token,
+                chat,
+                people,
+            } if !people.is_empty() => {
+                let bot = Bot::new(http, url.clone(), token.clone(), chat.clone());
+                Some((Medium::Telegram(bot), people.clone()))
+            }
+            ChannelKind::Ntfy {
+                url,
+                token,
+                answers: Some(answers),
+            } => {
+                let topic = Topic {
+                    http,
+                    url: url.clone(),
+                    token: token.clone(),
+                    replies: answers.replies.clone(),
+                    reply_token: answers.reply_token.clone(),
+                };
+                let people = People::from([(Topic::KEY_HOLDER.to_owned(), answers.person.clone())]);
+                Some((Medium::Ntfy(topic), people))
+            }
+            ChannelKind::SlackApp {
+                url,
+                token,
+                app_token,
+                channel,
+                people,
+            } => {
+                let app = App {
+                    http,
+                    url: url.clone(),
+                    token: token.clone(),
+                    app_token: app_token.clone(),
+                    channel: channel.clone(),
+                };
+                Some((Medium::Slack(app), people.clone()))
+            }
+            ChannelKind::Push(subscription) => {
+                let device = Device {
+                    broker: Arc::clone(&self.broker),
+                    subscription: (**subscription).clone(),
+                };
+                // Presses come through the page's API, which knows the device.
+                Some((Medium::Push(device), People::new()))
+            }
+            ChannelKind::Telegram { .. }
+            | ChannelKind::Ntfy { .. }
+            | ChannelKind::Desktop
+            | ChannelKind::Webhook { .. }
+            | ChannelKind::Slack { .. } => None,
         }
-        ChannelKind::Ntfy {
-            url,
-            token,
-            answers: Some(answers),
-        } => {
-            let topic = Topic {
-                http,
-                url: url.clone(),
-                token: token.clone(),
-                replies: answers.replies.clone(),
-                reply_token: answers.reply_token.clone(),
-            };
-            let people = People::from([(Topic::KEY_HOLDER.to_owned(), answers.person.clone())]);
-            Some((Medium::Ntfy(topic), people))
-        }
-        ChannelKind::SlackApp {
-            url,
-            token,
-            app_token,
-            channel,
-            people,
-        } => {
-            let app = App {
-                http,
-                url: url.clone(),
-                token: token.clone(),
-                app_token: app_token.clone(),
-                channel: channel.clone(),
-            };
-            Some((Medium::Slack(app), people.clone()))
-        }
-        ChannelKind::Telegram { .. }
-        | ChannelKind::Ntfy { .. }
-        | ChannelKind::Desktop
-        | ChannelKind::Webhook { .. }
-        | ChannelKind::Slack { .. } => None,
     }
 }

@@ -13,7 +13,7 @@ const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Why a surface could not do something. Addresses may hold secrets and are never part of it.
 #[derive(Debug, Error)]
-pub(in crate::notify) enum Trouble {
+pub(crate) enum Trouble {
     /// It may work later.
     #[error("{why}")]
     Later {
@@ -25,6 +25,9 @@ pub(in crate::notify) enum Trouble {
     /// It will not work as it is.
     #[error("{0}")]
     Refused(String),
+    /// There is nobody there any more.
+    #[error("the subscription has ended")]
+    Gone,
     /// The configuration names a secret that is not there.
     #[error(transparent)]
     NotSet(#[from] MissingSecret),

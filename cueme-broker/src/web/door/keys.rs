@@ -13,6 +13,7 @@ use protocol_spec::time::Timestamp;
 use super::failures::Failures;
 use super::secret::{Secret, random_name};
 use crate::engine::{EngineHandle, storage_failure};
+use crate::notify::setting_name;
 use crate::store::{Device, Reader, Records, StoreError, Token, TokenHash};
 
 /// How long a link works.
@@ -189,7 +190,12 @@ impl Keys {
             return Ok(false);
         };
         let id = device_id.to_owned();
-        self.write(move |store, _| store.drop_device(&id)).await?;
+        // Its pushes end with it.
+        self.write(move |store, _| {
+            store.drop_device(&id)?;
+            store.set(&setting_name(&id), "null")
+        })
+        .await?;
         Ok(self.write_devices().remove(&hash).is_some())
     }
 

@@ -56,6 +56,7 @@ fn kind(kind: &ChannelKind) -> &'static str {
         ChannelKind::Ntfy { .. } => "ntfy",
         ChannelKind::Slack { .. } | ChannelKind::SlackApp { .. } => "slack",
         ChannelKind::Telegram { .. } => "telegram",
+        ChannelKind::Push(_) => "push",
     }
 }
 
@@ -65,6 +66,9 @@ fn people(kind: &ChannelKind) -> Vec<String> {
             people.values().cloned().collect()
         }
         ChannelKind::Ntfy { answers, .. } => answers.iter().map(|answers| answers.person.clone()).collect(),
-        ChannelKind::Desktop | ChannelKind::Webhook { .. } | ChannelKind::Slack { .. } => Vec::new(),
+        ChannelKind::Desktop
+        | ChannelKind::Webhook { .. }
+        | ChannelKind::Slack { .. }
+        | ChannelKind::Push(_) => Vec::new(),
     }
 }

@@ -1,0 +1,64 @@
+//! Why somebody is told, so that each channel can be about some of it.
+
+use protocol_spec::outcome::{Kind, Origin};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reason to tell somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// An agent asks.
+    Question,
+    /// An agent wants to use a tool.
+    Approval,
+    /// An agent pauses until somebody continues.
+    Pause,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Self; 3] = [Self::Question, Self::Approval, Self::Pause];
+
+    /// Returns the reason of a question.
+    pub fn of(kind: Kind, origin: Origin) -> Self {
+        match (origin, kind) {
+            (Origin::Approval, _) => Self::Approval,
+            (_, Kind::Pause) => Self::Pause,
+            (_, Kind::Cue) => Self::Question,
+        }
+    }
+}
+
+/// The reasons that a channel is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Vec<Reason>")]
+pub struct Reasons(Vec<Reason>);
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Self(Reason::ALL.to_vec())
+    }
+}
+
+impl Reasons {
+    /// Says whether this is one of them.
+    pub fn contains(&self, reason: Reason) -> bool {
+        self.0.contains(&reason)
+    }
+}
+
+impl TryFrom<Vec<Reason>> for Reasons {
+    type Error = String;
+
+    fn try_from(mut reasons: Vec<Reason>) -> Result<Self, String> {
+        if reasons.is_empty() {
+            return Err(
+                "a channel needs at least one of the reasons question, approval and pause".to_owned(),
+            );
+        }
+        reasons.sort();
+        reasons.dedup();
+        Ok(Self(reasons))
+    }
+}
