@@ -44,15 +44,92 @@ async function keptFirst(request) {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-worker.addEventListener("notificationclick", (event) => {
-  event.notification.close();
-  event.waitUntil(show(event.notification.data?.agent));
+/** The words of notifications, in the language of the browser. */
+const words = navigator.language.startsWith("zh")
+  ? { read: "打开即可阅读并回答。", rest: "打开即可阅读全文。", over: "已有人回答。", test: "推送可用。当前没有等待的问题。", unsent: "没有发送", offline: "无法连接 cueme。打开即可回答。" }
+  : {
+      read: "Open it to read and answer the question.",
+      rest: "Open it to read all of the question.",
+      over: "Somebody has answered.",
+      test: "Pushes arrive. No question waits.",
+      unsent: "Not sent",
+      offline: "cueme cannot be reached. Open it to answer.",
+    };
+const look = { icon: "/icons/icon-192.png", badge: "/icons/icon-192.png" };
+
+/**
+ * What the broker pushes: a question, its end, or a test. `notify/surface/push/render.rs` writes it.
+ * @typedef {{ kind: "question", cue: string, id: string, title: string, body?: string, whole: boolean, buttons?: { label: string, press: string }[] }} Question
+ * @typedef {{ kind: "over", cue: string, line?: string }} Over
+ * @typedef {{ cue?: string, id?: string, agent?: string }} Data
+ */
+
+worker.addEventListener("push", (event) => {
+  /** @type {Question | Over | { kind: "test" }} */
+  let message = { kind: "test" };
+  try {
+    message = event.data?.json();
+  } catch {
+    // Browsers end a subscription whose pushes show nothing.
+  }
+  event.waitUntil(receive(message));
 });
 
-/** @param {string} agent */
-async function show(agent) {
+/** @param {Question | Over | { kind: "test" }} message */
+async function receive(message) {
+  if (message.kind === "question") return ask(message);
+  if (message.kind === "over") return withdraw(message);
+  await worker.registration.showNotification("cueme", { ...look, body: words.test, tag: "test" });
+}
+
+/** @param {Question} question */
+async function ask({ cue, id, title, body, whole, buttons = [] }) {
+  const { maxActions = 0 } = /** @type {{ maxActions?: number }} */ (/** @type {unknown} */ (Notification));
+  const actions = buttons.length <= maxActions ? buttons.map(({ label, press }) => ({ action: press, title: label })) : [];
+  const text = body === undefined ? words.read : whole ? body : `${body}\n\n${words.rest}`;
+  // Browsers know `actions`, TypeScript does not.
+  const options = /** @type {NotificationOptions} */ ({ ...look, body: text, tag: cue, actions, data: { cue, id } });
+  await worker.registration.showNotification(title, options);
+}
+
+/**
+ * Replaces a notification before it closes it: browsers count pushes that show nothing.
+ * @param {Over} over
+ */
+async function withdraw({ cue, line }) {
+  await worker.registration.showNotification("cueme", { ...look, body: line ?? words.over, tag: cue, silent: true });
+  for (const shown of await worker.registration.getNotifications({ tag: cue })) shown.close();
+}
+
+worker.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const data = /** @type {Data} */ (event.notification.data ?? {});
+  event.waitUntil(event.action ? press(data, event.action) : show(data));
+});
+
+/**
+ * Decides as the button says. The broker refuses a press on a question that was not shown whole, or has ended.
+ * @param {Data} data
+ * @param {string} pressed
+ */
+async function press({ cue, id }, pressed) {
+  let why = words.offline;
+  try {
+    const body = JSON.stringify({ id, cue_id: cue, press: pressed });
+    const answer = await fetch("/api/v1/push/press", { method: "POST", headers: { "content-type": "application/json" }, body });
+    if (answer.ok) return;
+    why = (await answer.json()).error.message;
+  } catch {
+    // Nobody answers.
+  }
+  await worker.registration.showNotification(words.unsent, { ...look, body: why, tag: `unsent-${cue}`, data: { cue } });
+}
+
+/** @param {Data} data */
+async function show({ cue, agent }) {
   const [page] = await worker.clients.matchAll({ type: "window" });
-  if (!page) return void (await worker.clients.openWindow(`/#/agent/${encodeURIComponent(agent)}`));
-  page.postMessage({ agent });
+  const place = cue ? `/#/cue/${encodeURIComponent(cue)}` : agent ? `/#/agent/${encodeURIComponent(agent)}` : "/";
+  if (!page) return void (await worker.clients.openWindow(place));
+  page.postMessage({ cue, agent });
   await page.focus();
 }

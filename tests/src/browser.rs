@@ -12,6 +12,8 @@ use tokio::runtime::Runtime;
 
 use cueme_test_kit::{PATIENCE, within};
 
+use crate::worker::Worker;
+
 /// The size of a window on a desk.
 pub const DESKTOP: (u32, u32) = (1280, 800);
 /// The size of a phone.
@@ -40,7 +42,7 @@ pub struct Browser {
     runtime: Runtime,
     driver: Option<WebDriver>,
     chromedriver: Child,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -70,7 +72,7 @@ impl Browser {
             runtime,
             driver: Some(driver),
             chromedriver,
-            _profile: profile,
+            profile,
         };
         browser.resize(size);
         browser
@@ -116,6 +118,14 @@ impl Browser {
     pub fn devtools(&self, method: &str, parameters: Value) -> Value {
         self.run(self.driver().cdp().send_raw(method, parameters))
             .unwrap()
+    }
+
+    /// Connects to the service worker of the page.
+    pub fn worker(&self) -> Worker {
+        let file = self.profile.path().join("DevToolsActivePort");
+        let written = std::fs::read_to_string(file).expect("the browser's debugging port");
+        let port = written.lines().next().unwrap_or_default();
+        Worker::connect(&format!("127.0.0.1:{port}"))
     }
 
     /// Runs a script that returns something.

@@ -12,6 +12,7 @@ pub mod browser;
 pub mod cloud_fake;
 pub mod model_server;
 pub mod phone_fakes;
+pub mod worker;
 
 mod client;
 mod disk;

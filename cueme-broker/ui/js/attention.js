@@ -31,6 +31,7 @@ export function startAttention() {
   on("agents", update);
   navigator.serviceWorker?.addEventListener("message", (event) => {
     if (typeof event.data?.agent === "string") go(event.data.agent);
+    if (typeof event.data?.cue === "string") location.hash = `#/cue/${encodeURIComponent(event.data.cue)}`;
   });
   document.addEventListener("visibilitychange", update);
   update();

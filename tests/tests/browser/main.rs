@@ -18,6 +18,7 @@ mod load;
 mod once;
 mod page;
 mod precedent;
+mod push;
 mod resilience;
 mod review;
 mod rules;

@@ -224,6 +224,7 @@ export const en = {
   "policy.turn-off": "Turn this rule off",
   "policy.is-off": "The rule is off",
   "policy.stopped": "The rule {name} leaves this to you: at most {max} automatic answers in a row.",
+  "reach": "Phone and chats",
   "devices": "Devices",
   "devices.add": "Add a phone or another browser",
   "devices.this": "this one",

@@ -228,6 +228,7 @@ export const zh = {
   "policy.turn-off": "关闭此规则",
   "policy.is-off": "规则已关闭",
   "policy.stopped": "规则 {name} 把这个问题留给你：最多连续自动回答 {max} 次。",
+  "reach": "手机与聊天",
   "devices": "设备",
   "devices.add": "添加手机或其他浏览器",
   "devices.this": "本机",

@@ -5,6 +5,7 @@ import { chime } from "../attention.js";
 import { setTheme, theme } from "../theme.js";
 import { changeSettings, savedReplies, state } from "../store.js";
 import { t, useLanguage } from "../i18n/index.js";
+import { reachSection } from "../reach/load.js";
 import { devicesSection } from "./devices.js";
 import { openDialog } from "./dialog.js";
 import { policiesSection } from "./policies.js";
@@ -21,7 +22,7 @@ import { connectGuide } from "./welcome.js";
 export function openSettings(at) {
   /** @type {(() => void)[]} */
   const offs = [];
-  openDialog(t("settings"), () => [looks(), answering(), attention(), policiesSection(offs), devicesSection(offs), guide(), h("p", { class: "muted small" }, `cueme ${state.version}`)], { wide: true, onclose: () => offs.forEach((off) => off()) });
+  openDialog(t("settings"), () => [looks(), answering(), attention(), reachSection(), policiesSection(offs), devicesSection(offs), guide(), h("p", { class: "muted small" }, `cueme ${state.version}`)], { wide: true, onclose: () => offs.forEach((off) => off()) });
   if (at) document.getElementById(`settings-${at}`)?.scrollIntoView();
 }
 

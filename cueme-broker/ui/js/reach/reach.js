@@ -1,0 +1,15 @@
+/** Fills the part of the settings that says how people are reached. */
+
+import { pushSection } from "./push.js";
+import { wordsIn } from "./words.js";
+
+/** @import { Kit } from "./load.js" */
+
+/**
+ * @param {Kit} kit
+ * @param {HTMLElement} place
+ */
+export function createReach(kit, place) {
+  const w = wordsIn(kit.language());
+  kit.fill(place, pushSection(kit, w));
+}

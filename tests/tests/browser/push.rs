@@ -1,0 +1,151 @@
+//! Web Push in a real browser: the settings subscribe, and the service worker shows, closes and answers with the page closed.
+//!
+//! A browser without the network of its vendor has no push service. The subscription is one of our own service, and what that
+//! service decrypts is delivered to the worker by the browser's debugging protocol.
+
+use cueme_tests::phone_fakes::{Push, PushBrowser};
+use cueme_tests::{Home, eventually};
+use serde_json::{Value, json};
+
+use crate::driver::{Browser, PHONE, key, sign_in};
+
+/// Stands in for what the browser's vendor would answer.
+fn stand_in(browser: &Browser, subscription: &PushBrowser) {
+    let subscription = json!({
+        "endpoint": subscription.endpoint,
+        "keys": { "p256dh": subscription.p256dh, "auth": subscription.auth },
+    });
+    browser.script(&format!(
+        "let made = null; window.keys = [];
+         const subscription = {{ toJSON: () => ({subscription}), unsubscribe: async () => {{ made = null; return true; }} }};
+         PushManager.prototype.subscribe = async (options) => {{ keys.push(options.applicationServerKey); return made = subscription; }};
+         PushManager.prototype.getSubscription = async () => made;
+         return true"
+    ));
+}
+
+fn click_line(browser: &Browser, label: &str) {
+    let label = json!(label);
+    browser.until(&format!(
+        "const line = [...document.querySelectorAll('#settings-reach label')].find((line) => line.innerText.trim() === {label});
+         const box = line?.querySelector('input'); box?.click(); return Boolean(box)"
+    ));
+}
+
+#[test]
+fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_page_closed() {
+    let push = Push::start();
+    let home = Home::created();
+    home.configure(&push.section());
+    let agent = home.join_as("terminal");
+    let browser = sign_in(&home, PHONE);
+    let origin = browser
+        .script("return location.origin")
+        .as_str()
+        .unwrap()
+        .to_owned();
+    browser.devtools(
+        "Browser.grantPermissions",
+        json!({ "permissions": ["notifications"], "origin": origin }),
+    );
+    browser.until("return navigator.serviceWorker.ready.then((worker) => worker.active !== null)");
+    let public_key = browser.script(
+        "return fetch('/api/v1/push').then((answer) => answer.json()).then((state) => state.public_key)",
+    );
+    let subscription = push.subscribe(public_key.as_str().unwrap());
+    stand_in(&browser, &subscription);
+    browser.click("[aria-label=Settings]");
+    browser.click("#settings-reach summary");
+    click_line(&browser, "Push questions here, also while the page is closed");
+    browser.sees("#settings-reach", "Show the question on the lock screen");
+    assert_eq!(browser.script("return keys"), json!([public_key]));
+    click_line(&browser, "Show the question on the lock screen");
+    let chosen = "return fetch('/api/v1/push').then((answer) => answer.json()).then(({ subscription }) => JSON.stringify(subscription)";
+    browser.until(&format!("{chosen}.includes('\"preview\":true'))"));
+    browser.script(
+        "const list = document.querySelector('#settings-reach select'); list.value = '0'; list.dispatchEvent(new Event('change')); return true",
+    );
+    browser.until(&format!("{chosen}.includes('\"after_ms\":0'))"));
+    click_line(&browser, "Pauses");
+    browser.until(&format!("{chosen}.endsWith('[\"question\",\"approval\"]}}'))"));
+    browser.click_text("#settings-reach button", "Send a test");
+    eventually("a test", || {
+        (push.messages(&subscription) == [json!({ "kind": "test" })]).then_some(())
+    });
+    browser.press(key::ESCAPE);
+
+    let mut worker = browser.worker();
+    browser.goto("about:blank");
+    let payload = r#"{"type":"confirm","confirm_label":"Ship it","cancel_label":"Wait"}"#;
+    let (asking, cue) = home.ask(&agent, "Deploy to production?", Some(payload));
+    let message = push.wait_for(&subscription, &cue);
+    worker.push(&origin, &message);
+    let shown = "return (await self.registration.getNotifications()).map(({ tag, title, body, actions }) => ({ tag, title, body, actions: actions.map(({ title }) => title) }))";
+    let notification = eventually("a notification", || {
+        worker.script(shown).as_array().unwrap().first().cloned()
+    });
+    assert_eq!(
+        (
+            &notification["tag"],
+            &notification["body"],
+            &notification["actions"]
+        ),
+        (
+            &json!(cue),
+            &json!("Deploy to production?"),
+            &json!(["Ship it", "Wait"])
+        )
+    );
+    assert!(notification["title"].as_str().unwrap().contains(&agent));
+    press(&mut worker, "y");
+    assert!(asking.finish().expect(0).stdout.starts_with("Ship it"));
+    let by = home.show(&cue)["by"].as_str().unwrap().to_owned();
+    assert!(by.contains("Chrome"), "{by}");
+
+    // Decided elsewhere: the notification goes, and a press that is too late says so.
+    let (asking, cue) = home.ask(&agent, "And to staging?", Some(payload));
+    worker.push(&origin, &push.wait_for(&subscription, &cue));
+    eventually("a notification", || {
+        worker
+            .script(shown)
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["tag"] == cue.as_str())
+            .then_some(())
+    });
+    home.run(&["answer", &cue, "Wait"]).expect(0);
+    asking.finish().expect(0);
+    let over = eventually("the end is pushed", || {
+        let last = push.messages(&subscription).pop()?;
+        (last["kind"] == "over" && last["cue"] == cue.as_str()).then_some(last)
+    });
+    worker.push(&origin, &over);
+    eventually("the notification is closed", || {
+        worker.script(shown).as_array().unwrap().is_empty().then_some(())
+    });
+    worker.push(&origin, &message);
+    eventually("the old notification", || {
+        (worker.script(shown).as_array().unwrap().len() == 1).then_some(())
+    });
+    press(&mut worker, "n");
+    let told = eventually("a notification that nothing was sent", || {
+        let all = worker.script(shown);
+        all.as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["title"] == "Not sent")
+            .cloned()
+    });
+    assert!(told["body"].as_str().unwrap().contains("Ship it"), "{told}");
+}
+
+/// Presses a button of the one notification that stands.
+fn press(worker: &mut cueme_tests::worker::Worker, action: &str) {
+    let pressed: Value = worker.script(&format!(
+        "const [notification] = await self.registration.getNotifications();
+         self.dispatchEvent(new NotificationEvent('notificationclick', {{ notification, action: '{action}' }}));
+         return true"
+    ));
+    assert_eq!(pressed, json!(true));
+}
