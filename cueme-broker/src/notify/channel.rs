@@ -101,6 +101,29 @@ pub struct NtfyAnswers {
 }
 
 impl ChannelKind {
+    /// Returns the word for it in the configuration.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Desktop => "desktop",
+            Self::Webhook { .. } => "webhook",
+            Self::Ntfy { .. } => "ntfy",
+            Self::Slack { .. } | Self::SlackApp { .. } => "slack",
+            Self::Telegram { .. } => "telegram",
+            Self::Push(_) => "push",
+        }
+    }
+
+    /// Returns what the people are called who may answer there.
+    pub fn people(&self) -> Vec<String> {
+        match self {
+            Self::Telegram { people, .. } | Self::SlackApp { people, .. } => {
+                people.values().cloned().collect()
+            }
+            Self::Ntfy { answers, .. } => answers.iter().map(|answers| answers.person.clone()).collect(),
+            Self::Desktop | Self::Webhook { .. } | Self::Slack { .. } | Self::Push(_) => Vec::new(),
+        }
+    }
+
     /// Says whether questions can be answered there.
     pub fn takes_answers(&self) -> bool {
         match self {

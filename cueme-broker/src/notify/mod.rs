@@ -4,6 +4,7 @@
 
 mod busy;
 mod channel;
+mod configure;
 mod desktop;
 mod escape;
 mod notice;
@@ -13,6 +14,9 @@ mod surface;
 mod watch;
 
 pub use channel::{Channel, ChannelKind, MissingSecret, NtfyAnswers, People, Reference};
+pub use configure::{
+    ConfigureError, NewChannel, TOKEN_BYTES_MAX, add_channel, change_config, channels, remove_channel, set_reasons,
+};
 pub use notice::Notice;
 pub use reason::{Reason, Reasons};
 pub use send::{SendError, Sender};

@@ -20,6 +20,15 @@ impl Reason {
     /// All reasons.
     pub const ALL: [Self; 3] = [Self::Question, Self::Approval, Self::Pause];
 
+    /// Returns its name, as it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Approval => "approval",
+            Self::Pause => "pause",
+        }
+    }
+
     /// Returns the reason of a question.
     pub fn of(kind: Kind, origin: Origin) -> Self {
         match (origin, kind) {

@@ -13,7 +13,7 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, connect, cues, decide, devices, document, drafts, events, files, guide, hap, messages,
+    agents, assets, channels, connect, cues, decide, devices, document, drafts, events, files, guide, hap, messages,
     policies, preview, public, push, runs, settings, snapshot, uploads,
 };
 use crate::policy::WrittenRule;
@@ -343,6 +343,33 @@ fn page(table: Table) -> Table {
         .route(
             delete_op("/devices/{device_id}", "Locks a device out").gives_nothing(),
             delete(devices::revoke),
+        )
+        .route(
+            get_op("/channels", "Lists the channels that tell people elsewhere")
+                .gives::<channels::Channels>(200),
+            get(channels::list),
+        )
+        .route(
+            post_op("/channels", "Adds a channel")
+                .takes::<channels::ChannelBody>()
+                .gives::<channels::ChannelShown>(201),
+            post(channels::add),
+        )
+        .route(
+            Operation::new("patch", "/channels/{name}", "Changes what a channel is about")
+                .takes::<channels::ChannelPatch>()
+                .gives::<channels::ChannelShown>(200),
+            patch(channels::amend),
+        )
+        .route(
+            delete_op("/channels/{name}", "Removes a channel").gives_nothing(),
+            delete(channels::remove),
+        )
+        .route(
+            post_op("/channels/{name}/test", "Sends a test to a channel")
+                .gives_nothing()
+                .refuses(&[502]),
+            post(channels::test),
         )
         .route(
             get_op("/push", "Returns what this device needs to get pushes").gives::<push::PushState>(200),

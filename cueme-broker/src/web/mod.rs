@@ -19,6 +19,7 @@ mod view;
 mod agents;
 mod assets;
 mod bell;
+mod channels;
 mod connect;
 mod cues;
 mod decide;

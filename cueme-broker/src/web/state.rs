@@ -35,6 +35,8 @@ pub(crate) struct Web {
     /// Cookies know no ports; the name keeps two brokers on one machine apart, and `peer_users` other users out who serve
     /// something of theirs on another port.
     pub(super) cookie_name: String,
+    /// Held while the configuration is changed.
+    pub(super) configuring: tokio::sync::Mutex<()>,
     router: OnceLock<Router>,
     /// What agents elsewhere reach.
     public_router: OnceLock<Router>,
@@ -67,6 +69,7 @@ impl Web {
             peer_users: PeerUsers::new(),
             settings,
             rules: tokio::sync::Mutex::default(),
+            configuring: tokio::sync::Mutex::default(),
             router: OnceLock::new(),
             public_router: OnceLock::new(),
         });

@@ -1,6 +1,7 @@
 //! Where questions are told and answered besides the page and the terminal.
 
 use clap::{Args, Subcommand, ValueEnum};
+use cueme_broker::notify::Reason;
 
 /// Right calls.
 pub(super) const EXAMPLES: &str = "Examples:
@@ -59,6 +60,28 @@ pub(crate) enum ChannelWord {
     Webhook,
 }
 
+/// A reason to tell somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReasonWord {
+    /// An agent asks
+    Question,
+    /// An agent wants to use a tool
+    Approval,
+    /// An agent pauses until somebody continues
+    Pause,
+}
+
+impl ReasonWord {
+    /// Returns the reason.
+    pub(crate) fn reason(self) -> Reason {
+        match self {
+            Self::Question => Reason::Question,
+            Self::Approval => Reason::Approval,
+            Self::Pause => Reason::Pause,
+        }
+    }
+}
+
 /// Arguments of `notify add`.
 #[derive(Debug, Args)]
 pub(crate) struct NotifyAddArgs {
@@ -94,6 +117,9 @@ pub(crate) struct NotifyAddArgs {
     /// When nothing is sent, such as 22:00-07:00
     #[arg(long, value_name = "HOURS")]
     pub(crate) quiet: Option<String>,
+    /// What to tell of; everything unless given; may be repeated
+    #[arg(long = "reason", value_name = "REASON")]
+    pub(crate) reasons: Vec<ReasonWord>,
     /// Keep the words of questions on this machine
     #[arg(long)]
     pub(crate) no_preview: bool,

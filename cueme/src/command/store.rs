@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use cueme_broker::lifecycle::Lock;
+use cueme_broker::notify::{ConfigureError, change_config};
 use cueme_broker::place::{StoreUrl, shared_store};
 use cueme_store::StoreError;
 use cueme_store_postgres::{
@@ -21,7 +22,6 @@ use protocol_spec::message::{Nothing, Request};
 use toml_edit::value;
 
 use super::broker::stop;
-use super::notify::change_config;
 use crate::cli::{StoreArgs, StoreVerb};
 use crate::client::{call, expect_reply, lock_start};
 use crate::display::now;
@@ -115,10 +115,11 @@ fn into_database(
         .map_err(|error| refused(&error))?;
     let report =
         copy_into_postgres(&database, target, &runtime()?, &mut shown).map_err(|error| stopped(&error))?;
-    change_config(places, "where the inbox is kept", |document| {
+    change_config(places, |document| {
         document["store"] = value(url);
         Ok(())
-    })?;
+    })
+    .map_err(|error| not_switched(&error))?;
     Ok((report, Some(put_aside(&database)?)))
 }
 
@@ -133,10 +134,11 @@ fn into_file(places: &Places, source: &Settings) -> Result<(CopyReport, Option<P
     let attachments = places.attachments();
     let report = copy_into_sqlite(source, &database, &attachments, &runtime()?, &mut shown)
         .map_err(|error| stopped(&error))?;
-    change_config(places, "where the inbox is kept", |document| {
+    change_config(places, |document| {
         document.remove("store");
         Ok(())
-    })?;
+    })
+    .map_err(|error| not_switched(&error))?;
     Ok((report, kept))
 }
 
@@ -184,6 +186,11 @@ fn refused(error: &StoreError) -> CliError {
         Some(hint) => said.with_hint(hint),
         None => said,
     }
+}
+
+fn not_switched(error: &ConfigureError) -> CliError {
+    CliError::new(Exit::Io, format!("the copy is whole, and the configuration was not switched: {error}"))
+        .with_hint("the old store is still the one in force; mend that and run it again")
 }
 
 fn stopped(error: &CopyError) -> CliError {

@@ -3,7 +3,7 @@
 //! A browser without the network of its vendor has no push service. The subscription is one of our own service, and what that
 //! service decrypts is delivered to the worker by the browser's debugging protocol.
 
-use cueme_tests::phone_fakes::{Push, PushBrowser};
+use cueme_tests::phone_fakes::{Push, PushBrowser, Telegram};
 use cueme_tests::{Home, eventually};
 use serde_json::{Value, json};
 
@@ -148,4 +148,41 @@ fn press(worker: &mut cueme_tests::worker::Worker, action: &str) {
          return true"
     ));
     assert_eq!(pressed, json!(true));
+}
+
+#[test]
+fn a_channel_is_added_changed_and_removed_in_the_settings_and_its_token_stays_with_the_broker() {
+    let telegram = Telegram::start();
+    let home = Home::created();
+    home.configure("");
+    home.join_as("terminal");
+    let browser = sign_in(&home, PHONE);
+    browser.click("[aria-label=Settings]");
+    browser.click("#settings-reach summary");
+    browser.sees("#settings-reach", "No channel yet.");
+    browser.click_text("#settings-reach button", "Add a channel");
+    browser.write("#settings-reach [id^=token]", telegram.token());
+    browser.click_text("#settings-reach form button", "Add");
+    browser.sees("#settings-reach [role=alert]", "needs a chat");
+    browser.write("#settings-reach [id^=chat]", "4200");
+    browser.write("#settings-reach [id^=people]", "42=Ada");
+    browser.click_text("#settings-reach form button", "Add");
+    browser.sees("[data-channel=telegram]", "answered by Ada");
+    let config = std::fs::read_to_string(home.path().join("config.toml")).unwrap();
+    assert!(config.contains("people = { 42 = \"Ada\" }"), "{config}");
+    let page = browser.script("return document.documentElement.outerHTML + JSON.stringify([...document.querySelectorAll('input')].map((input) => input.value))");
+    assert!(
+        !page.as_str().unwrap().contains(telegram.token()) && !config.contains(telegram.token()),
+        "the token is not shown again"
+    );
+    browser.script("document.querySelector('[data-channel] input[value=pause]').click(); return true");
+    eventually("the reasons are written", || {
+        let config = std::fs::read_to_string(home.path().join("config.toml")).ok()?;
+        config
+            .contains("reasons = [\"question\", \"approval\"]")
+            .then_some(())
+    });
+    browser.click_text("[data-channel=telegram] button", "Remove");
+    browser.click_text("[data-channel=telegram] button", "Press again to remove it");
+    browser.sees("#settings-reach", "No channel yet.");
 }

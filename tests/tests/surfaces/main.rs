@@ -9,5 +9,6 @@ mod push;
 mod slack;
 mod telegram;
 
+mod channels;
 mod command;
 mod one_winner;

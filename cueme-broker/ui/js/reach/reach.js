@@ -1,5 +1,6 @@
 /** Fills the part of the settings that says how people are reached. */
 
+import { channelsSection } from "./channels.js";
 import { pushSection } from "./push.js";
 import { wordsIn } from "./words.js";
 
@@ -11,5 +12,5 @@ import { wordsIn } from "./words.js";
  */
 export function createReach(kit, place) {
   const w = wordsIn(kit.language());
-  kit.fill(place, pushSection(kit, w));
+  kit.fill(place, pushSection(kit, w), channelsSection(kit, w));
 }

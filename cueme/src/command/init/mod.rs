@@ -19,4 +19,3 @@ pub(super) use args::parse_runtime;
 pub(super) use connection::{Connection, all_connections};
 pub(super) use machine::Machine;
 pub(super) use run::run;
-pub(super) use runtime_settings::apply as write_config;

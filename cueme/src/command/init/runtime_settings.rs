@@ -78,7 +78,7 @@ pub(super) fn plan(
 }
 
 /// Writes what was planned, in one step.
-pub(in crate::command) fn apply(edit: &FileEdit) -> Result<(), CliError> {
+pub(super) fn apply(edit: &FileEdit) -> Result<(), CliError> {
     let target = resolved(&edit.path);
     let failed = |error: std::io::Error| CliError::io("write", &target, &error);
     let Some(after) = &edit.after else {

@@ -2,45 +2,26 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use cueme_broker::notify::{NewChannel, People, Reason, Reasons, TOKEN_BYTES_MAX, add_channel};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
-use toml_edit::{InlineTable, Table, value};
 
-use super::file::{add, channels, keep_secret, secret_path};
+use super::file::{channels, told};
 use crate::cli::{ChannelWord, NotifyAddArgs};
 use crate::error::CliError;
 use crate::output;
 
-/// The longest token.
-const TOKEN_BYTES_MAX: usize = 4096;
-
 pub(super) fn run(places: &Places, args: &NotifyAddArgs) -> Result<Exit, CliError> {
     let kind = word(args.kind);
-    let name = args.name.clone().unwrap_or_else(|| kind.to_owned());
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-        return Err(CliError::usage(format!("{name:?} is no name for a channel"))
-            .with_hint("use letters, digits, - and _"));
-    }
+    let name = args.name.as_deref().unwrap_or(kind);
     if channels(places)?.iter().any(|channel| channel.name == name) {
         return Err(CliError::usage(format!("there is a channel {name:?} already"))
             .with_hint(format!("run `cueme notify remove {name}` first, or add --name")));
     }
-    let mut section = section(kind, &name, args)?;
+    let mut channel = described(kind, args)?;
     let keys = secret_keys(args);
-    let secrets = read_secrets(keys)?;
-    for (key, secret) in keys.iter().zip(&secrets) {
-        let path = secret_path(places, &name, key);
-        keep_secret(&path, secret)?;
-        section[key] = value(format!("file:{}", path.display()));
-    }
-    if let Err(error) = add(places, section) {
-        // Nothing refers to the tokens.
-        for key in keys {
-            let _ = std::fs::remove_file(secret_path(places, &name, key));
-        }
-        return Err(error);
-    }
+    channel.secrets = keys.iter().copied().zip(read_secrets(keys)?).collect();
+    let name = add_channel(places, &channel).map_err(told)?;
     output::print_line(&format!("added {name}; try it: cueme notify test {name}"))?;
     Ok(Exit::Done)
 }
@@ -63,10 +44,7 @@ fn secret_keys(args: &NotifyAddArgs) -> &'static [&'static str] {
     }
 }
 
-fn section(kind: &str, name: &str, args: &NotifyAddArgs) -> Result<Table, CliError> {
-    let mut section = Table::new();
-    section["kind"] = value(kind);
-    section["name"] = value(name);
+fn described(kind: &str, args: &NotifyAddArgs) -> Result<NewChannel, CliError> {
     let texts = [
         ("url", &args.url),
         ("chat", &args.chat),
@@ -76,28 +54,29 @@ fn section(kind: &str, name: &str, args: &NotifyAddArgs) -> Result<Table, CliErr
         ("after", &args.after),
         ("quiet", &args.quiet),
     ];
-    for (key, text) in texts {
-        if let Some(text) = text {
-            section[key] = value(text.as_str());
-        }
+    let texts = texts
+        .into_iter()
+        .filter_map(|(key, text)| Some((key, text.clone()?)));
+    let mut people = People::new();
+    for person in &args.people {
+        let (id, name) = person
+            .split_once('=')
+            .filter(|(id, name)| !id.trim().is_empty() && !name.trim().is_empty())
+            .ok_or_else(|| {
+                CliError::usage(format!("{person:?} names nobody")).with_hint("write --people 42=Ada")
+            })?;
+        people.insert(id.trim().to_owned(), name.trim().to_owned());
     }
-    if args.no_preview {
-        section["preview"] = value(false);
-    }
-    if !args.people.is_empty() {
-        let mut people = InlineTable::new();
-        for person in &args.people {
-            let (id, name) = person
-                .split_once('=')
-                .filter(|(id, name)| !id.trim().is_empty() && !name.trim().is_empty())
-                .ok_or_else(|| {
-                    CliError::usage(format!("{person:?} names nobody")).with_hint("write --people 42=Ada")
-                })?;
-            people.insert(id.trim(), name.trim().into());
-        }
-        section["people"] = value(people);
-    }
-    Ok(section)
+    let reasons: Vec<Reason> = args.reasons.iter().map(|word| word.reason()).collect();
+    Ok(NewChannel {
+        kind: kind.to_owned(),
+        name: args.name.clone(),
+        texts: texts.collect(),
+        people,
+        preview: !args.no_preview,
+        reasons: Reasons::try_from(reasons).ok(),
+        secrets: Vec::new(),
+    })
 }
 
 fn read_secrets(keys: &[&str]) -> Result<Vec<String>, CliError> {

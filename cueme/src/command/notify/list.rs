@@ -1,6 +1,6 @@
 //! `cueme notify list`: names, kinds and who may answer. Tokens and addresses are never printed; an address may be a secret.
 
-use cueme_broker::notify::{Channel, ChannelKind};
+use cueme_broker::notify::Channel;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn run(places: &Places, as_json: bool) -> Result<Exit, CliError> {
         return Ok(Exit::NotFound);
     }
     for channel in &channels {
-        let people = people(&channel.kind);
+        let people = channel.kind.people();
         let answers = if people.is_empty() {
             "only tells".to_owned()
         } else {
@@ -30,7 +30,7 @@ pub(super) fn run(places: &Places, as_json: bool) -> Result<Exit, CliError> {
         let line = format!(
             "{}  {}  {answers}; after {} s",
             channel.name,
-            kind(&channel.kind),
+            channel.kind.word(),
             channel.after.as_secs()
         );
         output::print_foreign(&format!("{line}\n"))?;
@@ -41,34 +41,11 @@ pub(super) fn run(places: &Places, as_json: bool) -> Result<Exit, CliError> {
 fn described(channel: &Channel) -> Value {
     json!({
         "name": channel.name,
-        "kind": kind(&channel.kind),
-        "people": people(&channel.kind),
+        "kind": channel.kind.word(),
+        "people": channel.kind.people(),
         "after_ms": u64::try_from(channel.after.as_millis()).unwrap_or(u64::MAX),
         "quiet": channel.quiet.map(|hours| hours.to_string()),
         "preview": channel.preview,
+        "reasons": channel.reasons,
     })
-}
-
-fn kind(kind: &ChannelKind) -> &'static str {
-    match kind {
-        ChannelKind::Desktop => "desktop",
-        ChannelKind::Webhook { .. } => "webhook",
-        ChannelKind::Ntfy { .. } => "ntfy",
-        ChannelKind::Slack { .. } | ChannelKind::SlackApp { .. } => "slack",
-        ChannelKind::Telegram { .. } => "telegram",
-        ChannelKind::Push(_) => "push",
-    }
-}
-
-fn people(kind: &ChannelKind) -> Vec<String> {
-    match kind {
-        ChannelKind::Telegram { people, .. } | ChannelKind::SlackApp { people, .. } => {
-            people.values().cloned().collect()
-        }
-        ChannelKind::Ntfy { answers, .. } => answers.iter().map(|answers| answers.person.clone()).collect(),
-        ChannelKind::Desktop
-        | ChannelKind::Webhook { .. }
-        | ChannelKind::Slack { .. }
-        | ChannelKind::Push(_) => Vec::new(),
-    }
 }

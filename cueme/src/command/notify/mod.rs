@@ -6,8 +6,6 @@ mod list;
 mod remove;
 mod test;
 
-pub(super) use file::change_config;
-
 use protocol_spec::exit::Exit;
 
 use crate::cli::{NotifyArgs, NotifyVerb};
