@@ -69,7 +69,7 @@ pub(crate) enum Verb {
     Hap(HapVerb),
 
     /// Open the inbox on the whole screen of this terminal
-    #[command(after_help = "Examples:\n  cueme tui")]
+    #[command(after_help = "Examples:\n  cueme tui\n  cueme tui --mouse")]
     Tui(TuiArgs),
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]

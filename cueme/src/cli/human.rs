@@ -87,7 +87,11 @@ pub(crate) struct DeclineArgs {
 
 /// Arguments of `tui`.
 #[derive(Debug, Args)]
-pub(crate) struct TuiArgs {}
+pub(crate) struct TuiArgs {
+    /// Let the mouse select and scroll; the terminal then selects no text. The key m changes it
+    #[arg(long)]
+    pub(crate) mouse: bool,
+}
 
 /// Arguments of `ui`.
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use crate::environment::{self, variable};
 use crate::error::CliError;
 use crate::{output, tui};
 
-pub(super) fn run(_args: &TuiArgs) -> Result<Exit, CliError> {
+pub(super) fn run(args: &TuiArgs) -> Result<Exit, CliError> {
     let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
     if is_dumb || !io::stdin().is_terminal() || !output::is_terminal() {
         return Err(
@@ -17,5 +17,5 @@ pub(super) fn run(_args: &TuiArgs) -> Result<Exit, CliError> {
                 .with_hint("`cueme inbox` lists the questions, and `cueme answer` asks you line by line"),
         );
     }
-    tui::run(&environment::places()?)
+    tui::run(&environment::places()?, args.mouse)
 }

@@ -37,12 +37,13 @@ enum Input {
 }
 
 /// Runs the inbox until the person leaves it.
-pub(crate) fn run(places: &Places) -> Result<Exit, CliError> {
+pub(crate) fn run(places: &Places, has_mouse: bool) -> Result<Exit, CliError> {
     // A broker that cannot be reached at all is told before the screen is taken.
     let first = read_inbox(places)?;
     let (sender, receiver) = mpsc::channel();
     watch_signals(&sender)?;
     let mut screen = Screen::enter().map_err(|error| broken(&error))?;
+    screen.set_mouse(has_mouse).map_err(|error| broken(&error))?;
     let read_on = watch_terminal(&sender);
     watch_broker(places, &sender);
     let _ = sender.send(Input::Event(Event::Inbox(first)));
@@ -59,12 +60,17 @@ fn serve(
 ) -> Result<Exit, CliError> {
     let size = screen.terminal.size().map_err(|error| broken(&error))?;
     let mut state = State::new(environment::user(), (size.width, size.height), now());
+    state.set_mouse(screen.has_mouse());
     let style = Style {
         has_colours: !Paint::is_unwanted(),
     };
     loop {
         let drawn = screen.terminal.draw(|frame| draw(frame, &state, style));
         drawn.map_err(|error| broken(&error))?;
+        // A test sees that the terminal is given back; no released program has this.
+        if cfg!(debug_assertions) && environment::variable("CUEME_TEST_TUI_PANIC").is_some() {
+            panic!("asked to panic by CUEME_TEST_TUI_PANIC");
+        }
         let mut input = match receiver.recv_timeout(TICK) {
             Ok(input) => Some(input),
             Err(RecvTimeoutError::Timeout) => Some(Input::Event(Event::Tick)),
@@ -81,6 +87,7 @@ fn serve(
                 match command {
                     Command::Quit => return Ok(Exit::Done),
                     Command::Call(about, request) => spawn_call(places, about, request, sender),
+                    Command::Mouse(is_ours) => screen.set_mouse(is_ours).map_err(|error| broken(&error))?,
                     Command::Suspend => screen.lend(suspend).map_err(|error| broken(&error))?,
                     Command::Edit(text) => {
                         let edited = screen.lend(|| edit(&text)).map_err(|error| broken(&error))?;
@@ -124,6 +131,7 @@ fn watch_terminal(sender: &Sender<Input>) -> Sender<()> {
         loop {
             let event = match terminal_event::read() {
                 Ok(terminal_event::Event::Key(key)) => Event::Key(key),
+                Ok(terminal_event::Event::Mouse(mouse)) => Event::Mouse(mouse),
                 Ok(terminal_event::Event::Paste(text)) => Event::Paste(text),
                 Ok(terminal_event::Event::Resize(columns, rows)) => Event::Resize(columns, rows),
                 Ok(_) => continue,

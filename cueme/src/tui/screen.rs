@@ -5,7 +5,9 @@ use std::io::{self, Stdout, Write};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -16,6 +18,7 @@ use rustix::process::{Signal, getpid, kill_process};
 #[derive(Debug)]
 pub(super) struct Screen {
     pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
+    has_mouse: bool,
 }
 
 impl Screen {
@@ -32,7 +35,25 @@ impl Screen {
         if terminal.is_err() {
             leave();
         }
-        Ok(Self { terminal: terminal? })
+        Ok(Self {
+            terminal: terminal?,
+            has_mouse: false,
+        })
+    }
+
+    /// Says whether the mouse is ours.
+    pub(super) fn has_mouse(&self) -> bool {
+        self.has_mouse
+    }
+
+    /// Takes the mouse over, or gives it back to the terminal, which selects text with it.
+    pub(super) fn set_mouse(&mut self, is_ours: bool) -> io::Result<()> {
+        self.has_mouse = is_ours;
+        if is_ours {
+            execute!(io::stdout(), EnableMouseCapture)
+        } else {
+            execute!(io::stdout(), DisableMouseCapture)
+        }
     }
 
     /// Gives the terminal back while `work` uses it.
@@ -42,6 +63,9 @@ impl Screen {
         take()?;
         // A terminal that knows nothing of what was drawn draws all of it.
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        if self.has_mouse {
+            self.set_mouse(true)?;
+        }
         Ok(result)
     }
 }
@@ -70,7 +94,13 @@ fn take() -> io::Result<()> {
 /// Undoes everything. Each step is tried even if one before it failed: a terminal that is gone needs none of them.
 fn leave() {
     let mut stdout = io::stdout();
-    let _ = execute!(stdout, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = execute!(
+        stdout,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
     let _ = stdout.flush();
     let _ = disable_raw_mode();
 }

@@ -420,6 +420,78 @@ fn signals_end_it_with_a_clean_terminal_and_ctrl_z_gives_the_shell_back() {
     leaves_shell(&screen);
 }
 
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_is_reported() {
+    // Only a program that was built with debug assertions can be asked to panic.
+    if !cfg!(debug_assertions) {
+        return cueme_tests::not_run("a released program cannot be asked to panic");
+    }
+    let home = Home::new();
+    home.join();
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let mut command = home.command(&["tui", "--mouse"]);
+    command
+        .env("CUEME_TEST_TUI_PANIC", "1")
+        .env("RUST_BACKTRACE", "0");
+    let screen = Terminal::sized(&command, 80, 24);
+    let seen = screen.sees("exit=101");
+    assert!(seen.contains("asked to panic"), "{seen}");
+    for (property, value) in [
+        ("alternate_on", "0"),
+        ("cursor_flag", "1"),
+        ("mouse_any_flag", "0"),
+        ("mouse_button_flag", "0"),
+    ] {
+        assert_eq!(screen.property(property), value, "{property}");
+    }
+}
+
+#[test]
+fn the_mouse_is_the_terminals_until_it_is_asked_for_and_then_selects_and_scrolls() {
+    let home = Home::new();
+    let agent = home.join();
+    let lines: String = (0..90).map(|line| format!("line-{line:02}\n")).collect();
+    let (_first, _) = home.ask(&agent, &format!("First question\n{lines}"), None);
+    let other = home.join();
+    let (_second, _) = home.ask(&other, "Second question", None);
+    let Some(screen) = open(&home, SMALL) else { return };
+    screen.sees("line-05");
+    assert_eq!(screen.property("mouse_any_flag"), "0");
+    screen.press("m");
+    screen.sees("the mouse selects and scrolls");
+    assert_eq!(screen.property("mouse_any_flag"), "1");
+    let wheel_down = |column: u16, row: u16| screen.types(&format!("\u{1b}[<65;{column};{row}M"));
+    let click = |column: u16, row: u16| screen.types(&format!("\u{1b}[<0;{column};{row}M"));
+    for _ in 0..20 {
+        wheel_down(10, 12);
+    }
+    screen.sees("line-60");
+    // The second row of the list, below the title.
+    click(10, 3);
+    eventually("the second question is selected", || {
+        let seen = screen.screen();
+        let selected = seen.lines().find(|line| line.starts_with('>'))?;
+        selected.contains("Second question").then_some(())
+    });
+    click(10, 3);
+    screen.sees("Esc list");
+    // A click never sends.
+    click(10, 20);
+    screen.press("Escape");
+    screen.press("m");
+    screen.sees("the terminal selects text");
+    assert_eq!(screen.property("mouse_any_flag"), "0");
+    screen.press("m");
+    eventually("the mouse is taken", || {
+        (screen.property("mouse_any_flag") == "1").then_some(())
+    });
+    leaves(&screen, "C-c", "exit=0");
+    assert_eq!(screen.property("mouse_any_flag"), "0");
+    assert_eq!(home.open_cues().len(), 2);
+}
+
 fn leaves_shell(screen: &Terminal) {
     screen.press("q");
     eventually("the shell is back", || {

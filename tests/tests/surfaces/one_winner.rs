@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cueme_tests::phone_fakes::{Ntfy, Push, Slack, SlackMessage, Telegram, TelegramMessage};
-use cueme_tests::{Home, Http, Random, Terminal, not_run_without};
+use cueme_tests::{Home, Http, Random, Terminal, not_run_without, within};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::desk::{ADA, Desk, PEOPLE, secret, soon};
+use crate::desk::{ADA, Desk, PEOPLE, WITHDRAWN_MAX, secret, soon};
 use crate::push::{Phone, open};
 use crate::slack;
 
@@ -226,14 +226,17 @@ fn a_question_that_is_open_everywhere_is_decided_once_and_withdrawn_everywhere_e
         surfaces.desk.decided(&cue);
         let decided = Instant::now();
         let mut standing = Vec::new();
-        soon(
-            &format!("round {round}, answered in {place}: withdrawn everywhere"),
-            || {
-                standing = surfaces.still_stands(&prompt, &shown);
-                standing.is_empty().then_some(())
-            },
-        );
+        let is_gone = within(WITHDRAWN_MAX, || {
+            standing = surfaces.still_stands(&prompt, &shown);
+            standing.is_empty().then_some(())
+        });
         waits.push(decided.elapsed());
+        assert!(
+            is_gone.is_some(),
+            "round {round}, answered in {place}, still stands in {standing:?}:\n{}\n{}",
+            surfaces.tui.screen(),
+            surfaces.desk.home.log()
+        );
         assert!(client.finish().printed(0).contains(label));
         assert_eq!(surfaces.decisions(&cue), 1, "round {round}");
     }

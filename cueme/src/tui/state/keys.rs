@@ -114,6 +114,7 @@ impl State {
             KeyCode::Enter | KeyCode::Right | KeyCode::Tab => self.open(commands),
             KeyCode::Char('/') => self.mode = Mode::Search,
             KeyCode::Char('?') => self.mode = Mode::Help,
+            KeyCode::Char('m') => self.toggle_mouse(commands),
             KeyCode::Char('n') => self.ask_note(Purpose::Note),
             KeyCode::Char('N') => self.ask_note(Purpose::QueuedAnswer),
             KeyCode::Char('u') => self.undo(commands),
@@ -128,7 +129,7 @@ impl State {
     }
 
     /// Goes from the list to the selected entry.
-    fn open(&mut self, commands: &mut Vec<Command>) {
+    pub(super) fn open(&mut self, commands: &mut Vec<Command>) {
         if self.open_cue().is_some() {
             self.mode = Mode::Answer;
             return;

@@ -90,6 +90,18 @@ fn above(main: Rect, entries: usize) -> (Rect, Rect) {
 }
 
 impl State {
+    /// Returns the first entry of the list that is shown, and how many fit: those around the selected one.
+    pub(in crate::tui) fn window(&self, layout: &Layout, entries: &[Entry]) -> (usize, usize) {
+        let fitting = usize::from(layout.list.height / layout.entry_rows.max(1)).max(1);
+        let selected = self.selected();
+        let at = entries
+            .iter()
+            .position(|entry| Some(entry) == selected)
+            .unwrap_or(0);
+        let first = at.saturating_sub(fitting / 2);
+        (first.min(entries.len().saturating_sub(fitting)), fitting)
+    }
+
     /// Returns whose question is selected and how it stands.
     pub(in crate::tui) fn head_lines(&self, columns: usize) -> Vec<StyledLine> {
         let lines = match self.selected() {

@@ -7,6 +7,7 @@ mod fold;
 mod inbox;
 mod keys;
 mod layout;
+mod mouse;
 mod panel;
 mod reply;
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{AgentView, CueView, Purpose, Reply, Request};
 use protocol_spec::time::Timestamp;
-use ratatui::crossterm::event::KeyEvent;
+use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use super::entry::Entry;
 use crate::display::StyledLine;
@@ -16,6 +16,7 @@ use crate::tui::text_box::TextBox;
 #[derive(Debug)]
 pub(in crate::tui) enum Event {
     Key(KeyEvent),
+    Mouse(MouseEvent),
     Paste(String),
     /// The terminal has this many columns and rows now.
     Resize(u16, u16),
@@ -42,6 +43,8 @@ pub(in crate::tui) struct Inbox {
 /// Something to be done outside.
 #[derive(Debug)]
 pub(in crate::tui) enum Command {
+    /// Take the mouse over, or give it back to the terminal.
+    Mouse(bool),
     /// Call the broker; what comes of it comes back as [`Event::Reply`].
     Call(About, Request),
     /// Let the person edit a text in their own editor.
@@ -155,6 +158,8 @@ pub(in crate::tui) struct State {
     pub(super) notice: Option<String>,
     /// Whether the person was told that leaving loses drafts.
     pub(super) is_leaving: bool,
+    /// Whether the mouse selects and scrolls; otherwise the terminal selects text with it.
+    pub(super) has_mouse: bool,
 }
 
 impl State {
@@ -184,7 +189,13 @@ impl State {
             read_to: 0,
             notice: None,
             is_leaving: false,
+            has_mouse: false,
         }
+    }
+
+    /// Notes whether the mouse is ours.
+    pub(in crate::tui) fn set_mouse(&mut self, is_ours: bool) {
+        self.has_mouse = is_ours;
     }
 
     /// Takes an event and returns what is to be done about it.
@@ -194,6 +205,7 @@ impl State {
         let mut commands = Vec::new();
         match event {
             Event::Key(key) => self.press(key, &mut commands),
+            Event::Mouse(mouse) => self.point(mouse, &mut commands),
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Tick => {}

@@ -71,6 +71,7 @@ pub(super) const HELP: &[&str] = &[
     "  d  x         decline the question; close it without an answer",
     "  u            take back your last answer within 5 s",
     "  /            search the list; Enter also searches past questions",
+    "  m            the mouse selects and scrolls, or the terminal selects text",
     "  q  Ctrl-C    leave",
     "Answering",
     "  ↑ ↓ Tab      go between options and fields",

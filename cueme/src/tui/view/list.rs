@@ -20,15 +20,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, layout: &Layout, style:
         };
         return put_words(frame, area, 0, words, style.of(Tone::Quiet));
     }
-    let fitting = usize::from(area.height / layout.entry_rows.max(1)).max(1);
+    let (first, fitting) = state.window(layout, &entries);
     let selected = state.selected();
-    let at = entries
-        .iter()
-        .position(|entry| Some(entry) == selected)
-        .unwrap_or(0);
-    let first = at
-        .saturating_sub(fitting / 2)
-        .min(entries.len().saturating_sub(fitting));
     for (place, entry) in entries.iter().skip(first).take(fitting).enumerate() {
         let is_selected = Some(entry) == selected;
         let row = place * usize::from(layout.entry_rows);
