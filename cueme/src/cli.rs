@@ -12,7 +12,7 @@ mod operation;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, Command, CommandFactory, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 use protocol_spec::exit::Exit;
 
@@ -291,7 +291,36 @@ pub(crate) fn parse() -> Result<Cli, CliError> {
             CliError::usage("there is no command `ask`").with_hint(format!("an agent asks with\n{CUE_CALL}"))
         );
     }
-    Cli::try_parse_from(with_dashed_text(words)).map_err(|error| explain(&error, verb.as_deref()))
+    Cli::command()
+        .override_help(folded(HELP, output::columns()))
+        .try_get_matches_from(with_dashed_text(words))
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(|error| explain(&error, verb.as_deref()))
+}
+
+/// Folds lines that are too long for the terminal; what a verb does stays in its column.
+fn folded(help: &str, columns: usize) -> String {
+    const VERB_COLUMNS: usize = 24;
+    let mut folded = String::new();
+    for line in help.lines() {
+        let indent = if line.starts_with("  ") { VERB_COLUMNS } else { 2 };
+        let mut length = 0;
+        for (place, word) in line.split(' ').enumerate() {
+            let width = word.chars().count();
+            if place > 0 && length + 1 + width > columns && length > indent {
+                folded.push('\n');
+                folded.push_str(&" ".repeat(indent));
+                length = indent;
+            } else if place > 0 {
+                folded.push(' ');
+                length += 1;
+            }
+            folded.push_str(word);
+            length += width;
+        }
+        folded.push('\n');
+    }
+    folded
 }
 
 /// Replaces a common word by the call that it means: `cueme status` by `cueme broker status`.

@@ -168,11 +168,16 @@ fn help_wraps_at_the_width_of_the_terminal() {
     }
     let home = Home::new();
     for columns in [60, 80, 100] {
-        for verb in ["answer", "init", "agents", "demo"] {
-            let screen = Terminal::sized(&home.command(&["help", verb]), columns, 120);
+        for verb in ["answer", "init", "agents", "demo", "--help"] {
+            let words = if verb == "--help" {
+                &[verb][..]
+            } else {
+                &["help", verb]
+            };
+            let screen = Terminal::sized(&home.command(words), columns, 120);
             let seen = screen.sees("exit=0");
             // A line that the terminal had to break would end in the middle of a word, at the last column.
-            let text = home.ok(&["help", verb]);
+            let text = home.ok(words);
             for word in text.split_whitespace().filter(|word| word.len() < 20) {
                 assert!(
                     seen.contains(word),
