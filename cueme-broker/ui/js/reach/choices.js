@@ -26,7 +26,7 @@ export function reasonChoice({ h }, w, chosen, run) {
     void run(now);
   };
   const labels = REASONS.map((reason, place) => h("label", { class: "pair" }, boxes[place] ?? null, w(`reason.${reason}`)));
-  return h("div", { class: "line" }, h("span", null, w("reasons")), h("span", { class: "pair" }, labels));
+  return h("div", { class: "stack" }, h("span", null, w("reasons")), h("span", { class: "pair" }, labels));
 }
 
 /**
