@@ -1,6 +1,7 @@
 //! One question in every surface at once: one answer, one decision, and all others withdrawn.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,9 @@ use crate::slack;
 
 /// How often it is tried in the gate; `CUEME_SURFACE_ROUNDS` says otherwise.
 const ROUNDS: u64 = 14;
+
+/// How soon a page connects again.
+const RECONNECT: Duration = Duration::from_millis(200);
 
 /// Where a question is answered.
 const PLACES: [&str; 7] = ["telegram", "slack", "ntfy", "page", "terminal", "tui", "push"];
@@ -51,19 +55,12 @@ impl Page {
     fn open(desk: &Desk) -> Self {
         let (http, cookie) = desk.sign_in();
         let heard = Arc::<Mutex<Vec<Value>>>::default();
-        let mut stream = http.connect();
-        let head = format!(
-            "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\naccept: text/event-stream\r\n\r\n",
-            http.host()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        let writing = Arc::clone(&heard);
+        let (writing, sent) = (Arc::clone(&heard), cookie.clone());
         std::thread::spawn(move || {
-            for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                let data = line.strip_prefix("data:").map(str::trim);
-                if let Some(event) = data.and_then(|data| serde_json::from_str(data).ok()) {
-                    writing.lock().unwrap().push(event);
-                }
+            let mut last = None;
+            while Arc::strong_count(&writing) > 1 {
+                last = follow(http, &sent, last, &writing);
+                std::thread::sleep(RECONNECT);
             }
         });
         Self { http, cookie, heard }
@@ -91,6 +88,35 @@ impl Page {
         let answered = self.http.send("POST", &path, &headers, body.as_bytes());
         assert_eq!(answered.status, 200, "{}", answered.text());
     }
+}
+
+/// Follows the page's events until the connection ends; returns the last event's id, from where a page goes on.
+fn follow(http: Http, cookie: &str, last: Option<String>, heard: &Mutex<Vec<Value>>) -> Option<String> {
+    let mut last = last;
+    let Ok(mut stream) = TcpStream::connect(http.host()) else {
+        return last;
+    };
+    let seen = last
+        .as_ref()
+        .map(|last| format!("last-event-id: {last}\r\n"))
+        .unwrap_or_default();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\naccept: text/event-stream\r\n{seen}\r\n",
+        http.host()
+    );
+    if stream.write_all(head.as_bytes()).is_err() {
+        return last;
+    }
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some(id) = line.strip_prefix("id:") {
+            last = Some(id.trim().to_owned());
+        }
+        let data = line.strip_prefix("data:").map(str::trim);
+        if let Some(event) = data.and_then(|data| serde_json::from_str(data).ok()) {
+            heard.lock().unwrap().push(event);
+        }
+    }
+    last
 }
 
 impl Surfaces {
