@@ -5,6 +5,7 @@
 //! edits the right messages and sends none twice. Rendering is pure, one file for each medium; the API clients are thin.
 
 mod card;
+mod chat;
 mod closing;
 mod fit;
 mod press;

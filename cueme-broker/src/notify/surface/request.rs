@@ -6,7 +6,7 @@ use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::notify::channel::MissingSecret;
+use crate::notify::channel::{MissingSecret, Reference};
 
 /// The most bytes of a reply that is read. Long lists of updates are paged by the APIs.
 const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ pub(super) async fn send(request: RequestBuilder) -> Result<Replied, Trouble> {
 }
 
 /// Reads a body of at most `bytes_max` bytes.
-pub(super) async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
+async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
         if body.len() + chunk.len() > bytes_max {
@@ -85,6 +85,20 @@ pub(super) async fn read(mut response: Response, bytes_max: usize) -> Result<Vec
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// Fetches a file of at most `bytes_max` bytes.
+pub(super) async fn download(request: RequestBuilder, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
+    let response = request.send().await.map_err(unreachable)?;
+    if !response.status().is_success() {
+        return Err(Trouble::of_status(response.status(), None, "no file"));
+    }
+    read(response, bytes_max).await
+}
+
+/// Returns the address of an API, without a slash at its end.
+pub(super) fn base(url: &Reference) -> Result<String, Trouble> {
+    Ok(url.resolve()?.trim_end_matches('/').to_owned())
 }
 
 /// Returns an address with these parameters.

@@ -16,11 +16,11 @@ use super::envelope::{Envelope, Event, SentFile, parse_envelope};
 use super::render::{Message, closed, question};
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
+use crate::notify::surface::chat::{Written, file_of, place, posted, pressed, replied};
 use crate::notify::surface::closing::Closing;
-use crate::notify::surface::inbox::{Author, Deed, Heard, Inbox, Shown};
+use crate::notify::surface::inbox::{Author, Heard, Inbox, Shown};
 use crate::notify::surface::pace::Limit;
-use crate::notify::surface::press::Press;
-use crate::notify::surface::request::{Trouble, read, send, unreachable, with_query};
+use crate::notify::surface::request::{Trouble, base, download, send, unreachable, with_query};
 
 /// The server sends something at least so often.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
@@ -70,18 +70,12 @@ impl App {
         let (Some(channel), Some(ts)) = (sent["channel"].as_str(), sent["ts"].as_str()) else {
             return Err(Trouble::Refused("the reply has no channel and ts".to_owned()));
         };
-        if let Some(words) = card.words.as_deref().filter(|_| message.hidden > 0)
-            && let Err(trouble) = self
-                .send_file(channel, ts, &format!("{}.txt", card.cue), words)
-                .await
+        if let Some((name, words)) = file_of(card, message.hidden)
+            && let Err(trouble) = self.send_file(channel, ts, &name, words).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
         }
-        Ok(Shown {
-            message: place(channel, ts),
-            whole: message.hidden == 0 && card.words.is_some(),
-            ..Shown::default()
-        })
+        Ok(posted(card, place(channel, ts), message.hidden))
     }
 
     /// Edits the message to say how the question ended.
@@ -160,19 +154,10 @@ impl App {
                 data,
                 marked,
                 key,
-            } => {
-                let Some((cue, press)) = Press::decode(&data) else {
-                    return Ok(());
-                };
-                let Some(by) = inbox.person(&origin.user, &origin.name) else {
-                    return Ok(());
-                };
-                let deed = Deed { by, cue, key: &key };
-                match inbox.pressed(&deed, press, Some(marked)).await {
-                    Heard::Decided | Heard::Marked(..) => Ok(()),
-                    Heard::Not(why) => self.whisper(&origin, &why).await,
-                }
-            }
+            } => match pressed(inbox, &origin, &data, &key, Some(marked)).await {
+                None | Some(Heard::Decided | Heard::Marked(..)) => Ok(()),
+                Some(Heard::Not(why)) => self.whisper(&origin, &why).await,
+            },
             Event::Replied {
                 origin,
                 thread,
@@ -185,23 +170,15 @@ impl App {
                 let Some(cue) = inbox.find(|shown| shown.message == message).await else {
                     return Ok(());
                 };
-                let Some(by) = inbox.person(&origin.user, &origin.name) else {
-                    return Ok(());
+                let written = Written {
+                    author: &origin,
+                    cue,
+                    key: &key,
+                    text: &text,
                 };
-                let attachments = match self.fetch_all(inbox, &files).await {
-                    Ok(attachments) => attachments,
-                    Err(why) => {
-                        let said =
-                            format!("Nothing was answered, because a file could not be fetched: {why}");
-                        return self.whisper(&origin, &said).await;
-                    }
-                };
-                match inbox
-                    .replied(&Deed { by, cue, key: &key }, &text, attachments)
-                    .await
-                {
-                    Heard::Decided | Heard::Marked(..) => Ok(()),
-                    Heard::Not(why) => self.whisper(&origin, &why).await,
+                match replied(inbox, &written, self.fetch_all(inbox, &files)).await {
+                    Some(said) => self.whisper(&origin, &said).await,
+                    None => Ok(()),
                 }
             }
         }
@@ -232,17 +209,13 @@ impl App {
             return Err(Trouble::Refused("the file is not kept by Slack".to_owned()));
         }
         let request = self.http.get(address).bearer_auth(self.token.resolve()?);
-        let response = request.send().await.map_err(unreachable)?;
-        if !response.status().is_success() {
-            return Err(Trouble::of_status(response.status(), None, "no file"));
-        }
-        read(response, FILE_BYTES_MAX).await
+        download(request, FILE_BYTES_MAX).await
     }
 
     async fn send_file(&self, channel: &str, ts: &str, name: &str, text: &str) -> Result<(), Trouble> {
         let length = text.len().to_string();
         let query = [("filename", name), ("length", length.as_str())];
-        let address = format!("{}/files.getUploadURLExternal", self.base()?);
+        let address = format!("{}/files.getUploadURLExternal", base(&self.url)?);
         let request = self
             .http
             .get(with_query(&address, &query)?)
@@ -275,12 +248,8 @@ impl App {
     }
 
     async fn call_as(&self, token: &Reference, method: &str, body: &Value) -> Result<Value, Trouble> {
-        let request = self.http.post(format!("{}/{method}", self.base()?));
+        let request = self.http.post(format!("{}/{method}", base(&self.url)?));
         checked(send(request.bearer_auth(token.resolve()?).json(body)).await?)
-    }
-
-    fn base(&self) -> Result<String, Trouble> {
-        Ok(self.url.resolve()?.trim_end_matches('/').to_owned())
     }
 }
 
@@ -305,8 +274,4 @@ fn checked(replied: crate::notify::surface::request::Replied) -> Result<Value, T
         }),
         _ => Err(Trouble::Refused(format!("Slack said {said}"))),
     }
-}
-
-fn place(channel: &str, ts: &str) -> String {
-    format!("{channel} {ts}")
 }

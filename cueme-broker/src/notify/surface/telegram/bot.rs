@@ -10,11 +10,11 @@ use super::render::{Message, closed, question};
 use super::update::{Event, SentFile, Update, Words, parse_updates};
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
+use crate::notify::surface::chat::{Written, file_of, place, posted, pressed, replied};
 use crate::notify::surface::closing::Closing;
-use crate::notify::surface::inbox::{Author, Deed, Heard, Inbox, Shown, random_key};
+use crate::notify::surface::inbox::{Author, Heard, Inbox, Shown, random_key};
 use crate::notify::surface::pace::Limit;
-use crate::notify::surface::press::Press;
-use crate::notify::surface::request::{Trouble, read, send, unreachable};
+use crate::notify::surface::request::{Trouble, base, download, send};
 
 /// How long one call for updates is left open by the server.
 const POLL: Duration = Duration::from_secs(25);
@@ -64,16 +64,13 @@ impl Bot {
                 "the reply has no chat and message_id".to_owned(),
             ));
         };
-        if let Some(words) = card.words.as_deref().filter(|_| message.hidden > 0)
-            && let Err(trouble) = self.send_file(id, &format!("{}.txt", card.cue), words).await
+        if let Some((name, words)) = file_of(card, message.hidden)
+            && let Err(trouble) = self.send_file(id, &name, words).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
         }
-        Ok(Shown {
-            message: place(&chat.to_string(), id),
-            whole: message.hidden == 0 && card.words.is_some(),
-            ..Shown::default()
-        })
+        let place = place(&chat.to_string(), &id.to_string());
+        Ok(posted(card, place, message.hidden))
     }
 
     /// Edits the message to say how the question ended.
@@ -148,16 +145,12 @@ impl Bot {
         data: &str,
         key: &str,
     ) -> Result<(), Trouble> {
-        let (Some(by), Some((cue, press))) = (inbox.person(&origin.user, &origin.name), Press::decode(data))
-        else {
+        match pressed(inbox, origin, data, key, None).await {
             // Acknowledged, or the button of a stranger would turn for a minute.
-            return self.toast(callback, "You cannot answer here.").await;
-        };
-        let deed = Deed { by, cue, key };
-        match inbox.pressed(&deed, press, None).await {
-            Heard::Decided => self.toast(callback, "Sent.").await,
-            Heard::Not(why) => self.toast(callback, &why).await,
-            Heard::Marked(card, shown) => {
+            None => self.toast(callback, "You cannot answer here.").await,
+            Some(Heard::Decided) => self.toast(callback, "Sent.").await,
+            Some(Heard::Not(why)) => self.toast(callback, &why).await,
+            Some(Heard::Marked(card, shown)) => {
                 let body = json!({
                     "chat_id": self.chat,
                     "message_id": message_id(&shown),
@@ -172,7 +165,10 @@ impl Bot {
     /// Handles words; returns what is said back, unless they decided the question.
     async fn handle_words(&self, inbox: &Inbox, words: Words, key: &str) -> Option<String> {
         let from = &words.origin;
-        let cue = match words.reply_to.map(|message| place(&from.place, message)) {
+        let cue = match words
+            .reply_to
+            .map(|message| place(&from.place, &message.to_string()))
+        {
             Some(message) => inbox.find(|shown| shown.message == message).await,
             None => None,
         };
@@ -181,33 +177,22 @@ impl Bot {
             let is_meant = words.is_for_bot && inbox.knows(&from.user);
             return is_meant.then(|| "Reply to the message of an open question to answer it.".to_owned());
         };
-        let by = inbox.person(&from.user, &from.name)?;
-        let mut attachments = Vec::new();
-        if let Some(file) = words.file {
-            match self.fetch(inbox, &file).await {
-                Ok(attachment) => attachments.push(attachment),
-                Err(why) => {
-                    return Some(format!(
-                        "Nothing was answered, because the file could not be fetched: {why}"
-                    ));
-                }
-            }
-        }
-        match inbox
-            .replied(&Deed { by, cue, key }, &words.text, attachments)
-            .await
-        {
-            Heard::Not(why) => Some(why),
-            Heard::Decided | Heard::Marked(..) => None,
-        }
+        let written = Written {
+            author: from,
+            cue,
+            key,
+            text: &words.text,
+        };
+        replied(inbox, &written, self.fetch_all(inbox, words.file.as_ref())).await
     }
 
-    async fn fetch(&self, inbox: &Inbox, file: &SentFile) -> Result<Attachment, String> {
-        let bytes = self
-            .download(&file.id)
-            .await
-            .map_err(|trouble| trouble.to_string())?;
-        inbox.keep_file(&file.name, &bytes).await
+    async fn fetch_all(&self, inbox: &Inbox, file: Option<&SentFile>) -> Result<Vec<Attachment>, String> {
+        let Some(file) = file else {
+            return Ok(Vec::new());
+        };
+        let bytes = self.download(&file.id).await;
+        let bytes = bytes.map_err(|trouble| trouble.to_string())?;
+        Ok(vec![inbox.keep_file(&file.name, &bytes).await?])
     }
 
     async fn download(&self, file: &str) -> Result<Vec<u8>, Trouble> {
@@ -216,12 +201,8 @@ impl Bot {
         if path.is_empty() || path.contains("..") || path.contains(['?', '#', '\\']) {
             return Err(Trouble::Refused("the reply has no usable file_path".to_owned()));
         }
-        let address = format!("{}/file/bot{}/{path}", self.base()?, self.token.resolve()?);
-        let response = self.http.get(address).send().await.map_err(unreachable)?;
-        if !response.status().is_success() {
-            return Err(Trouble::of_status(response.status(), None, "no file"));
-        }
-        read(response, FILE_BYTES_MAX).await
+        let address = format!("{}/file/bot{}/{path}", base(&self.url)?, self.token.resolve()?);
+        download(self.http.get(address), FILE_BYTES_MAX).await
     }
 
     async fn send_file(&self, reply_to: i64, name: &str, text: &str) -> Result<(), Trouble> {
@@ -276,17 +257,12 @@ impl Bot {
     }
 
     fn address(&self, method: &str) -> Result<String, Trouble> {
-        Ok(format!("{}/bot{}/{method}", self.base()?, self.token.resolve()?))
+        Ok(format!(
+            "{}/bot{}/{method}",
+            base(&self.url)?,
+            self.token.resolve()?
+        ))
     }
-
-    fn base(&self) -> Result<String, Trouble> {
-        Ok(self.url.resolve()?.trim_end_matches('/').to_owned())
-    }
-}
-
-/// Names a message: ids are unique in a chat only.
-fn place(chat: &str, message: i64) -> String {
-    format!("{chat} {message}")
 }
 
 fn message_id(shown: &Shown) -> Option<i64> {
