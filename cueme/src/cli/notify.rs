@@ -28,7 +28,7 @@ pub(crate) struct NotifyArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyVerb {
     /// Add a channel to the configuration
-    Add(NotifyAddArgs),
+    Add(Box<NotifyAddArgs>),
     /// Send a test message
     Test {
         /// The channel

@@ -39,7 +39,7 @@ impl Person {
             match command {
                 Command::Call(about, request) => self.calls.push((about, request)),
                 Command::Quit => self.has_quit = true,
-                Command::Edit(_) | Command::Suspend => {}
+                Command::Edit(_) | Command::Suspend | Command::Mouse(_) => {}
             }
         }
     }
