@@ -15,7 +15,8 @@ mod watch;
 
 pub use channel::{Channel, ChannelKind, MissingSecret, NtfyAnswers, People, Reference};
 pub use configure::{
-    ConfigureError, NewChannel, TOKEN_BYTES_MAX, add_channel, change_config, channels, remove_channel, set_reasons,
+    ConfigureError, NewChannel, TOKEN_BYTES_MAX, add_channel, change_config, channels, remove_channel,
+    set_reasons,
 };
 pub use notice::Notice;
 pub use reason::{Reason, Reasons};

@@ -13,8 +13,8 @@ use super::openapi::{Description, Operation, Table};
 use super::state::Shared;
 use super::view::{AgentCard, Cue, DraftShown, Markup};
 use super::{
-    agents, assets, channels, connect, cues, decide, devices, document, drafts, events, files, guide, hap, messages,
-    policies, preview, public, push, runs, settings, snapshot, uploads,
+    agents, assets, channels, connect, cues, decide, devices, document, drafts, events, files, guide, hap,
+    messages, policies, preview, public, push, runs, settings, snapshot, uploads,
 };
 use crate::policy::WrittenRule;
 

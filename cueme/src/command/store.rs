@@ -189,8 +189,11 @@ fn refused(error: &StoreError) -> CliError {
 }
 
 fn not_switched(error: &ConfigureError) -> CliError {
-    CliError::new(Exit::Io, format!("the copy is whole, and the configuration was not switched: {error}"))
-        .with_hint("the old store is still the one in force; mend that and run it again")
+    CliError::new(
+        Exit::Io,
+        format!("the copy is whole, and the configuration was not switched: {error}"),
+    )
+    .with_hint("the old store is still the one in force; mend that and run it again")
 }
 
 fn stopped(error: &CopyError) -> CliError {
