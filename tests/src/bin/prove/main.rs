@@ -23,6 +23,7 @@ mod promises;
 mod raw;
 mod set_clock;
 mod talk;
+mod town;
 
 mod r01_kill;
 mod r02_power;
@@ -41,6 +42,7 @@ mod r13_descriptors;
 mod r14_herd;
 mod r15_bit_flips;
 mod r16_upgrade;
+mod r17_brokers;
 mod r18_adapter;
 mod r19_teeth;
 mod r20_gate;

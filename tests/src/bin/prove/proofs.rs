@@ -48,6 +48,11 @@ pub(crate) const PROOFS: &[Proof] = &[
         crate::r16_upgrade::run,
     ),
     proof(
+        "r17",
+        "three brokers on one PostgreSQL database",
+        crate::r17_brokers::run,
+    ),
+    proof(
         "r18",
         "an agent's process that writes anything",
         crate::r18_adapter::run,
