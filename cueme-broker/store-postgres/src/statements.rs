@@ -154,6 +154,7 @@ macro_rules! as_they_are {
 }
 
 as_they_are!(
+    Option<Vec<u8>>,
     f64,
     i16,
     i64,

@@ -304,10 +304,9 @@ async fn serve(mut socket: Socket, shared: Arc<Shared>) {
             (content, disconnects)
         };
         if let Some(content) = next {
-            if socket.send(Frame::text(content.to_string())).await.is_err() {
-                return;
-            }
-            if !hear(&mut socket, &shared).await {
+            let is_sent = socket.send(Frame::text(content.to_string())).await.is_ok();
+            if !is_sent || !hear(&mut socket, &shared).await {
+                send_again(&shared, &content);
                 return;
             }
             if disconnects {
@@ -323,6 +322,18 @@ async fn serve(mut socket: Socket, shared: Arc<Shared>) {
             frame = socket.next() => if !matches!(frame, Some(Ok(_))) { return },
         }
     }
+}
+
+/// Another connection gets what this one lost.
+fn send_again(shared: &Shared, content: &Value) {
+    let mut workspace = lock(shared);
+    let lost = workspace.envelopes.iter_mut().find(|envelope| {
+        envelope.content == *content && envelope.sent_at.is_some() && !envelope.acknowledged
+    });
+    if let Some(envelope) = lost {
+        envelope.sent_at = None;
+    }
+    shared.news.notify_waiters();
 }
 
 /// Waits for an acknowledgement; says whether the connection lives.

@@ -1,5 +1,6 @@
 //! Files that humans added: what is known of them, and their bytes, which other brokers have no disk for.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use cueme_store::{StoreError, Upload, UploadRecords};
@@ -64,16 +65,25 @@ impl UploadRecords for PostgresStore {
 impl PostgresStore {
     /// Keeps the bytes of a file, and returns the values of its row.
     fn keep_bytes(&self, upload: &Upload, at: Timestamp) -> Result<Vec<Param>, StoreError> {
-        let bytes = std::fs::read(&upload.path).map_err(|source| StoreError::Io {
-            doing: "read",
-            path: PathBuf::from(&upload.path),
-            source,
-        })?;
-        let hash = Sha256::digest(&bytes).to_vec();
-        self.record(
-            "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            params![hash.clone(), bytes],
-        )?;
+        let hash = match std::fs::read(&upload.path) {
+            Ok(bytes) => {
+                let hash = Sha256::digest(&bytes).to_vec();
+                self.record(
+                    "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    params![hash.clone(), bytes],
+                )?;
+                Some(hash)
+            }
+            // What is known of a file that is gone is worth keeping all the same.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(source) => {
+                return Err(StoreError::Io {
+                    doing: "read",
+                    path: PathBuf::from(&upload.path),
+                    source,
+                });
+            }
+        };
         Ok(params![
             &upload.upload_id,
             &upload.path,
