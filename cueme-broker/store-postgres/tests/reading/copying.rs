@@ -50,7 +50,7 @@ fn there_and_back_everything_is_the_same() {
     let again = copy_into_postgres(&from, &settings, &runtime, &mut go_on).unwrap();
     assert_eq!(again.tables, report.tables);
 
-    let (shared, store) = open_postgres(&url);
+    let (shared, mut store) = open_postgres(&url);
     let original = SqliteReader::new(&from);
     assert_same(picture(&original, &world), picture(&*shared.reader(), &world));
     index(&*store);
@@ -60,8 +60,12 @@ fn there_and_back_everything_is_the_same() {
     assert_same(found(&original, &world), found(&*shared.reader(), &world));
     assert_eq!(shared.reader().check().unwrap().problems, Vec::<String>::new());
 
-    std::fs::remove_dir_all(&attachments).unwrap();
+    // While a broker uses the database it is not copied: what the broker changes would be missing.
     let back = home.path().join("back.db");
+    let refused = copy_into_sqlite(&settings, &back, &attachments, &runtime, &mut go_on);
+    assert!(matches!(refused, Err(CopyError::InUse(_))), "{refused:?}");
+    store.flush().unwrap();
+    std::fs::remove_dir_all(&attachments).unwrap();
     let returned = copy_into_sqlite(&settings, &back, &attachments, &runtime, &mut go_on).unwrap();
     assert_eq!(returned, report);
     assert_eq!(
@@ -90,12 +94,12 @@ fn numbers_go_on_where_they_were() {
     let url = server.database();
     let (settings, runtime) = (Settings::from_url(&url).unwrap(), Runtime::start().unwrap());
     copy_into_postgres(&from, &settings, &runtime, &mut go_on).unwrap();
-    let (shared, store) = open_postgres(&url);
+    let (shared, mut store) = open_postgres(&url);
     let next = Writer::new(&*store).ask(900, &world.agents[0], "And now?", None);
     let reader = shared.reader();
     assert_eq!(reader.cue(next).unwrap().unwrap().seq, before.0 + 1);
     assert_eq!(reader.newest_event().unwrap(), before.1 + 1);
-    drop(store);
+    store.flush().unwrap();
     let back = home.path().join("back.db");
     copy_into_sqlite(
         &settings,
@@ -294,9 +298,9 @@ fn a_backup_takes_the_place_of_everything_and_a_restore_that_is_stopped_changes_
     let home = tempfile::tempdir().unwrap();
     let url = server.database();
     let (settings, runtime) = (Settings::from_url(&url).unwrap(), Runtime::start().unwrap());
-    let (shared, store) = open_postgres(&url);
+    let (shared, mut store) = open_postgres(&url);
     let world = write_world(&*store, &home.path().join("attachments"));
-    drop(store);
+    store.flush().unwrap();
     // The file is in the database alone.
     let copy = home.path().join("copy.db");
     copy_into_sqlite(&settings, &copy, home.path(), &runtime, &mut go_on).unwrap();

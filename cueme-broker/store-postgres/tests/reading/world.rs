@@ -5,8 +5,10 @@ use std::sync::Arc;
 use cueme_rules::{Amendment, Change, ContentKey, PastCue, PastEnd};
 use cueme_store::{BatchId, BootstrapRecord, Device, DraftPlace, Store, Token, Upload};
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{AgentId, CueId, RequestId, RunId};
-use protocol_spec::message::{EventKind, PastAgent, Purpose, Run, RunEnd, RunEvent, RunKind, TokenScope};
+use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId};
+use protocol_spec::message::{
+    EventKind, PastAgent, Purpose, Run, RunEnd, RunEvent, RunKind, Sending, TokenScope,
+};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -402,6 +404,13 @@ fn write_runs(writer: &mut Writer<'_>, agents: &[AgentId]) -> RunId {
         store
             .keep_run(&of(ended, RunKind::Local, Some(RunEnd::Failed)), at)
             .unwrap();
+        let driver = DriverId(Uuid::from_u128(7));
+        store.keep_leader(run, driver).unwrap();
+        let sending = Sending {
+            cue_ids: vec![CueId::from_random(1)],
+            position: "after the third message".into(),
+        };
+        store.keep_sending(run, driver, &sending).unwrap();
         for text in ["began", "went on"] {
             let event = RunEvent {
                 at,
