@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -64,6 +64,7 @@ pub(crate) struct Broker {
     /// Rules that humans made in the page.
     rules: Mutex<Arc<Vec<StoredRule>>>,
     stop: watch::Sender<Option<StopReason>>,
+    is_draining: AtomicBool,
     /// The page's side, once it is served.
     web: OnceLock<Weak<Web>>,
     /// Where agents elsewhere reach it, if they can.
@@ -112,6 +113,7 @@ impl Broker {
             config_changes: watch::channel(()).0,
             rules: Mutex::new(Arc::new(rules)),
             stop: watch::channel(None).0,
+            is_draining: AtomicBool::new(false),
             web: OnceLock::new(),
             public: OnceLock::new(),
             push: PushSender::default(),
@@ -290,6 +292,16 @@ impl Broker {
     /// Follows changes of the configuration.
     pub(crate) fn config_changes(&self) -> watch::Receiver<()> {
         self.config_changes.subscribe()
+    }
+
+    /// Says to probes from now on that new calls should go elsewhere.
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Says whether new calls should go elsewhere.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Relaxed)
     }
 
     /// Asks the broker to stop; the first reason counts.

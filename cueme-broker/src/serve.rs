@@ -11,7 +11,7 @@ use notify::{RecursiveMode, Watcher};
 use protocol_spec::endpoint::Places;
 use protocol_spec::version;
 use thiserror::Error;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle, while_leading};
@@ -30,6 +30,9 @@ use crate::web::{self, Entrance, Web, WebListener};
 
 /// How often the broker makes sure that its engine lives and that its directory is there.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// How long a broker that ends says so to the probes of balancers, while others can take its place.
+const DRAIN: Duration = Duration::from_secs(3);
 
 /// How long the configuration must be left alone after a change before it is read.
 const CONFIG_QUIET: Duration = Duration::from_millis(100);
@@ -198,7 +201,7 @@ async fn run(
     let reason = tokio::select! {
         biased;
         reason = broker.stopped() => reason,
-        _ = terminate.recv() => StopReason::Signal,
+        () = drained(broker, &mut terminate) => StopReason::Signal,
         _ = interrupt.recv() => StopReason::Signal,
         () = engine_lost(engine) => StopReason::EngineLost,
         () = displaced(lock) => StopReason::Displaced,
@@ -210,6 +213,16 @@ async fn run(
     // The socket goes away with the listener.
     drop(listener);
     Ok(reason)
+}
+
+/// Waits for the signal to end; where others share the inbox, balancers get time to send new calls to them first.
+async fn drained(broker: &Broker, terminate: &mut Signal) {
+    terminate.recv().await;
+    if broker.engine().is_shared() {
+        broker.drain();
+        tracing::info!("new calls go to other brokers from now on");
+        tokio::time::sleep(DRAIN).await;
+    }
 }
 
 /// Serves the page; without it the broker still does everything else.

@@ -10,6 +10,7 @@ mod verbs;
 
 mod delivery;
 mod mailbox;
+mod nginx;
 mod programs;
 mod remote;
 mod team;

@@ -7,6 +7,8 @@ use std::process::Command;
 use cueme_tests::{Client, Home, Http, Run, envelope, eventually, not_run_without};
 use rustix::process::Signal;
 
+use crate::nginx::{Nginx, free_port};
+
 /// A machine whose calls go to the broker of another home, with a token in the environment.
 struct Elsewhere {
     home: Home,
@@ -332,100 +334,17 @@ fn probes_tell_health_and_readiness_without_a_token() {
     );
 }
 
-/// A TLS proxy in front of the broker, as people run it.
-struct Nginx {
-    child: std::process::Child,
-    port: u16,
-    certificate: std::path::PathBuf,
-}
-
-impl Nginx {
-    fn start(directory: &Path, broker: u16) -> Self {
-        let (key, certificate) = (directory.join("key.pem"), directory.join("certificate.pem"));
-        let made = Command::new("openssl")
-            .args([
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-days",
-                "2",
-                "-subj",
-                "/CN=localhost",
-            ])
-            .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
-            .arg("-keyout")
-            .arg(&key)
-            .arg("-out")
-            .arg(&certificate)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{made:?}");
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let place = directory.display();
-        let configuration = format!(
-            "daemon off; master_process off; pid {place}/nginx.pid; error_log stderr;\n\
-             events {{}}\n\
-             http {{\n\
-               access_log off; client_body_temp_path {place}; proxy_temp_path {place}; fastcgi_temp_path {place};\n\
-               uwsgi_temp_path {place}; scgi_temp_path {place};\n\
-               map $http_upgrade $connection_upgrade {{ default upgrade; '' ''; }}\n\
-               server {{\n\
-                 listen 127.0.0.1:{port} ssl; ssl_certificate {}; ssl_certificate_key {};\n\
-                 location / {{\n\
-                   proxy_pass http://127.0.0.1:{broker}; proxy_http_version 1.1; proxy_buffering off;\n\
-                   proxy_set_header Host $http_host; proxy_set_header Upgrade $http_upgrade;\n\
-                   proxy_set_header Connection $connection_upgrade;\n\
-                 }}\n\
-               }}\n\
-             }}\n",
-            certificate.display(),
-            key.display()
-        );
-        let file = directory.join("nginx.conf");
-        std::fs::write(&file, configuration).unwrap();
-        let child = Command::new("nginx").arg("-c").arg(&file).spawn().unwrap();
-        eventually("nginx listens", || {
-            std::net::TcpStream::connect(("127.0.0.1", port)).ok()
-        });
-        Self {
-            child,
-            port,
-            certificate,
-        }
-    }
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
-    for tool in ["nginx", "openssl"] {
-        if Command::new(tool).arg("-v").output().is_err() {
-            return not_run_without(tool);
-        }
+    if !Nginx::is_installed() {
+        return;
     }
     let broker = Home::new();
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     // It gives its directory to the user of its workers.
     let directory = broker.scratch().join("nginx");
     std::fs::create_dir(&directory).unwrap();
-    let proxy = Nginx::start(&directory, port);
+    let proxy = Nginx::start(&directory, &[port]);
     broker.configure(&format!(
         "listen = \"127.0.0.1:{port}\"\n[web]\nurl = \"https://localhost:{}\"\n",
         proxy.port

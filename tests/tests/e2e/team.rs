@@ -6,6 +6,8 @@ use protocol_spec::answer::Answer;
 use protocol_spec::message::{GiveAnswer, Reply, Request};
 use rustix::process::Signal;
 
+use crate::nginx::{Nginx, free_port};
+
 /// How long a broker that died may still count as somebody who waits.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
 
@@ -317,4 +319,62 @@ fn a_backup_is_restored_into_a_shared_store() {
             (history.contains("8080") && !history.contains("after the backup")).then_some(())
         });
     }
+}
+
+#[test]
+fn behind_a_balancer_a_broker_that_is_told_to_end_leaves_its_calls_to_the_other() {
+    if !Nginx::is_installed() {
+        return;
+    }
+    let Some(server) = Server::start() else { return };
+    let url = server.database();
+    let ports = [free_port(), free_port()];
+    let place = tempfile::tempdir().unwrap();
+    let proxy = Nginx::start(place.path(), &ports);
+    let brokers = ports.map(|port| {
+        let home = Home::new();
+        home.configure(&format!(
+            "store = \"{url}\"\nlisten = \"127.0.0.1:{port}\"\n[web]\nurl = \"https://localhost:{}\"\n",
+            proxy.port
+        ));
+        home.ok(&["inbox"]);
+        home
+    });
+    let machine = Home::new();
+    let token = brokers[0].ok(&["token"]).trim().to_owned();
+    let elsewhere = |words: &[&str]| {
+        let mut command = machine.command(words);
+        command
+            .env("CUEME_URL", format!("https://localhost:{}", proxy.port))
+            .env("CUEME_TOKEN", &token)
+            .env("SSL_CERT_FILE", &proxy.certificate);
+        command
+    };
+    let ready = |port: u16| {
+        let http = Http::new(port);
+        http.send("GET", "/readyz", &[("Host", &http.host())], b"").status
+    };
+    // The token is known at both of them, whichever nginx asks.
+    let agent = eventually("joined through nginx", || {
+        let joined = Client::start(&mut elsewhere(&["join", "patient"]), b"").finish();
+        let id = joined
+            .stdout
+            .lines()
+            .find_map(|line| line.strip_prefix("agent_id="));
+        id.map(str::to_owned)
+    });
+    let client = Client::start(
+        &mut elsewhere(&["cue", &agent, "-"]),
+        cueme_tests::envelope("Which port?", None).as_bytes(),
+    );
+    let cue = brokers[1].wait_for("Which port?", 1);
+    assert_eq!(ports.map(ready), [200, 200]);
+    let ending = brokers[0].broker_pid();
+    let ending = rustix::process::Pid::from_raw(i32::try_from(ending).unwrap()).unwrap();
+    rustix::process::kill_process(ending, Signal::TERM).unwrap();
+    eventually("its probe says so", || (ready(ports[0]) == 503).then_some(()));
+    eventually("it has ended", || brokers[0].brokers().is_empty().then_some(()));
+    brokers[1].wait_for("Which port?", 1);
+    brokers[1].ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().printed(0).contains("8080"));
 }
