@@ -33,8 +33,9 @@ impl Help {
             .of(&[verb])
             .ok_or_else(|| format!("there is no verb {verb}"))?;
         let mut path = vec![verb.as_str()];
-        // `cueme agents` lists by itself and has verbs as well.
-        let is_whole = help.contains(&format!("\nUsage: cueme {verb} [OPTIONS]\n"))
+        // `cueme agents` and `cueme store` say something by themselves and have verbs as well.
+        let usages = ["[OPTIONS]", "[COMMAND]"].map(|rest| format!("\nUsage: cueme {verb} {rest}\n"));
+        let is_whole = usages.iter().any(|usage| help.contains(usage))
             && words.get(1).is_none_or(|word| word.starts_with('-'));
         if help.contains("\nCommands:\n") && !is_whole {
             path.push(
