@@ -1,10 +1,9 @@
 //! Agents and humans on machines without a broker: the same verbs, over a connection that the web side upgrades.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 
-use cueme_tests::{Client, Home, Http, Run, envelope, eventually, not_run_without};
+use cueme_tests::{Client, Home, Http, Run, envelope, eventually};
 use rustix::process::Signal;
 
 use crate::nginx::{Nginx, free_port};
