@@ -83,17 +83,22 @@ fn answers_are_taken_while_the_disk_is_full() {
     };
     let home = Home::new().at(disk.path().join("home"));
     let agent = home.join();
+    let other = home.join();
     let (client, cue) = home.ask(&agent, "Which port?", None);
     let (lost, later) = home.ask(&agent, "Which host?", None);
     lost.kill();
     home.wait_for("Which host?", 0);
     disk.fill();
-    // The log may have room for a few more.
-    let refused = eventually("no agent is taken any more", || {
-        let run = home.run(&["join", "codex"]);
-        (run.code != Some(0)).then_some(run)
+    // A checkpoint gives the log room for some more; notes use it up.
+    let note = "n".repeat(100 * 1024);
+    let refused = eventually("nothing new is taken any more", || {
+        let noted = home.run_with(&["say", &other, "-"], note.as_bytes());
+        let joined = home.run(&["join", "codex"]);
+        (noted.code != Some(0) && joined.code != Some(0)).then_some([noted, joined])
     });
-    refused.refused(74, &["disk is full"]);
+    for run in refused {
+        run.refused(74, &["disk is full"]);
+    }
     let long = "8080 ".repeat(20_000);
     home.run_with(&["answer", &cue, "-"], long.as_bytes()).printed(0);
     assert!(client.finish().printed(0).starts_with("8080 8080"));
