@@ -23,9 +23,9 @@ impl Presence {
                 let machine = core.machine();
                 let mut presence = Self::default();
                 for (id, cue) in machine.live_cues() {
-                    if let Some(waiting) = machine.waiting(*id) {
+                    if let Some(waiting) = machine.waiting(id) {
                         *presence.agents.entry(cue.agent.clone()).or_default() += waiting.clients;
-                        presence.cues.insert(*id, waiting);
+                        presence.cues.insert(id, waiting);
                     }
                 }
                 presence

@@ -3,59 +3,41 @@
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{Amended, ErrorCode, EventKind, Failure, Reply};
 
-use super::ask::refuse;
-use super::effect::{Change, Effect};
+use super::agent::Agent;
+use super::effect::Change;
 use super::input::{Amendment, Ticket};
-use super::state::Machine;
+use super::outbox::Outbox;
 
-impl Machine {
-    pub(super) fn amend(
-        &mut self,
-        ticket: Ticket,
-        agent_id: AgentId,
-        amendment: Amendment,
-        effects: &mut Vec<Effect>,
-    ) {
-        if !self.agents.contains_key(&agent_id) {
-            return effects.push(refuse(ticket, unknown_agent(&agent_id)));
-        }
-        self.amend_now(&agent_id, amendment, effects);
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(Reply::Amended(Amended { agent_id })),
-        });
+impl Agent {
+    pub(super) fn amend(&mut self, ticket: Ticket, amendment: Amendment, out: &mut Outbox) {
+        self.amend_now(amendment, out);
+        let agent_id = self.id.clone();
+        out.reply(ticket, Reply::Amended(Amended { agent_id }));
     }
 
     /// Brings an agent back into sight: a new question is never asked where nobody looks.
-    pub(super) fn surface(&mut self, agent_id: &AgentId, effects: &mut Vec<Effect>) {
-        if self.agents.get(agent_id).is_some_and(|agent| agent.is_archived) {
+    pub(super) fn surface(&mut self, out: &mut Outbox) {
+        if self.is_archived {
             let amendment = Amendment {
                 archived: Some(false),
                 ..Amendment::default()
             };
-            self.amend_now(agent_id, amendment, effects);
+            self.amend_now(amendment, out);
         }
     }
 
-    fn amend_now(&mut self, agent_id: &AgentId, amendment: Amendment, effects: &mut Vec<Effect>) {
-        let Some(agent) = self.agents.get_mut(agent_id) else {
-            return;
-        };
+    fn amend_now(&mut self, amendment: Amendment, out: &mut Outbox) {
         if let Some(archived) = amendment.archived {
-            agent.is_archived = archived;
+            self.is_archived = archived;
         }
         if let Some(standing) = &amendment.standing {
-            agent.standing.clone_from(standing);
+            self.standing.clone_from(standing);
         }
-        effects.push(Effect::Store(Change::AmendAgent {
-            agent: agent_id.clone(),
+        out.store(Change::AmendAgent {
+            agent: self.id.clone(),
             amendment,
-        }));
-        effects.push(Effect::Log {
-            what: EventKind::Changed,
-            agent: agent_id.clone(),
-            cue: None,
         });
+        out.log(EventKind::Changed, &self.id, None);
     }
 }
 

@@ -6,41 +6,39 @@
 
 use std::sync::Arc;
 
-use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{Collected, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 
-use super::amend::unknown_agent;
-use super::ask::{Unasked, refuse};
-use super::effect::Effect;
-use super::input::{Ask, Collect, Decide, Now, Ticket, Verdict};
+use super::agent::Agent;
+use super::ask::Unasked;
+use super::cue::State;
+use super::input::{Ask, Collect, Decide, Ticket, Verdict};
 use super::left;
-use super::state::{Agent, Machine, State};
+use super::machine::Present;
+use super::outbox::Outbox;
 
 /// Stands where the question would, in lists and in the agent's timeline.
 const HANDED_OVER: &str =
     "(The human typed in the agent's own window; their messages were handed over with it.)";
 
-impl Machine {
+impl Agent {
     /// Hands over messages and outcomes, and closes what the agent left behind if the caller says so.
-    pub(super) fn collect(&mut self, now: Now, collect: Collect, effects: &mut Vec<Effect>) {
-        let (ticket, request, agent) = (collect.ticket, collect.request, collect.agent.clone());
-        if !self.agents.contains_key(&agent) {
-            return effects.push(refuse(ticket, unknown_agent(&agent)));
-        }
+    pub(super) fn collect(&mut self, now: Present, collect: Collect, out: &mut Outbox) {
+        let (ticket, request) = (collect.ticket, collect.request);
         if let Some(reason) = &collect.close {
-            self.close_left_behind(now, ticket, request, &agent, reason, effects);
+            self.close_left_behind(now, ticket, request, reason, out);
         }
-        let with_messages = self.answer_nobody(now, collect, effects);
+        let with_messages = self.answer_nobody(now, collect, out);
         let mut collected = Collected {
             messages: None,
             earlier: Vec::new(),
             closed: Vec::new(),
         };
-        let missed = self.missed_by(&agent);
-        for told in self.hand_over_what_fits(now, &missed, effects) {
+        let missed = self.missed();
+        for told in self.deliver_what_fits(now, &missed, out) {
             let id = told.cue_id;
-            let origin = self.cues.get(&id).map(|cue| cue.origin);
+            let origin = self.cue(id).map(|cue| cue.origin);
             if Some(id) == with_messages {
                 collected.messages = Some(told);
             } else if origin == Some(Origin::Hook) && told.outcome == Outcome::Cancelled {
@@ -49,18 +47,14 @@ impl Machine {
                 collected.earlier.push(told);
             }
         }
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(Reply::Collected(collected)),
-        });
+        out.reply(ticket, Reply::Collected(collected));
     }
 
     /// Turns the notes that wait into an answer, unless this very call has done so before; returns what carries them.
     ///
     /// Queued answers stay: they wait for a question, and this is none.
-    fn answer_nobody(&mut self, now: Now, collect: Collect, effects: &mut Vec<Effect>) -> Option<CueId> {
-        let agent = collect.agent;
-        if collect.known.is_some() || !self.agents.get(&agent).is_some_and(Agent::has_note) {
+    fn answer_nobody(&mut self, now: Present, collect: Collect, out: &mut Outbox) -> Option<CueId> {
+        if collect.known.is_some() || !self.has_note() {
             return collect.known;
         }
         let id = collect.cue;
@@ -69,16 +63,15 @@ impl Machine {
             request: collect.request,
             known: None,
             cue: id,
-            agent: agent.clone(),
+            agent: collect.agent,
             kind: Kind::Cue,
             prompt: Arc::from(HANDED_OVER),
             payload: None,
             content: collect.content,
             origin: Origin::Hook,
         };
-        self.open(now, ask, effects);
-        let notes = self.agents.get_mut(&agent).map(Agent::take_notes);
-        let notes = notes.unwrap_or_default();
+        self.open(now, ask, out);
+        let notes = self.take_notes();
         let first = notes.first()?;
         let written: Vec<&str> = notes.iter().map(|note| &*note.text).collect();
         let said = Unasked {
@@ -88,7 +81,7 @@ impl Machine {
             by: first.by.clone(),
             from_queue: false,
         };
-        self.answer_unasked(now, id, said, &notes, effects);
+        self.answer_unasked(now, id, said, &notes, out);
         Some(id)
     }
 
@@ -97,21 +90,17 @@ impl Machine {
     /// A hook that waits in the agent's place gives way too: the human's words are there now.
     fn close_left_behind(
         &mut self,
-        now: Now,
+        now: Present,
         ticket: Ticket,
         request: RequestId,
-        agent: &AgentId,
         reason: &str,
-        effects: &mut Vec<Effect>,
+        out: &mut Outbox,
     ) {
-        let is_left = |id: &CueId| {
-            self.cues.get(id).is_some_and(|cue| {
-                let is_open = matches!(cue.state, State::Open | State::Superseded);
-                is_open && (cue.waiting() == 0 || cue.origin == Origin::Hook)
-            })
-        };
-        let cues = self.agents.get(agent).map(|agent| agent.cues.as_slice());
-        let left: Vec<CueId> = cues.unwrap_or_default().iter().copied().filter(is_left).collect();
+        let is_open = |state: &State| matches!(state, State::Open | State::Superseded);
+        let left = self
+            .live()
+            .filter(|(_, cue)| is_open(&cue.state) && (cue.waiting() == 0 || cue.origin == Origin::Hook));
+        let left: Vec<CueId> = left.map(|(id, _)| id).collect();
         for cue in left {
             let decide = Decide {
                 ticket,
@@ -124,7 +113,7 @@ impl Machine {
                 hold_ms: 0,
                 reminder: None,
             };
-            self.decide_now(now, decide, effects);
+            self.decide_now(now, decide, out);
         }
     }
 }

@@ -10,36 +10,34 @@ use protocol_spec::message::{
 use protocol_spec::outcome::{Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
-use super::ask::refuse;
-use super::attach::unknown_cue;
-use super::effect::{Change, Effect};
-use super::input::{Decide, Now, Ticket, Verdict};
-use super::state::{Decision, Machine, Message, State};
+use super::agent::{Agent, Message};
+use super::cue::{Decision, State};
+use super::effect::Change;
+use super::input::{Decide, Ticket, Verdict};
+use super::machine::Present;
+use super::outbox::Outbox;
 use super::{ANSWER_LINE_BYTES_MAX, HOLD_MS_MAX, compose, with_standing, worded_notes};
 
-impl Machine {
+impl Agent {
     /// Decides a question exactly once. The same decision sent again is confirmed, another one is refused.
-    pub(super) fn decide(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
-        self.human_signs += 1;
+    pub(super) fn decide(&mut self, now: Present, decide: Decide, out: &mut Outbox) {
         let (ticket, id) = (decide.ticket, decide.cue);
-        let Some(cue) = self.cues.get(&id) else {
-            return effects.push(refuse(ticket, unknown_cue(id)));
-        };
+        let Some(cue) = self.cue(id) else { return };
         match cue.state.decision() {
             None => {
                 if let Some(failure) = too_long(&decide.verdict) {
-                    return effects.push(refuse(ticket, failure));
+                    return out.refuse(ticket, failure);
                 }
-                self.decide_now(now, decide, effects);
-                self.confirm(ticket, id, effects);
+                self.decide_now(now, decide, out);
+                self.confirm(ticket, id, out);
             }
-            Some(made) if made.request == decide.request => self.confirm(ticket, id, effects),
-            Some(made) => effects.push(refuse(ticket, already_decided(id, made))),
+            Some(made) if made.request == decide.request => self.confirm(ticket, id, out),
+            Some(made) => out.refuse(ticket, already_decided(id, made)),
         }
     }
 
     /// Decides a question that nobody has decided; the caller is told nothing of it.
-    pub(super) fn decide_now(&mut self, now: Now, decide: Decide, effects: &mut Vec<Effect>) {
+    pub(super) fn decide_now(&mut self, now: Present, decide: Decide, out: &mut Outbox) {
         let Decide {
             ticket: _,
             request,
@@ -49,19 +47,17 @@ impl Machine {
             hold_ms,
             reminder,
         } = decide;
-        let Some(cue) = self.cues.get_mut(&id) else { return };
-        let Some(agent) = self.agents.get_mut(&cue.agent) else {
-            return;
-        };
+        let Some(cue) = self.cue(id) else { return };
+        let (origin, asked_at) = (cue.origin, cue.asked_at);
         // Closing a question says nothing to the agent, and an approval speaks to its runtime: a runtime that may go on
         // shows no text. Notes keep waiting for a word that the agent reads.
         let taken = match &verdict {
-            Verdict::Answer { .. } | Verdict::Decline { .. } if cue.origin != Origin::Approval => {
-                agent.take_notes()
+            Verdict::Answer { .. } | Verdict::Decline { .. } if origin != Origin::Approval => {
+                self.take_notes()
             }
             Verdict::Answer { .. } | Verdict::Decline { .. } | Verdict::Cancel { .. } => Vec::new(),
         };
-        let worded = Worded::from(verdict, &taken, cue.asked_at, agent.standing.as_deref());
+        let worded = Worded::from(verdict, &taken, asked_at, self.standing.as_deref());
         let hold_ms = hold_ms.min(HOLD_MS_MAX);
         let released_at =
             (hold_ms > 0).then(|| Timestamp::from_millis(now.wall.as_millis() + hold_ms.cast_signed()));
@@ -75,7 +71,7 @@ impl Machine {
             by: by.clone(),
             decided_at: now.wall,
         };
-        effects.push(Effect::Store(Change::Decide {
+        out.store(Change::Decide {
             cue: id,
             outcome: worded.outcome,
             request,
@@ -86,16 +82,13 @@ impl Machine {
             by,
             released_at,
             from_queue: false,
-        }));
+        });
         if !taken.is_empty() {
             let messages = taken.iter().map(|message| message.request).collect();
-            effects.push(Effect::Store(Change::TakeMessages { messages, cue: id }));
+            out.store(Change::TakeMessages { messages, cue: id });
         }
-        effects.push(Effect::Log {
-            what: worded.event,
-            agent: cue.agent.clone(),
-            cue: Some(id),
-        });
+        out.log(worded.event, &self.id, Some(id));
+        let Some(cue) = self.cue_mut(id) else { return };
         match released_at {
             Some(released_at) => {
                 let until = now.steady + hold_ms;
@@ -105,41 +98,19 @@ impl Machine {
                     released_at,
                     taken,
                 };
-                self.watch_over(now, id);
             }
             None => {
                 cue.state = State::Decided {
                     decision,
                     handed_at: None,
                 };
-                self.hand_to_waiters(now, id, effects);
+                out.released.push(id);
             }
         }
     }
 
-    /// Hands an outcome to everyone who waits for it.
-    pub(super) fn hand_to_waiters(&mut self, now: Now, id: CueId, effects: &mut Vec<Effect>) {
-        let waiters = self
-            .cues
-            .get(&id)
-            .map(|cue| cue.waiters.clone())
-            .unwrap_or_default();
-        if waiters.is_empty() {
-            return;
-        }
-        let Some(told) = self.hand_over(now, id, effects) else {
-            return;
-        };
-        for to in waiters {
-            effects.push(Effect::Reply {
-                to,
-                reply: Box::new(Reply::Outcome(told.clone())),
-            });
-        }
-    }
-
-    fn confirm(&self, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
-        let Some(cue) = self.cues.get(&id) else { return };
+    fn confirm(&self, ticket: Ticket, id: CueId, out: &mut Outbox) {
+        let Some(cue) = self.cue(id) else { return };
         let Some(decision) = cue.state.decision() else {
             return;
         };
@@ -154,25 +125,19 @@ impl Machine {
             handed_to: cue.waiting(),
             released_at,
         };
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(Reply::Decided(decided)),
-        });
+        out.reply(ticket, Reply::Decided(decided));
     }
 
     /// Takes back a decision that was not released; its messages wait again.
-    pub(super) fn undo(&mut self, now: Now, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
-        self.human_signs += 1;
-        let Some(cue) = self.cues.get_mut(&id) else {
-            return effects.push(refuse(ticket, unknown_cue(id)));
-        };
+    pub(super) fn undo(&mut self, now: Present, ticket: Ticket, id: CueId, out: &mut Outbox) {
+        let Some(cue) = self.cue_mut(id) else { return };
         let State::Held { decision, taken, .. } = &mut cue.state else {
             let failure = Failure::new(
                 ErrorCode::AlreadyReleased,
                 "there is no answer that could be taken back",
             )
             .with_hint("the agent has it already; `cueme say` leaves it a message");
-            return effects.push(refuse(ticket, failure));
+            return out.refuse(ticket, failure);
         };
         let erase = decision.has_secrets();
         let answer = decision
@@ -184,34 +149,24 @@ impl Machine {
             let since = cue.detached.map_or(now.wall, |(_, since)| since);
             cue.detached = Some((now.steady, since));
         }
-        effects.push(Effect::Store(Change::Reopen {
+        out.store(Change::Reopen {
             cue: id,
             outcome: Outcome::Open,
             erase,
-        }));
+        });
         if !taken.is_empty() {
-            effects.push(Effect::Store(Change::ReturnMessages { cue: id }));
+            out.store(Change::ReturnMessages { cue: id });
         }
-        effects.push(Effect::Log {
-            what: EventKind::Reopened,
-            agent: cue.agent.clone(),
-            cue: Some(id),
-        });
-        if let Some(agent) = self.agents.get_mut(&cue.agent) {
-            let is_mixed = !taken.is_empty() && !agent.messages.is_empty();
-            agent.messages.splice(0..0, taken);
-            if is_mixed {
-                // On disk they would come back to where they were, which need not be before those that wait.
-                let messages = agent.messages.iter().map(|message| message.request).collect();
-                effects.push(Effect::Store(Change::ReorderMessages { messages }));
-            }
+        out.log(EventKind::Reopened, &self.id, Some(id));
+        let is_mixed = !taken.is_empty() && !self.messages.is_empty();
+        self.messages.splice(0..0, taken);
+        if is_mixed {
+            // On disk they would come back to where they were, which need not be before those that wait.
+            let messages = self.messages.iter().map(|message| message.request).collect();
+            out.store(Change::ReorderMessages { messages });
         }
-        self.watch_over(now, id);
         let reply = Reply::Undone(Undone { cue_id: id, answer });
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(reply),
-        });
+        out.reply(ticket, reply);
     }
 }
 

@@ -8,8 +8,8 @@ use protocol_spec::message::{EventKind, PastAgent, Purpose, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
+use super::cue::ContentKey;
 use super::input::{Amendment, PastCue, Ticket};
-use super::state::ContentKey;
 
 /// Something to be done, in order. Changes are committed before any reply or event leaves the broker.
 #[derive(Debug, Clone)]

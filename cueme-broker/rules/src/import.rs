@@ -2,37 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use protocol_spec::id::AgentId;
 use protocol_spec::message::{EventKind, Imported, RefusedCue, Reply};
 
 use super::decide::cancelled;
-use super::effect::{Change, Effect};
+use super::effect::Change;
 use super::input::{Import, Known, PastCue, PastEnd};
-use super::state::Machine;
+use super::machine::Machine;
+use super::outbox::Outbox;
 
 /// Why a question that was open elsewhere is closed here: whoever waited for it waits there.
 const OPEN_ELSEWHERE: &str = "it was still open when it was imported";
 
 impl Machine {
     /// Adds what is not known yet. The machine itself remembers only the agents: the rest is not live.
-    pub(super) fn import(&mut self, import: Import, effects: &mut Vec<Effect>) {
+    pub(super) fn import(&mut self, import: Import, out: &mut Outbox) {
         let mut imported = Imported {
             refused: import.refused,
             ..Imported::default()
         };
         for agent in import.agents {
-            if self.agents.contains_key(&agent.agent_id) {
+            if self.has_agent(&agent.agent_id) {
                 continue;
             }
             self.remember_agent(agent.agent_id.clone(), agent.runtime.clone(), 0);
             imported.agents += 1;
-            let joined = log(EventKind::Joined, agent.agent_id.clone());
-            effects.push(Effect::Store(Change::ImportAgent(Box::new(agent))));
-            effects.push(joined);
+            let id = agent.agent_id.clone();
+            out.store(Change::ImportAgent(Box::new(agent)));
+            out.log(EventKind::Joined, &id, None);
         }
         let mut changed = BTreeSet::new();
         for (past, known) in import.cues {
-            if !self.agents.contains_key(&past.agent) {
+            if !self.has_agent(&past.agent) {
                 let why = format!("no agent {} has joined here", past.agent);
                 imported.refused.push(RefusedCue {
                     key: past.request,
@@ -42,15 +42,14 @@ impl Machine {
             }
             let agent = past.agent.clone();
             if let Some(change) = keep(past, known, &mut imported) {
-                effects.push(Effect::Store(change));
+                out.store(change);
                 changed.insert(agent);
             }
         }
-        effects.extend(changed.into_iter().map(|agent| log(EventKind::Changed, agent)));
-        effects.push(Effect::Reply {
-            to: import.ticket,
-            reply: Box::new(Reply::Imported(imported)),
-        });
+        for agent in &changed {
+            out.log(EventKind::Changed, agent, None);
+        }
+        out.reply(import.ticket, Reply::Imported(imported));
     }
 }
 
@@ -78,13 +77,5 @@ fn keep(past: PastCue, known: Known, imported: &mut Imported) -> Option<Change> 
             imported.known += 1;
             None
         }
-    }
-}
-
-fn log(what: EventKind, agent: AgentId) -> Effect {
-    Effect::Log {
-        what,
-        agent,
-        cue: None,
     }
 }

@@ -8,7 +8,7 @@ use protocol_spec::message::{PastAgent, Purpose, RefusedCue};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::time::Timestamp;
 
-use super::state::ContentKey;
+use super::cue::ContentKey;
 
 /// The present, as data: the wall clock for what is recorded, a steady clock for what is timed.
 ///
@@ -111,6 +111,28 @@ pub enum Input {
     HumanSeen,
     /// Time passed; see [`Machine::next_due`](super::Machine::next_due).
     Tick,
+}
+
+impl Input {
+    /// Says whether it is a sign of a human.
+    pub(super) fn is_of_human(&self) -> bool {
+        match self {
+            Self::Decide(_) | Self::Undo { .. } | Self::Say(_) | Self::EditQueue { .. } | Self::HumanSeen => {
+                true
+            }
+            Self::Join(_)
+            | Self::Bind { .. }
+            | Self::Ask(_)
+            | Self::Attach { .. }
+            | Self::Ack { .. }
+            | Self::Rest { .. }
+            | Self::Gone { .. }
+            | Self::Collect(_)
+            | Self::Import(_)
+            | Self::Amend { .. }
+            | Self::Tick => false,
+        }
+    }
 }
 
 /// An agent registers.

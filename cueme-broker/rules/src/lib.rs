@@ -1,13 +1,21 @@
 //! The rules of the broker, and nothing else: an [`Input`] in, [`Effect`]s out.
 //!
-//! The machine is synchronous and pure. It opens nothing, reads no clock and draws no randomness: time and ids are
-//! part of its inputs. What it keeps in memory is only what is *live*: agents, questions that are open or whose
+//! An [`Agent`] is its live questions and the messages that wait for it, and each rule is a method of it. The [`Machine`] finds the
+//! agent that an input concerns, splits an input that concerns several, delivers what a rule released to those who wait for it here,
+//! and keeps their tickets.
+//!
+//! All of it is synchronous and pure: it opens nothing, reads no clock and draws no randomness. Time, ids and who waits on other
+//! brokers are part of its inputs. What it keeps in memory is only what is *live*: agents, questions that are open or whose
 //! outcome was not acknowledged, and messages not yet delivered. A question that is settled is forgotten; the engine
 //! loads it again with [`Machine::remember`] when somebody refers to it.
 
 mod effect;
 mod input;
-mod state;
+mod outbox;
+
+mod agent;
+mod cue;
+mod machine;
 
 mod ack;
 mod amend;
@@ -15,6 +23,7 @@ mod ask;
 mod attach;
 mod collect;
 mod decide;
+mod deliver;
 mod foreign;
 mod import;
 mod join;
@@ -29,14 +38,16 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{CONTENT_BYTES_MAX, LINE_BYTES_PER_BYTE_MAX};
 use uuid::Uuid;
 
+pub use agent::{Agent, Message};
 pub use attach::unknown_cue;
+pub use cue::{ContentKey, Cue, Decision, Rounds, State};
 pub use effect::{Change, Effect};
 pub use import::past_text;
 pub use input::{
     Amendment, Ask, Collect, Decide, Import, Input, Join, Known, Now, PastCue, PastEnd, QueueEdit, Say,
     Ticket, Verdict,
 };
-pub use state::{Agent, ContentKey, Cue, Decision, LiveCounts, Machine, Message, Rounds, State, Waiting};
+pub use machine::{LiveCounts, Machine, Waiting};
 pub use text::{TextParts, beginning_of, text_parts};
 use text::{compose, left, unseen, with_standing, worded_notes};
 

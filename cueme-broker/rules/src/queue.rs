@@ -2,57 +2,37 @@
 
 use std::sync::Arc;
 
-use protocol_spec::id::{AgentId, RequestId};
+use protocol_spec::id::RequestId;
 use protocol_spec::message::{ErrorCode, EventKind, Failure, Queue, Reply};
 
 use super::MESSAGES_BYTES_PER_AGENT_MAX;
-use super::amend::unknown_agent;
-use super::ask::refuse;
-use super::effect::{Change, Effect};
+use super::agent::{Agent, Message};
+use super::effect::Change;
 use super::input::{QueueEdit, Ticket};
+use super::outbox::Outbox;
 use super::say::too_much_waits;
-use super::state::{Machine, Message};
 
-impl Machine {
+impl Agent {
     /// Changes the queue as wished, or refuses because it is no longer what the human saw.
-    pub(super) fn edit_queue(
-        &mut self,
-        ticket: Ticket,
-        agent_id: AgentId,
-        edit: QueueEdit,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.human_signs += 1;
-        let Some(agent) = self.agents.get_mut(&agent_id) else {
-            return effects.push(refuse(ticket, unknown_agent(&agent_id)));
-        };
+    pub(super) fn edit_queue(&mut self, ticket: Ticket, edit: QueueEdit, out: &mut Outbox) {
         if let QueueEdit::Reword(message, text) = &edit {
-            let of_others = |other: &&Message| other.request != *message;
-            let others = agent
-                .messages
-                .iter()
-                .filter(of_others)
-                .map(|other| other.text.len());
-            let others = others.sum::<usize>();
+            let others = self.messages.iter().filter(|other| other.request != *message);
+            let others = others.map(|other| other.text.len()).sum::<usize>();
             if others + text.len() > MESSAGES_BYTES_PER_AGENT_MAX {
-                return effects.push(refuse(ticket, too_much_waits(&agent_id, others)));
+                return out.refuse(ticket, too_much_waits(&self.id, others));
             }
         }
-        let change = match apply(&mut agent.messages, edit) {
+        let change = match apply(&mut self.messages, edit) {
             Ok(change) => change,
-            Err(failure) => return effects.push(refuse(ticket, failure)),
+            Err(failure) => return out.refuse(ticket, failure),
         };
-        effects.push(Effect::Store(change));
-        effects.push(Effect::Log {
-            what: EventKind::Queue,
-            agent: agent_id.clone(),
-            cue: None,
-        });
-        let messages = agent.messages.iter().map(|message| message.request).collect();
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(Reply::Queue(Queue { agent_id, messages })),
-        });
+        out.store(change);
+        out.log(EventKind::Queue, &self.id, None);
+        let queue = Queue {
+            agent_id: self.id.clone(),
+            messages: self.messages.iter().map(|message| message.request).collect(),
+        };
+        out.reply(ticket, Reply::Queue(queue));
     }
 }
 

@@ -4,25 +4,22 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{Reply, Rested};
 
 use super::AWAY_AFTER_MS;
-use super::ask::refuse;
-use super::attach::unknown_cue;
-use super::effect::Effect;
-use super::input::{Now, Ticket};
-use super::state::{Machine, Rounds};
+use super::agent::Agent;
+use super::cue::Rounds;
+use super::input::Ticket;
+use super::machine::Present;
+use super::outbox::Outbox;
 
-impl Machine {
+impl Agent {
     /// Counts the waits that ended without any sign of a human, and says whether the human is away.
     ///
     /// A human who was seen within the hour is expected back: the agent asks again. How many waits fit into an hour is
     /// the runtime's affair.
-    pub(super) fn rest(&mut self, now: Now, ticket: Ticket, id: CueId, effects: &mut Vec<Effect>) {
-        let signs = self.human_signs;
-        let Some(cue) = self.cues.get_mut(&id) else {
-            return effects.push(refuse(ticket, unknown_cue(id)));
-        };
-        if cue.rounds.signs != signs {
+    pub(super) fn rest(&mut self, now: Present, ticket: Ticket, id: CueId, out: &mut Outbox) {
+        let Some(cue) = self.cue_mut(id) else { return };
+        if cue.rounds.signs != now.human_signs {
             cue.rounds = Rounds {
-                signs,
+                signs: now.human_signs,
                 ..Rounds::default()
             };
         }
@@ -33,9 +30,6 @@ impl Machine {
             rounds: cue.rounds.ended,
             give_up: now.steady.saturating_sub(since) >= AWAY_AFTER_MS,
         };
-        effects.push(Effect::Reply {
-            to: ticket,
-            reply: Box::new(Reply::Rested(rested)),
-        });
+        out.reply(ticket, Reply::Rested(rested));
     }
 }

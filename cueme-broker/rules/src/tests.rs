@@ -886,7 +886,7 @@ fn collecting_closes_what_was_left_behind_and_leaves_what_is_waited_for() {
         .map(|told| (told.cue_id, told.outcome))
         .collect();
     assert_eq!(told, [(left, Outcome::Cancelled)]);
-    assert!(matches!(world.machine.cues[&waited].state, State::Open));
+    assert!(matches!(world.machine.cue(waited).unwrap().state, State::Open));
 }
 
 #[test]
@@ -899,7 +899,10 @@ fn nobody_is_woken_for_a_question_that_was_left_but_not_left_behind() {
     world.ask("asked since");
     assert_eq!(world.machine.next_due(), Some(SUPERSEDED_AFTER_MS));
     world.pass(SUPERSEDED_AFTER_MS);
-    assert!(matches!(world.machine.cues[&left].state, State::Superseded));
+    assert!(matches!(
+        world.machine.cue(left).unwrap().state,
+        State::Superseded
+    ));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use protocol_spec::time::{Timestamp, span};
 
-use super::state::Message;
+use super::agent::Message;
 
 /// How much of a question is shown to tell it from others, in characters.
 const BEGINNING_CHARS_MAX: usize = 80;

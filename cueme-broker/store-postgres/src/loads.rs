@@ -210,7 +210,7 @@ impl PostgresStore {
                     if let State::Held { taken: kept, .. } = &mut found.cue.state {
                         *kept = messages_of(found.id, &taken.rows)?;
                     }
-                    machine.remember(now, found.id, found.cue);
+                    machine.remember(found.id, found.cue);
                 }
                 // One question is out of service; everything else goes on.
                 Err(error @ StoreError::DamagedQuestion { .. }) => tracing::error!(%error, "left out"),
@@ -287,7 +287,7 @@ fn read_row(now: Now, id: CueId, row: &Row) -> Result<Remembered, StoreError> {
         ordinal: ordinal(seq),
         asked_at: Timestamp::from_millis(value(row, 10)?),
         state: state(now, row)?,
-        waiters: Vec::new(),
+        here: 0,
         elsewhere,
         detached: (elsewhere == 0).then_some((now.steady, detached_at.unwrap_or(now.wall))),
         rounds: Rounds::default(),

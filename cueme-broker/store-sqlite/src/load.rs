@@ -129,7 +129,7 @@ impl SqliteStore {
         let mut rows = statement.query(params![BEGINNING_READ_CHARS])?;
         while let Some(row) = rows.next()? {
             match self.remembered(now, row) {
-                Ok(remembered) => machine.remember(now, remembered.id, remembered.cue),
+                Ok(remembered) => machine.remember(remembered.id, remembered.cue),
                 // One question is out of service; everything else goes on.
                 Err(Fault::Store(error @ StoreError::DamagedQuestion { .. })) => {
                     tracing::error!(%error, "left out");
@@ -227,7 +227,7 @@ impl SqliteStore {
             ordinal: ordinal(seq),
             asked_at: Timestamp::from_millis(row.get(10)?),
             state,
-            waiters: Vec::new(),
+            here: 0,
             elsewhere: 0,
             detached: Some((now.steady, detached_at.unwrap_or(now.wall))),
             rounds: Rounds::default(),

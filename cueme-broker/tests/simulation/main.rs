@@ -671,7 +671,7 @@ impl Simulation {
         let (ticket, spoken) = self.order_with(fault, call.request, Self::ask_work(&call));
         let core = self.core.as_ref().expect("a broker");
         // If it is a question that nobody knew before, there is one that the model does not know.
-        let mut live = core.machine().live_cues().map(|(id, _)| *id);
+        let mut live = core.machine().live_cues().map(|(id, _)| id);
         let fresh = live.find(|id| self.model.find(*id).is_none());
         let id = fresh.unwrap_or(CueId::from_random(0));
         drop(live);

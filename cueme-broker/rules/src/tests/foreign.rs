@@ -4,15 +4,21 @@ use super::*;
 
 /// Returns the machine as another broker finds it in the store: nobody waits there yet.
 fn stored(world: &World, elsewhere: u32) -> Machine {
-    let mut machine = Machine {
-        agents: world.machine.agents.clone(),
-        cues: world.machine.cues.clone(),
-        ..Machine::default()
-    };
-    for cue in machine.cues.values_mut() {
-        cue.waiters.clear();
-        cue.elsewhere = elsewhere;
-        cue.detached = (elsewhere == 0).then_some((0, Timestamp::from_millis(0)));
+    let mut machine = Machine::default();
+    let agent = world.machine.agent(&world.agent).unwrap();
+    machine.remember_agent(agent.id.clone(), agent.runtime.clone(), agent.newest);
+    machine.remember_wishes(&agent.id, agent.is_archived, agent.standing.clone());
+    for message in &agent.messages {
+        machine.remember_message(&agent.id, message.clone());
+    }
+    for (id, cue) in agent.cues() {
+        let cue = Cue {
+            here: 0,
+            elsewhere,
+            detached: (elsewhere == 0).then_some((0, Timestamp::from_millis(0))),
+            ..cue.clone()
+        };
+        machine.remember(id, cue);
     }
     machine
 }
@@ -94,7 +100,7 @@ fn somebody_who_waits_elsewhere_keeps_a_question_from_being_left_behind() {
     there.handle(Input::Gone { ticket });
     there.millis += SUPERSEDED_AFTER_MS + 1;
     there.handle(Input::Tick);
-    assert!(matches!(there.machine.cues[&cue].state, State::Open));
+    assert!(matches!(there.machine.cue(cue).unwrap().state, State::Open));
     // Its broker died with everybody who waited there.
     let loaded = stored(&here, 0);
     let effects = take_in(&mut there, loaded);

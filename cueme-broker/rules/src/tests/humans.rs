@@ -143,8 +143,8 @@ fn a_hook_that_asks_in_the_agents_place_gives_way_to_the_human() {
     assert_eq!(collected.closed, [hooks]);
     assert!(collected.earlier.is_empty(), "{collected:?}");
     let is_cancelled = |cue: CueId| {
-        world.machine.cues[&cue]
-            .state
+        let cue = world.machine.cue(cue).unwrap();
+        cue.state
             .decision()
             .is_some_and(|made| made.outcome == Outcome::Cancelled)
     };

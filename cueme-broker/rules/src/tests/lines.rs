@@ -131,7 +131,7 @@ fn no_reply_hands_over_more_than_can_be_acknowledged_at_once() {
         let (client, _) = world.ask(&format!("q{number}"));
         world.leave(client);
     }
-    let open: Vec<CueId> = world.machine.live_cues().map(|(id, _)| *id).collect();
+    let open: Vec<CueId> = world.machine.live_cues().map(|(id, _)| id).collect();
     for cue in open {
         world.answer(cue, "yes");
     }

@@ -23,9 +23,9 @@ fn a_question_is_left_behind_ten_minutes_after_the_last_client_left() {
         Some(Timestamp::from_millis(1_800_000_001_000))
     );
     world.pass(TEN_MINUTES - 1);
-    assert!(matches!(world.machine.cues[&old].state, State::Open));
+    assert!(matches!(world.machine.cue(old).unwrap().state, State::Open));
     world.pass(1);
-    assert!(matches!(world.machine.cues[&old].state, State::Superseded));
+    assert!(matches!(world.machine.cue(old).unwrap().state, State::Superseded));
 }
 
 #[test]
@@ -40,10 +40,10 @@ fn the_ten_minutes_begin_again_when_somebody_came_back() {
     world.pass(1000);
     world.leave(client);
     world.pass(TEN_MINUTES - 2000);
-    assert!(matches!(world.machine.cues[&old].state, State::Open));
+    assert!(matches!(world.machine.cue(old).unwrap().state, State::Open));
     assert_eq!(world.machine.next_due(), Some(TEN_MINUTES + 2000));
     world.pass(2000);
-    assert!(matches!(world.machine.cues[&old].state, State::Superseded));
+    assert!(matches!(world.machine.cue(old).unwrap().state, State::Superseded));
 }
 
 #[test]
@@ -93,5 +93,5 @@ fn a_reminder_of_an_answer_that_was_taken_back_leaves_the_question_open() {
         cue,
     });
     world.pass(TEN_MINUTES);
-    assert!(matches!(world.machine.cues[&cue].state, State::Open));
+    assert!(matches!(world.machine.cue(cue).unwrap().state, State::Open));
 }

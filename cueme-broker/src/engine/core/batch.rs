@@ -232,7 +232,7 @@ impl Core {
                 if !loaded.knows(cue)
                     && let Some(found) = store.cue(now, cue)?
                 {
-                    loaded.remember(now, found.id, found.cue);
+                    loaded.remember(found.id, found.cue);
                 }
             }
             for effect in self.machine.replace(now, &agents, loaded) {
@@ -240,7 +240,7 @@ impl Core {
             }
         }
         if std::mem::take(&mut self.owes) {
-            for effect in self.machine.hand_to_all(now) {
+            for effect in self.machine.deliver_to_all(now) {
                 self.perform(now, effect, transaction)?;
             }
         }

@@ -253,7 +253,7 @@ impl Core {
         if !self.machine.knows(cue)
             && let Some(known) = self.opened()?.cue(now, cue)?
         {
-            self.machine.remember(now, known.id, known.cue);
+            self.machine.remember(known.id, known.cue);
         }
         Ok(())
     }
