@@ -9,7 +9,8 @@ use protocol_spec::outcome::{Kind, Outcome};
 use protocol_spec::payload::{Payload, Shape};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::rule::{Action, Asks, Case, Policy, first_fitting};
+use super::case::{Asks, Case};
+use super::rule::{Action, Policy, first_fitting};
 use crate::broker::wall_clock;
 use crate::broker::{Broker, blocking};
 use crate::engine::Work;

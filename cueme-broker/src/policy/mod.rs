@@ -3,13 +3,22 @@
 //! Whether a rule fits is decided by pure functions; one task applies the first that does. Every automatic answer is
 //! labelled with its rule, counted, and stopped after a few in a row, so that a loop never runs without a human.
 
+mod case;
+mod pattern;
+mod rule;
+mod written;
+
 mod apply;
 mod glob;
-mod rule;
 mod stored;
 mod trial;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+
 pub(crate) use apply::{case, stopped, watch};
-pub use rule::{Action, Asks, Case, IN_A_ROW_DEFAULT, Policy, first_fitting};
+pub use case::{Asks, Case};
+pub use rule::{Action, IN_A_ROW_DEFAULT, Policy, first_fitting};
 pub(crate) use stored::{RULES_NAME, StoredRule, WrittenRule, read_rules};
 pub(crate) use trial::{Agrees, Trial, try_rule};
