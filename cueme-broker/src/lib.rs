@@ -33,3 +33,6 @@ mod serve;
 
 pub use serve::{ServeError, ServeOptions, serve};
 pub use web::{edge, patch};
+
+/// The description of the HTTP API, as Markdown.
+pub const HTTP_API: &str = include_str!("web/API.md");

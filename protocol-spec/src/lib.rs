@@ -23,3 +23,6 @@ pub mod visible;
 
 mod scan;
 mod text;
+
+/// The specification of the protocol, as Markdown.
+pub const SPECIFICATION: &str = include_str!("../SPEC.md");

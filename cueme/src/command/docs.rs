@@ -1,4 +1,4 @@
-//! `cueme docs`: the pages of `cueme/docs`, embedded so that they fit this version and need no network.
+//! `cueme docs`: the documentation, embedded so that it fits this version and needs no network.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -10,7 +10,7 @@ use crate::output;
 /// Arguments of `docs`.
 #[derive(Debug, Args)]
 pub(crate) struct DocsArgs {
-    /// Which page to print; without it, lists them
+    /// The page to print; without it, the pages are listed
     #[arg(value_name = "TOPIC", value_parser = PossibleValuesParser::new(PAGES.map(|page| page.topic)))]
     topic: Option<String>,
 }
@@ -23,7 +23,7 @@ struct Page {
 }
 
 /// The pages, in the order in which a newcomer reads them.
-const PAGES: [Page; 7] = [
+const PAGES: [Page; 10] = [
     Page {
         topic: "getting-started",
         about: "install, connect, ask and answer once",
@@ -51,13 +51,29 @@ const PAGES: [Page; 7] = [
     },
     Page {
         topic: "team-and-remote",
-        about: "agents and people on other machines",
+        about: "agents and people on other machines, several brokers with one inbox",
         text: include_str!("../../docs/team-and-remote.md"),
     },
     Page {
         topic: "operating",
         about: "backup, restore, retention, doctor, upgrade",
         text: include_str!("../../docs/operating.md"),
+    },
+    Page {
+        topic: "security",
+        about: "what is trusted, what is not, and the test of each point",
+        // A link to the file at the root of the repository, which a package contains as a file.
+        text: include_str!("../../SECURITY.md"),
+    },
+    Page {
+        topic: "protocol",
+        about: "envelope, payloads, wire, exit codes",
+        text: protocol_spec::SPECIFICATION,
+    },
+    Page {
+        topic: "api",
+        about: "the HTTP API of the page and of agents",
+        text: cueme_broker::HTTP_API,
     },
 ];
 
@@ -80,7 +96,7 @@ fn list() -> String {
         .unwrap_or_default();
     let lines = PAGES.map(|page| format!("{:width$}  {}\n", page.topic, page.about));
     format!(
-        "{}\n`cueme docs <topic>` prints a page, `cueme protocol` the protocol that agents follow\n",
+        "{}\n`cueme docs <topic>` prints a page, `cueme protocol` the text that agents read\n",
         lines.concat()
     )
 }
