@@ -1,23 +1,71 @@
-//! The tables of `configuration.md` have the keys that the program accepts, and no others; its examples are accepted.
+//! The tables of `configuration.md` have the keys and variables that the program reads, and no others, with the defaults
+//! that it takes; its examples are accepted.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
-use adapter_core::cursor::cloud::CloudConfig;
+use adapter_core::cursor::cloud::{CloudConfig, Reach};
 use cueme_broker::config::Config;
 
-use crate::markdown::{documents, lines};
+use crate::markdown::{documents, lines, root};
 
 /// The tables that the top level holds, which have sections of their own.
 const TABLES: [&str; 7] = ["web", "public", "cloud", "policy", "notify", "push", "runtime"];
 
+/// Each section with a place where its keys may stand, and a complete table there to which a key can be added.
+const SECTIONS: [(&str, &str, &str); 7] = [
+    ("General", "", ""),
+    ("Web and public", "[web]", ""),
+    ("Web and public", "[public]", ""),
+    ("Runtime", "[runtime.cursor]", ""),
+    ("Policy", "[[policy]]", "name = \"a rule\"\nanswer = \"Go on.\""),
+    ("Notify", "[[notify]]", "kind = \"desktop\""),
+    ("Push", "[push]", ""),
+];
+
+/// The key whose default is chosen by the program that reads it: without the key, `cueme init` may have chosen another one.
+const CHOSEN_LATER: (&str, &str) = ("[runtime.cursor]", "language");
+
+/// Variables that are not for users, and what they are for.
+const INTERNAL: [(&str, &str); 9] = [
+    ("CUEME_AGENT_ID", "a hook tells its session the agent"),
+    ("CUEME_SESSION", "a hook tells its session the name of it"),
+    ("CUEME_RUN_ID", "the broker tells a run its id"),
+    ("CUEME_TURN", "the adapter marks the processes of a turn"),
+    ("CUEME_COMPLETE", "a shell asks for completions"),
+    ("CUEME_COMMIT", "of the build"),
+    ("CUEME_BUILD", "of the build"),
+    ("CUEME_FEATURES", "of the build"),
+    ("CUEME_TEST_TUI_PANIC", "a test of debug builds"),
+];
+
 type Keys = BTreeSet<String>;
+
+/// Returns the lines of a section.
+fn section<'a>(text: &'a str, heading: &str) -> &'a str {
+    let section = text.split_once(&format!("\n## {heading}\n")).unwrap().1;
+    section.split("\n## ").next().unwrap()
+}
 
 /// Returns the keys in the table below a heading.
 fn documented(text: &str, heading: &str) -> Keys {
-    let section = text.split_once(&format!("\n## {heading}\n")).unwrap().1;
-    let section = section.split("\n## ").next().unwrap();
     let key = |line: &str| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned());
-    section.lines().filter_map(key).collect()
+    section(text, heading).lines().filter_map(key).collect()
+}
+
+/// Returns each key of a table whose default is a value, with that value as TOML.
+fn documented_defaults(text: &str, heading: &str) -> Vec<(String, String)> {
+    let default = |line: &str| {
+        let mut cells = line.split(" | ");
+        let key = cells.next()?.strip_prefix("| `")?.strip_suffix('`')?;
+        let cell = cells.next()?;
+        let value = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
+        let value = value.filter(|value| !value.contains('`'));
+        let value = value.or_else(|| cell.parse::<u64>().is_ok().then_some(cell))?;
+        Some((key.to_owned(), value.to_owned()))
+    };
+    section(text, heading).lines().filter_map(default).collect()
 }
 
 /// Returns the keys that are accepted in a place: the refusal of one that does not exist names all others.
@@ -80,17 +128,97 @@ fn every_key_is_documented_and_every_documented_key_exists() {
         assert!(general.remove(table), "{table}");
     }
     assert_eq!(documented(&text, "General"), general);
-    for (heading, place) in [
-        ("Web and public", "[web]"),
-        ("Web and public", "[public]"),
-        ("Runtime", "[runtime.cursor]"),
-        ("Policy", "[[policy]]"),
-        ("Notify", "[[notify]]"),
-        ("Push", "[push]"),
-    ] {
+    for (heading, place, _) in SECTIONS.into_iter().skip(1) {
         assert_eq!(documented(&text, heading), accepted(place), "{place}");
     }
     assert_eq!(documented(&text, "Cloud"), accepted_for_cloud());
+}
+
+#[test]
+fn every_documented_default_is_the_value_that_a_missing_key_has() {
+    let text = page("cueme/docs/configuration.md");
+    let mut seen = 0;
+    for (heading, place, rest) in SECTIONS {
+        let without: Config = toml::from_str(&format!("{place}\n{rest}\n")).unwrap();
+        for (key, value) in documented_defaults(&text, heading) {
+            if (place, key.as_str()) == CHOSEN_LATER {
+                continue;
+            }
+            let with: Config = toml::from_str(&format!("{place}\n{rest}\n{key} = {value}\n")).unwrap();
+            assert_eq!(with, without, "{place} {key}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 6, "only {seen} defaults were found");
+}
+
+#[test]
+fn every_documented_default_of_the_cloud_is_the_setting_of_a_missing_key() {
+    let settings = |line: &str| {
+        let written = format!("[cloud]\nrepository = \"https://github.com/acme/site\"\n{line}\n");
+        let config = toml::from_str::<Config>(&written).unwrap().cloud;
+        let variable = |_: &str| Some("https://agents.example.org/0123456789abcdef".to_owned());
+        format!("{:?}", config.settings(Reach::Optional, &variable).unwrap())
+    };
+    let text = page("cueme/docs/configuration.md");
+    let defaults = documented_defaults(&text, "Cloud");
+    for (key, value) in &defaults {
+        let is_word = !matches!(value.as_str(), "true" | "false") && value.parse::<u64>().is_err();
+        // A default that names a variable is no value.
+        if is_word && value.starts_with("CUEME_") {
+            continue;
+        }
+        let value = if is_word {
+            format!("{value:?}")
+        } else {
+            value.clone()
+        };
+        assert_eq!(settings(&format!("{key} = {value}")), settings(""), "{key}");
+    }
+    assert!(defaults.len() >= 8, "{defaults:?}");
+}
+
+#[test]
+fn every_variable_that_the_program_reads_is_documented() {
+    let mut read = Keys::new();
+    for sources in ["adapter-core", "cueme", "cueme-broker", "protocol-spec"] {
+        collect_variables(&root().join(sources), &mut read);
+    }
+    for (name, purpose) in INTERNAL {
+        assert!(read.remove(name), "{name}: {purpose}");
+    }
+    let text = page("cueme/docs/configuration.md");
+    let table = section(&text, "Environment variables");
+    let documented: Keys = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `CUEME_"))
+        .flat_map(|line| line.split(" | ").next().unwrap_or_default().split(", "))
+        .map(|name| format!("CUEME_{}", name.trim_matches('`').trim_start_matches("CUEME_")))
+        .collect();
+    assert_eq!(documented, read);
+}
+
+/// Collects the names of variables that are string literals in the sources of a crate, its tests aside.
+fn collect_variables(folder: &Path, names: &mut Keys) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir()
+            && !["tests", "benches", "ui", "node_modules"]
+                .iter()
+                .any(|other| name == *other)
+        {
+            collect_variables(&path, names);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = fs::read_to_string(&path).unwrap();
+            let source = source.split("\n#[cfg(test)]").next().unwrap_or_default();
+            let literals = source.split('"').filter(|text| text.starts_with("CUEME_"));
+            let is_name = |text: &&str| {
+                text.chars()
+                    .all(|letter| letter.is_ascii_uppercase() || letter == '_')
+            };
+            names.extend(literals.filter(is_name).map(str::to_owned));
+        }
+    }
 }
 
 #[test]
