@@ -1,6 +1,6 @@
-//! What a waiting agent costs and loses, beside what people use today, all in one run.
+//! Compares the cost of a waiting agent, and the answers it loses, with what people use today, all in one run.
 //!
-//! `tests/bench alternatives` writes the table into `tests/BENCHMARKS.md`. The alternatives are a *prompt* in the agent's own
+//! `tests/bench alternatives` writes the table into `tests/BENCHMARKS.md` and the README. The alternatives are a *prompt* in the agent's own
 //! terminal (`read` of a shell) and a *file* that the agent looks at every second until a human has written it.
 //!
 //! Any other program that asks and waits can stand beside them: `CUEME_OTHER` holds the shell command that waits, and its
@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use cueme_tests::{Home, Signal, eventually, is_alive, resident_kib, send_signal};
 
-/// How often each loss and each delay is tried.
+/// Rounds of each measurement.
 const ROUNDS: usize = 20;
-/// How long the processor time of a wait is counted.
+/// Time over which the processor time of a wait is counted.
 const WATCHED: Duration = Duration::from_secs(20);
 const OTHER: &str = "CUEME_OTHER";
 
@@ -127,7 +127,7 @@ fn questions_after_all_is_killed() -> [String; 3] {
         found[0] += usize::from(home.ok(&["inbox"]).contains(&prompt));
         for (at, script) in [(1, PROMPT), (2, FILE)] {
             Waiting::start(script, directory.path()).kill();
-            // What is left of them is what a human could find.
+            // A human can find only the files that are left.
             let left = fs::read_dir(directory.path()).unwrap().count();
             found[at] += usize::from(left > 0);
         }
@@ -169,7 +169,7 @@ fn delay() -> [String; 3] {
     })
 }
 
-/// What a wait costs.
+/// The cost of one wait.
 struct Cost {
     memory: String,
     ticks: String,
@@ -208,7 +208,7 @@ fn cost_of_cueme() -> Cost {
     std::thread::sleep(WATCHED);
     let cost = Cost {
         memory: format!(
-            "{} (and the broker, for all agents together, {})",
+            "{} (and the broker, once for all agents, {})",
             mebibytes(resident_kib(client_pid)),
             mebibytes(resident_kib(broker))
         ),
@@ -239,46 +239,40 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 fn main() {
-    let other = std::env::var(OTHER).ok();
     let costs = [cost_of_cueme(), cost_of(PROMPT), cost_of(FILE)];
-    let other_cost = other.as_deref().map(cost_of);
-    let other_of = |pick: fn(&Cost) -> &String| {
-        other_cost
-            .as_ref()
-            .map_or(NOTHING.to_owned(), |cost| pick(cost).clone())
+    let other = std::env::var(OTHER).ok().map(|script| cost_of(&script));
+    let row = |what: &str, cells: [String; 3], last: &str| {
+        let last = other.as_ref().map(|_| format!(" {last} |")).unwrap_or_default();
+        println!("| {what} | {} |{last}", cells.join(" | "));
     };
-    let row = |what: &str, cells: [String; 3], last: String| {
-        println!("| {what} | {} | {last} |", cells.join(" | "))
-    };
+    let cells = |pick: fn(&Cost) -> &String| [0, 1, 2].map(|at| pick(&costs[at]).clone());
+    let other_cell = |pick: fn(&Cost) -> &String| other.as_ref().map_or(NOTHING, |cost| pick(cost).as_str());
 
-    println!("| | cueme | prompt in a terminal | polled file | `{OTHER}` |");
-    println!("|---|---|---|---|---|");
     row(
-        "answers that arrive after the waiting process was killed",
+        "",
+        ["cueme", "prompt in a terminal", "polled file"].map(str::to_owned),
+        &format!("`{OTHER}`"),
+    );
+    row("---", ["---"; 3].map(str::to_owned), "---");
+    row(
+        "answers delivered after the waiting process was killed",
         kept_after_kill(),
-        NOTHING.to_owned(),
+        NOTHING,
     );
     row(
-        "questions a human still finds after all processes were killed",
+        "questions still open after all processes were killed",
         questions_after_all_is_killed(),
-        NOTHING.to_owned(),
+        NOTHING,
+    );
+    row("answer given → waiting call ended, median", delay(), NOTHING);
+    row(
+        "memory of a waiting agent",
+        cells(|cost| &cost.memory),
+        other_cell(|cost| &cost.memory),
     );
     row(
-        "answer given until the waiting call has ended, median",
-        delay(),
-        NOTHING.to_owned(),
-    );
-    let memory = [0, 1, 2].map(|at| costs[at].memory.clone());
-    row(
-        "resident memory of a waiting agent",
-        memory,
-        other_of(|cost| &cost.memory),
-    );
-    let ticks = [0, 1, 2].map(|at| costs[at].ticks.clone());
-    let seconds = WATCHED.as_secs();
-    row(
-        &format!("processor ticks while it waits {seconds} s"),
-        ticks,
-        other_of(|cost| &cost.ticks),
+        &format!("processor ticks in {} s of waiting", WATCHED.as_secs()),
+        cells(|cost| &cost.ticks),
+        other_cell(|cost| &cost.ticks),
     );
 }
