@@ -1,4 +1,4 @@
-//! The configuration file, and what happens when it changes.
+//! The configuration file: its keys, defaults and errors.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,44 +20,44 @@ pub const DEFAULT_REMINDER: &str =
 /// How many percent of the database may be empty unless the configuration says otherwise.
 const DEFAULT_VACUUM_PERCENT: u8 = 25;
 
-/// What a person can set.
+/// The keys of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Printed below each answer; `reminder = false` prints nothing.
     #[serde(deserialize_with = "reminder")]
     pub reminder: Option<String>,
-    /// The broker ends when nobody has used it for so long; never, unless set.
+    /// Duration after which an unused broker ends; never, unless set.
     #[serde(deserialize_with = "optional_duration")]
     pub idle_exit: Option<Duration>,
-    /// Delivered questions older than this are deleted; never, unless set.
+    /// Duration after which settled questions are deleted; never, unless set.
     #[serde(deserialize_with = "optional_duration")]
     pub retention: Option<Duration>,
-    /// Of what the database holds of the disk, so many percent may be empty; `vacuum = "never"` leaves it all as it is.
+    /// Percentage of the database file that may stay empty; `vacuum = "never"` keeps all of it.
     #[serde(deserialize_with = "vacuum")]
     pub vacuum: Option<u8>,
     /// The database that brokers share, such as `postgres://user@host/database`; a file of this machine unless set.
     /// Read when the broker starts.
     pub store: Option<StoreUrl>,
-    /// Where the page is served; on this machine alone unless set, nowhere when `false`.
+    /// Address of the page; on this machine alone unless set, none when `false`.
     #[serde(deserialize_with = "listen")]
     pub listen: Listen,
-    /// More about the page.
+    /// Settings of the page.
     pub web: WebConfig,
-    /// Where agents elsewhere reach the broker; nowhere unless set.
+    /// Address for agents on other machines; none unless set.
     #[serde(deserialize_with = "public_listen")]
     pub public_listen: Option<SocketAddr>,
-    /// More about that listener.
+    /// Settings of that listener.
     pub public: WebConfig,
-    /// How agents in Cursor's cloud are run.
+    /// Settings of agents in Cursor's cloud.
     pub cloud: CloudConfig,
     /// Rules that answer by themselves, in the order they are tried.
     pub policy: Vec<Policy>,
-    /// Who is told when nobody answers.
+    /// The channels of notifications.
     pub notify: Vec<Channel>,
-    /// How devices are pushed to.
+    /// Settings of pushes to devices.
     pub push: PushConfig,
-    /// What is known of single runtimes.
+    /// Settings of single runtimes.
     pub runtime: BTreeMap<String, RuntimeConfig>,
 }
 
@@ -88,7 +88,7 @@ impl Listen {
     }
 }
 
-/// What a person can set for the page.
+/// The keys of `[web]` and `[public]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebConfig {
@@ -118,7 +118,7 @@ impl WebConfig {
     }
 }
 
-/// What a person can set for pushes to signed-in devices.
+/// The keys of `[push]`: pushes to signed-in devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PushConfig {
@@ -128,18 +128,18 @@ pub struct PushConfig {
     pub private_services: Vec<String>,
 }
 
-/// What a person can set for a runtime.
+/// The keys of `[runtime.NAME]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RuntimeConfig {
-    /// How long one call may wait there; `0` means without limit.
+    /// Duration that one call may wait there; `0` means no limit.
     #[serde(deserialize_with = "optional_duration")]
     pub wait: Option<Duration>,
-    /// The language in which its agents are spoken to.
+    /// Language in which cueme addresses its agents.
     pub language: Option<AgentLanguage>,
 }
 
-/// A language in which agents are spoken to.
+/// A language in which cueme addresses agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentLanguage {
@@ -213,7 +213,7 @@ impl Config {
     }
 }
 
-/// Reads a length of time: `90` (seconds), `90s`, `5m`, `12h`, `30d`.
+/// Parses a duration: `90` (seconds), `90s`, `5m`, `12h`, `30d`.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let split = text
@@ -289,7 +289,7 @@ fn vacuum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::E
         .map(Some)
         .ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} is not a part of the database; write for example \"25%\" or \"never\""
+                "{text:?} is not a share of the database file; write for example \"25%\" or \"never\""
             ))
         })
 }
@@ -298,7 +298,7 @@ fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     match TextOr::<u64>::deserialize(deserializer)? {
         TextOr::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} is not a length of time; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
+                "{text:?} is not a duration; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
             ))
         }),
         TextOr::Other(seconds) => Ok(Some(Duration::from_secs(seconds))),
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_stay_empty_is_a_part_or_everything() {
+    fn the_share_that_may_stay_empty_is_a_percentage_or_all() {
         let of = |text: &str| toml::from_str::<Config>(text).map(|config| config.vacuum);
         assert_eq!(of(""), Ok(Some(DEFAULT_VACUUM_PERCENT)));
         assert_eq!(of("vacuum = \"0%\""), Ok(Some(0)));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_read_with_and_without_a_unit() {
+    fn durations_are_read_with_and_without_a_unit() {
         for (text, seconds) in [
             ("90", 90),
             ("90s", 90),

@@ -113,7 +113,7 @@ fn outcome_text(told: &Told) -> String {
     if let Some(at) = told.repeat_of {
         let question = &told.question;
         text.push_str(&format!(
-            "[repeat: this was already handed over at {at} for your question \"{question}\"]\n"
+            "[repeat: this was already delivered at {at} for your question \"{question}\"]\n"
         ));
     }
     push_lines(&mut text, &told.text);
@@ -136,7 +136,7 @@ pub(crate) fn earlier_text(earlier: &[Told]) -> String {
     for told in earlier {
         let question = &told.question;
         let before = match told.repeat_of {
-            Some(at) => format!(", already handed over at {at}"),
+            Some(at) => format!(", already delivered at {at}"),
             None => String::new(),
         };
         text.push_str(&format!(
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(rest, Form::Text.outcome(&told()));
         assert_eq!(
             header,
-            "[repeat: this was already handed over at 2026-09-21T14:13:20.120Z for your question \"Which database?\"]"
+            "[repeat: this was already delivered at 2026-09-21T14:13:20.120Z for your question \"Which database?\"]"
         );
     }
 

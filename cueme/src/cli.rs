@@ -1,4 +1,4 @@
-//! The command line: every verb, its arguments, and examples of right calls.
+//! The command line: every verb, its arguments, and examples of valid calls.
 
 mod agent;
 mod candidates;
@@ -56,30 +56,30 @@ use crate::{output, version};
     disable_help_subcommand = false
 )]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
 
-/// The verbs. Agents use the first four, humans the next ones, and the rest looks after the broker.
+/// The verbs: those of agents, those of humans, and those that operate the broker.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// What agents do.
+    /// The verbs of agents.
     #[command(flatten)]
     Hap(HapVerb),
 
-    /// Open the inbox on the whole screen of this terminal
+    /// Open the inbox full-screen in this terminal
     #[command(after_help = "Examples:\n  cueme tui\n  cueme tui --mouse")]
     Tui(TuiArgs),
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
     Ui(UiArgs),
-    /// Make, list and revoke keys for programs elsewhere
+    /// Make, list and revoke tokens for programs and machines
     #[command(
         after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human\n  cueme token list\n  cueme token revoke ci"
     )]
     Token(TokenArgs),
-    /// Use a broker on another machine, by a code that its page shows
+    /// Use a broker on another machine, with a code from its page
     #[command(
         after_help = "Examples:\n  cueme link https://inbox.example.org\n  cueme link https://inbox.example.org --human\n  cueme link --status\n  cueme link --remove\n\nCUEME_URL and CUEME_TOKEN do the same for one process, such as a container or a CI job."
     )]
@@ -87,27 +87,27 @@ pub(crate) enum Verb {
     /// List the open questions
     #[command(after_help = "Examples:\n  cueme inbox\n  cueme inbox --watch\n  cueme inbox --json")]
     Inbox(InboxArgs),
-    /// Show one question whole
+    /// Show one question in full
     #[command(after_help = "Examples:\n  cueme show 7k3\n  cueme show 7k3 --json")]
     Show(ShowArgs),
-    /// Answer a question; without an answer, asks you for it
+    /// Answer a question; without an answer, cueme asks you for it
     #[command(after_help = ANSWER_EXAMPLES)]
     Answer(AnswerArgs),
-    /// Take back an answer that the agent has not got yet
+    /// Take back an answer that the agent has not received yet
     #[command(after_help = "Examples:\n  cueme undo\n  cueme undo 7k3")]
     Undo(UndoArgs),
-    /// Refuse to answer a question; the agent is told
+    /// Refuse to answer a question; the agent reads that
     #[command(after_help = "Examples:\n  cueme decline 7k3\n  cueme decline 7k3 \"not before the release\"")]
     Decline(DeclineArgs),
-    /// Close a question without an answer; the agent is told
+    /// Close a question without an answer; the agent reads that
     #[command(after_help = "Examples:\n  cueme cancel 7k3\n  cueme cancel 7k3 \"answered in the chat\"")]
     Cancel(CancelArgs),
-    /// Leave an agent a message for its next question
+    /// Leave an agent a note; it stands above your next answer
     #[command(
         after_help = "Examples:\n  cueme say bako-nefi \"use the staging database\"\n  git diff | cueme say bako-nefi -\n  cueme say bako-nefi --next \"go on with step two\""
     )]
     Say(SayArgs),
-    /// Print the last answer an agent was given
+    /// Print the last answer that an agent received
     #[command(after_help = "Examples:\n  cueme last bako-nefi")]
     Last(LastArgs),
     /// List the agents
@@ -121,41 +121,41 @@ pub(crate) enum Verb {
     )]
     History(HistoryArgs),
 
-    /// Run Cursor's agent, and see to it that you are asked
+    /// Run Cursor's agent, and make sure that it asks you
     #[command(after_help = agent::EXAMPLES)]
     Agent(AgentArgs),
-    /// Run agents in Cursor's cloud, and see to it that you are asked
+    /// Run agents in Cursor's cloud, and make sure that they ask you
     #[command(after_help = cloud::EXAMPLES)]
     Cloud(CloudArgs),
-    /// Read the chats Cursor keeps on disk
+    /// Read the chats that Cursor keeps on disk
     #[command(after_help = chats::EXAMPLES)]
     Chats(ChatsArgs),
     /// Connect a runtime: its rules, permissions, timeouts, hooks and MCP
     #[command(
-        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init claude_code --plugin ~/cueme-plugin\n  cueme init --status\n\n`--status` exits with 0 when all that is connected is whole and current, and with 1 when something of it is outdated,\nmissing or broken, or when the runtime that you name is not connected."
+        after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init claude_code --plugin ~/cueme-plugin\n  cueme init --status\n\n`--status` exits with 0 when every connection is complete and current. It exits with 1 when one is outdated or broken, or when the runtime that you name is not connected."
     )]
     Init(InitArgs),
-    /// Tell you in a chat or on a phone, and take your answers there
+    /// Notify you in a chat or on a phone, and take your answers there
     #[command(after_help = notify::EXAMPLES)]
     Notify(NotifyArgs),
-    /// Print the protocol that agents follow
+    /// Print the text that teaches an agent the protocol
     #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
     Protocol(ProtocolArgs),
     /// Runtime: answer a hook; `cueme init` writes these calls
     #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json\n\n\
-        CUEME_HOOKS=off makes every hook do nothing, for a script that nobody watches:\n  \
+        CUEME_HOOKS=off makes every hook do nothing, for an unattended script:\n  \
         CUEME_HOOKS=off claude -p \"summarise the log\"")]
     Hook(HookArgs),
     /// Runtime: serve join, recall, cue and pause as MCP tools over stdio
     #[command(after_help = "Examples:\n  cueme mcp")]
     Mcp(McpArgs),
-    /// Editor: start an ACP agent, and take its questions to your inbox as well
+    /// Editor: start an ACP agent, and bring its questions to your inbox as well
     #[command(
         after_help = "Examples:\n  cueme acp -- agent acp\n  cueme acp -- npx @agentclientprotocol/claude-agent-acp"
     )]
     Acp(AcpArgs),
 
-    /// Run, look at or stop the broker
+    /// Run, inspect or stop the broker
     #[command(
         after_help = "Examples:\n  cueme broker status\n  cueme broker restart\n  cueme broker logs --follow"
     )]
@@ -163,28 +163,28 @@ pub(crate) enum Verb {
     /// Write a verified copy of the database while the broker runs
     #[command(after_help = "Examples:\n  cueme backup ~/cueme-backup.db")]
     Backup(BackupArgs),
-    /// Replace the database by a backup; the present one is kept beside it
+    /// Replace the database with a backup; the current one is kept beside it
     #[command(after_help = "Examples:\n  cueme restore ~/cueme-backup.db")]
     Restore(RestoreArgs),
-    /// Say where the inbox is kept, or move it into a database that brokers share
+    /// Show where the inbox is stored, or move it into a shared database
     #[command(
         after_help = "Examples:\n  cueme store\n  cueme store move 'postgres://cueme@db.example/inbox?sslmode=verify-full'\n  cueme store move sqlite"
     )]
     Store(StoreArgs),
-    /// Delete questions that were settled long ago
+    /// Delete old questions that are settled
     #[command(
         after_help = "Examples:\n  cueme purge --older-than 90d --dry-run\n  cueme purge --older-than 90d"
     )]
     Purge(PurgeArgs),
-    /// Bring over what the original cueme has recorded; its database is only read
+    /// Copy agents, questions and answers from the original cueme; its database is only read
     #[command(
-        after_help = "Examples:\n  cueme import\n  cueme import /mnt/old/.cue/cue.db\n\nWhat was open there is closed here: whoever waits for it waits there. Running it again brings what is new."
+        after_help = "Examples:\n  cueme import\n  cueme import /mnt/old/.cue/cue.db\n\nQuestions that are still open there are closed here, because their agents wait there. A second run copies what is new."
     )]
     Import(ImportArgs),
-    /// Check that everything works, and time a real question
+    /// Check the installation, and time a real question
     #[command(after_help = "Examples:\n  cueme doctor")]
     Doctor(DoctorArgs),
-    /// See the whole loop in a minute, without touching your own data
+    /// See questions and answers in one minute, without touching your data
     #[command(after_help = "Examples:\n  cueme demo\n  cueme demo --interactive")]
     Demo(DemoArgs),
     /// Print the documentation, offline
@@ -202,7 +202,7 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme man --directory ~/.local/share/man/man1\n  cueme man answer > cueme-answer.1"
     )]
     Man(ManArgs),
-    /// Tell how this installation is updated; changes nothing
+    /// Show how to update this installation; changes nothing
     #[command(after_help = "Examples:\n  cueme update")]
     Update,
 }
@@ -222,34 +222,34 @@ Usage: cueme <COMMAND>     -V [--verbose]: version; CUEME_HOME: data directory
 
 Commands:
   inbox        You      List the open questions
-  show                  Show one question whole
-  answer                Answer a question; without an answer, asks you for it
-  undo                  Take back an answer that the agent has not got yet
-  decline               Refuse to answer a question; the agent is told
-  cancel                Close a question without an answer; the agent is told
-  say                   Leave an agent a message for its next question
-  last                  Print the last answer an agent was given
+  show                  Show one question in full
+  answer                Answer a question; without an answer, cueme asks you for it
+  undo                  Take back an answer that the agent has not received yet
+  decline               Refuse to answer a question; the agent reads that
+  cancel                Close a question without an answer; the agent reads that
+  say                   Leave an agent a note; it stands above your next answer
+  last                  Print the last answer that an agent received
   agents                List the agents
   history               List past questions, newest first
-  tui                   Open the inbox on the whole screen of this terminal
+  tui                   Open the inbox full-screen in this terminal
   ui                    Open the inbox in a browser
   join         Agents   Register and get an agent_id
   recall                Find your agent_id again by what you remember
   cue                   Ask the human and wait for the answer
   pause                 Stop until the human lets you continue
   init         Connect  Connect a runtime: rules, permissions, hooks and MCP
-  notify                Tell you in a chat or on a phone, and be answered there
-  protocol              Print the protocol that agents follow
+  notify                Notify you in a chat or on a phone, and take answers
+  protocol              Print the text that teaches an agent the protocol
   mcp                   Serve an agent's four verbs as MCP tools over stdio
-  token                 Make, list and revoke keys for programs elsewhere
+  token                 Make, list and revoke tokens for programs and machines
   link                  Use a broker on another machine
-  demo         Operate  See the whole loop in a minute, without your own data
+  demo         Operate  See questions and answers in one minute
   docs                  Print the documentation, offline
-  doctor                Check that everything works, and time a real question
-  broker                Run, look at or stop the broker
-  agent        Cursor   Run Cursor's agent, and see to it that you are asked
-  cloud                 The same in Cursor's cloud
-  chats                 Read the chats Cursor keeps on disk
+  doctor                Check the installation, and time a real question
+  broker                Run, inspect or stop the broker
+  agent        Cursor   Run Cursor's agent, and make sure that it asks you
+  cloud                 Run agents in Cursor's cloud
+  chats                 Read the chats that Cursor keeps on disk
 More: backup, restore, store, purge, import, completions, man, update, hook, acp
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
@@ -288,7 +288,8 @@ pub(crate) fn parse() -> Result<Cli, CliError> {
     // No alias: permissions and gates of hosts know the question by the word `cue` alone.
     if verb.as_deref() == Some("ask") {
         return Err(
-            CliError::usage("there is no command `ask`").with_hint(format!("an agent asks with\n{CUE_CALL}"))
+            CliError::usage("there is no command `ask`; an agent asks with `cueme cue`")
+                .with_example(CUE_CALL),
         );
     }
     Cli::command()
@@ -338,10 +339,10 @@ fn with_common_word(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Parses a right call of what agents call, or of the broker they start, as if there were no other verb.
+/// Parses a valid call of an agent's verb or of `broker` without the definition of the others.
 ///
-/// It begins sooner when the other thirty are not built around it. Whatever is not a right call is left to the whole
-/// definition, which explains it.
+/// The program starts sooner without building the other thirty. An invalid call is left to the whole definition, which
+/// explains the error.
 fn parse_alone(words: impl Iterator<Item = OsString>) -> Option<Verb> {
     let mut words = words.peekable();
     Some(match words.peek()?.to_str()? {
@@ -414,7 +415,7 @@ fn explain(error: &clap::Error, verb: Option<&str>) -> CliError {
     if error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         && let Some(example) = verb.and_then(example_of)
     {
-        output::tell(&format!("\nhint: a right call is\n{example}"));
+        output::tell(&format!("\nexample:\n{example}"));
     }
     CliError::silent(Exit::Usage)
 }

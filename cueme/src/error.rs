@@ -23,6 +23,8 @@ pub(crate) struct CliError {
     /// A lowercase fragment; empty when there is nothing left to say.
     message: String,
     hint: Option<String>,
+    /// A valid call.
+    example: Option<String>,
 }
 
 impl CliError {
@@ -32,6 +34,7 @@ impl CliError {
             exit,
             message: message.into(),
             hint: None,
+            example: None,
         }
     }
 
@@ -65,6 +68,13 @@ impl CliError {
         self
     }
 
+    /// Adds a valid call.
+    #[must_use]
+    pub(crate) fn with_example(mut self, example: impl Into<String>) -> Self {
+        self.example = Some(example.into());
+        self
+    }
+
     /// Replaces the exit code.
     #[must_use]
     pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
@@ -90,8 +100,11 @@ impl CliError {
 impl fmt::Display for CliError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "error: {}", self.message)?;
-        match &self.hint {
-            Some(hint) => write!(formatter, "\nhint: {hint}"),
+        if let Some(hint) = &self.hint {
+            write!(formatter, "\nhint: {hint}")?;
+        }
+        match &self.example {
+            Some(example) => write!(formatter, "\nexample:\n{example}"),
             None => Ok(()),
         }
     }
@@ -103,6 +116,7 @@ impl From<Failure> for CliError {
             exit: failure.code.exit(),
             message: failure.message,
             hint: failure.hint,
+            example: None,
         }
     }
 }
@@ -121,7 +135,8 @@ impl From<AnswerError> for CliError {
 
 impl From<EndpointError> for CliError {
     fn from(error: EndpointError) -> Self {
-        Self::no_broker(error.to_string()).with_hint("set CUEME_HOME to an absolute path of your own")
+        Self::no_broker(error.to_string())
+            .with_hint("set CUEME_HOME to an absolute path in your own directories")
     }
 }
 

@@ -132,11 +132,8 @@ impl Agent {
     pub(super) fn undo(&mut self, now: Present, ticket: Ticket, id: CueId, out: &mut Outbox) {
         let Some(cue) = self.cue_mut(id) else { return };
         let State::Held { decision, taken, .. } = &mut cue.state else {
-            let failure = Failure::new(
-                ErrorCode::AlreadyReleased,
-                "there is no answer that could be taken back",
-            )
-            .with_hint("the agent has it already; `cueme say` leaves it a message");
+            let failure = Failure::new(ErrorCode::AlreadyReleased, "there is no answer to take back")
+                .with_hint("the agent has it already; `cueme say` leaves it a message");
             return out.refuse(ticket, failure);
         };
         let erase = decision.has_secrets();

@@ -227,7 +227,7 @@ impl TryFrom<Written> for Channel {
 
     fn try_from(written: Written) -> Result<Self, String> {
         let after = match &written.after {
-            Some(text) => parse_duration(text).ok_or_else(|| format!("{text:?} is not a length of time"))?,
+            Some(text) => parse_duration(text).ok_or_else(|| format!("{text:?} is not a duration"))?,
             None => AFTER_DEFAULT,
         };
         let (kind, url) = (written.kind.as_str(), written.url.map(Reference));

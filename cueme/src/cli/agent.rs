@@ -21,7 +21,7 @@ Models, profiles and fallbacks are read from openclaw.json beside cueme's own co
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct AgentArgs {
-    /// What to do with it.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: AgentVerb,
 }
@@ -29,15 +29,15 @@ pub(crate) struct AgentArgs {
 /// The verbs of `cueme agent`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentVerb {
-    /// Give it a task, and go on until you end the run: `cueme answer CUE_ID --done`, "Done" on the page, or a decline
+    /// Give the agent a task, and continue until you end the run: with `cueme answer CUE_ID --done`, "Done" on the page, or a decline
     Run(AgentRunArgs),
-    /// Turn a recorded stream into contract events
+    /// Convert a recorded stream to contract events
     Replay(AgentReplayArgs),
-    /// List the models it can use
+    /// List the models of the CLI
     Models(AgentModelsArgs),
-    /// Check that a turn could run, and say what is in the way
+    /// Check that a turn can run, and show what prevents it
     Doctor(AgentDoctorArgs),
-    /// Make an empty chat and print its id
+    /// Create an empty chat and print its id
     NewChat(AgentNewChatArgs),
 }
 
@@ -50,16 +50,16 @@ pub(crate) struct AgentRunArgs {
     /// A model of the configuration, or a name that the CLI knows
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Where the agent works
+    /// Working directory of the agent
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Continue a chat: its id, or `latest` for the newest of the directory
     #[arg(long, value_name = "CHAT")]
     pub(crate) resume: Option<String>,
-    /// How it is driven; without it, over ACP where the CLI offers that
+    /// How cueme drives the CLI; without it, over ACP where the CLI offers that
     #[arg(long, value_name = "WAY", value_enum)]
     pub(crate) via: Option<Via>,
-    /// Whether its tools run without asking: you are asked over ACP, and the stream forces them, unless you say otherwise
+    /// Whether tools run without asking; without it, ACP asks you and the stream runs them
     #[arg(long, value_name = "MODE", value_enum)]
     pub(crate) permission: Option<Permission>,
     /// The CLI's mode, such as plan or ask
@@ -74,19 +74,19 @@ pub(crate) struct AgentRunArgs {
     /// Trust the directory without the CLI's question
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Whether its commands run in the CLI's sandbox
+    /// Whether commands run in the CLI's sandbox
     #[arg(long, value_name = "MODE", value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
-    /// Run one turn, and do not see to it that you are asked
+    /// Run one turn, and do not make sure that it asks you
     #[arg(long)]
     pub(crate) no_hap: bool,
-    /// End the run with the first turn that ends after you answered
+    /// End the run with the first turn that ends after your answer
     #[arg(long, conflicts_with = "no_hap")]
     pub(crate) once: bool,
-    /// Report the CLI's own tools among the events
+    /// Include the CLI's own tools in the events
     #[arg(long)]
     pub(crate) activity: bool,
-    /// Print contract events, one JSON object a line, as is done without a terminal too
+    /// Print contract events, one JSON object per line; the default without a terminal
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -94,27 +94,27 @@ pub(crate) struct AgentRunArgs {
 /// The permissions of the CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Permission {
-    /// What its configuration allows.
+    /// The CLI's configuration decides.
     Default,
-    /// Everything that is not denied.
+    /// Every tool runs that is not denied.
     Force,
 }
 
 /// How an agent is driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Via {
-    /// The Agent Client Protocol: its questions reach you inside of its turn.
+    /// The Agent Client Protocol: questions reach you within the turn.
     Acp,
-    /// The stream of its CLI: it asks with `cueme cue`.
+    /// The stream of the CLI: the agent asks with `cueme cue`.
     Stream,
 }
 
 /// The CLI's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sandbox {
-    /// Commands run inside it.
+    /// Commands run inside the sandbox.
     Enabled,
-    /// Commands run outside it.
+    /// Commands run outside the sandbox.
     Disabled,
 }
 
@@ -135,19 +135,19 @@ pub(crate) struct AgentReplayArgs {
     /// The recording, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// It was recorded with --stream-partial-output
+    /// The stream was recorded with --stream-partial-output
     #[arg(long)]
     pub(crate) partial: bool,
-    /// What --output-format it was recorded with
+    /// The --output-format of the recording
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Recorded::StreamJson)]
     pub(crate) output_format: Recorded,
-    /// Report the CLI's own tools among the events
+    /// Include the CLI's own tools in the events
     #[arg(long)]
     pub(crate) activity: bool,
-    /// What the recorded process wrote to stderr
+    /// The stderr of the recorded process
     #[arg(long, value_name = "FILE")]
     pub(crate) stderr: Option<PathBuf>,
-    /// How the recorded process ended; without it, well
+    /// The exit code of the recorded process; without it, 0
     #[arg(long, value_name = "CODE")]
     pub(crate) exit: Option<i32>,
 }
@@ -174,7 +174,7 @@ pub(crate) struct AgentDoctorArgs {
 /// Arguments of `agent new-chat`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentNewChatArgs {
-    /// The directory the chat belongs to
+    /// The directory of the chat
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct ChatsArgs {
-    /// What to do with them.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: ChatsVerb,
 }
@@ -24,11 +24,11 @@ pub(crate) struct ChatsArgs {
 /// The verbs of `cueme chats`; none of them changes files of Cursor.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatsVerb {
-    /// List them, the most recent first
+    /// List the chats, most recent first
     Ls(ChatsLsArgs),
-    /// Print one
+    /// Print one chat
     Show(ChatsShowArgs),
-    /// Stay, and tell which appear, change or go
+    /// Stay, and report chats that appear, change or disappear
     Watch(ChatsWatchArgs),
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct ChatsShowArgs {
     /// The chat's id, or the path of its store
     #[arg(value_name = "CHAT")]
     pub(crate) chat: String,
-    /// The working directory whose chat is meant, where several have the id
+    /// The working directory of the chat, if several chats have the id
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Print a JSON object
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// Print Markdown, as is done without this too
+    /// Print Markdown; the default
     #[arg(long)]
     pub(crate) markdown: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) struct ChatsShowArgs {
 /// Arguments of `chats watch`.
 #[derive(Debug, Args)]
 pub(crate) struct ChatsWatchArgs {
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -14,17 +14,15 @@ Examples:
   cueme cloud watch bc-1f2e
   cueme cloud stop bc-1f2e
 
-What is not given is read from [cloud] in cueme's configuration. Its fields are repository, ref, model, autoCreatePr,
-branchName, promptTemplate, pollIntervalSec, timeoutSec, graceSec, publicUrl, enableWebhooks, verifyRepositoryAccess,
-api, baseUrl and env. CURSOR_API_KEY, CURSOR_WEBHOOK_SECRET and CUEME_PUBLIC_URL are read from the environment where the
-configuration does not name them. Exit codes: 0 the run succeeded, 1 it failed or took too long, 2 the call or the
-configuration is wrong, 130 it was cancelled.";
+Options that are not given are read from [cloud] in cueme's configuration (cueme docs configuration). CURSOR_API_KEY, CURSOR_WEBHOOK_SECRET \
+and CUEME_PUBLIC_URL are read from the environment unless the configuration names them.
+Exit codes: 0 the run succeeded, 1 it failed or took too long, 2 the call or the configuration is wrong, 130 it was cancelled.";
 
 /// Arguments of `cloud`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct CloudArgs {
-    /// What to do there.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: CloudVerb,
 }
@@ -32,19 +30,19 @@ pub(crate) struct CloudArgs {
 /// The verbs of `cueme cloud`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CloudVerb {
-    /// Start an agent, and stay until you say that it is done
+    /// Start an agent, and stay until you end the run
     Launch(CloudLaunchArgs),
-    /// Say something further to an agent, and stay until you say that it is done
+    /// Send an agent another message, and stay until you end the run
     FollowUp(CloudFollowUpArgs),
-    /// Show how an agent stands, or list the runs this broker knows
+    /// Show the status of an agent, or list the runs that this broker knows
     Status(CloudStatusArgs),
-    /// Print what was said
+    /// Print the conversation
     Conversation(CloudConversationArgs),
     /// Stop an agent
     Stop(CloudStopArgs),
-    /// Find a run again, and stay until you say that it is done
+    /// Take a run over, and stay until you end it
     Watch(CloudWatchArgs),
-    /// Check that a run could work, and say what is in the way
+    /// Check that a run can work, and show what prevents it
     Doctor(CloudDoctorArgs),
 }
 
@@ -66,22 +64,22 @@ pub(crate) struct CloudFields {
     /// Branch to push to
     #[arg(long, value_name = "NAME")]
     pub(crate) branch_name: Option<String>,
-    /// The words sent, with {{prompt}} in them
+    /// The text that is sent, with {{prompt}} in it
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt_template: Option<String>,
-    /// Seconds between two looks at the status
+    /// Seconds between two status requests
     #[arg(long = "poll-interval", value_name = "SECONDS")]
     pub(crate) poll_interval_sec: Option<u64>,
     /// Longest run in seconds; 0 for no limit
     #[arg(long = "timeout", value_name = "SECONDS")]
     pub(crate) timeout_sec: Option<u64>,
-    /// Seconds a stop may take, and late words are waited for
+    /// Seconds that a stop may take
     #[arg(long = "grace", value_name = "SECONDS")]
     pub(crate) grace_sec: Option<u64>,
-    /// Where Cursor's machines reach this broker
+    /// The URL at which Cursor's machines reach this broker
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,
-    /// Do not have status changes sent to the broker
+    /// Do not ask Cursor for webhooks
     #[arg(long)]
     pub(crate) no_webhooks: bool,
     /// Generation of Cursor's API
@@ -101,16 +99,16 @@ pub(crate) enum CloudApiVersion {
 /// How a run is driven.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CloudDriving {
-    /// Do not see to it that you are asked before the run ends
+    /// Do not make sure that you are asked before the run ends
     #[arg(long)]
     pub(crate) no_hap: bool,
-    /// End the run when its agent ends after you answered its last question
+    /// End the run when its agent ends after your answer
     #[arg(long, conflicts_with = "no_hap")]
     pub(crate) once: bool,
     /// Write the result to this file, as one JSON object
     #[arg(long, value_name = "FILE")]
     pub(crate) result: Option<PathBuf>,
-    /// Print events as one JSON object a line, as is done when stdout is no terminal
+    /// Print events, one JSON object per line; the default without a terminal
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -133,10 +131,10 @@ pub(crate) struct CloudLaunchArgs {
 /// Arguments of `cloud follow-up`.
 #[derive(Debug, Args)]
 pub(crate) struct CloudFollowUpArgs {
-    /// The agent in the cloud or one of its runs, or the beginning of its id
+    /// Id of the agent or of one of its runs, or its first characters
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// What to say, or `-` to read it from stdin
+    /// The message, or `-` to read it from stdin
     #[arg(value_name = "PROMPT", required = true)]
     pub(crate) prompt: Vec<String>,
     /// Start another agent if this one works on another repository
@@ -151,10 +149,10 @@ pub(crate) struct CloudFollowUpArgs {
 /// Arguments of `cloud status`.
 #[derive(Debug, Args)]
 pub(crate) struct CloudStatusArgs {
-    /// The agent in the cloud or one of its runs, or the beginning of its id
+    /// Id of the agent or of one of its runs, or its first characters
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Print JSON objects, one a line
+    /// Print JSON objects, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -162,10 +160,10 @@ pub(crate) struct CloudStatusArgs {
 /// Arguments of `cloud conversation`.
 #[derive(Debug, Args)]
 pub(crate) struct CloudConversationArgs {
-    /// The agent in the cloud or one of its runs, or the beginning of its id
+    /// Id of the agent or of one of its runs, or its first characters
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Print JSON objects, one a line
+    /// Print JSON objects, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -173,7 +171,7 @@ pub(crate) struct CloudConversationArgs {
 /// Arguments of `cloud stop`.
 #[derive(Debug, Args)]
 pub(crate) struct CloudStopArgs {
-    /// The agent in the cloud or one of its runs, or the beginning of its id
+    /// Id of the agent or of one of its runs, or its first characters
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Print a JSON object
@@ -184,7 +182,7 @@ pub(crate) struct CloudStopArgs {
 /// Arguments of `cloud watch`.
 #[derive(Debug, Args)]
 pub(crate) struct CloudWatchArgs {
-    /// The agent in the cloud or one of its runs, or the beginning of its id
+    /// Id of the agent or of one of its runs, or its first characters
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]
@@ -201,10 +199,10 @@ pub(crate) struct CloudWatchArgs {
 pub(crate) struct CloudDoctorArgs {
     #[command(flatten)]
     pub(crate) fields: CloudFields,
-    /// Check for runs that are launched with --no-hap
+    /// Check only what runs with --no-hap need
     #[arg(long)]
     pub(crate) no_hap: bool,
-    /// Print JSON objects, one a line
+    /// Print JSON objects, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }

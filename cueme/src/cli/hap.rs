@@ -32,7 +32,7 @@ pub(crate) struct JoinArgs {
 /// Arguments of `recall`.
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// Words you asked, were told, or remember of the project
+    /// Words of your questions, their answers or your project
     #[arg(value_name = "HINTS", required_unless_present = "rest")]
     pub(crate) hints: Vec<String>,
     /// The same, for a text that looks like an option
@@ -49,10 +49,10 @@ pub(crate) struct CueArgs {
     /// The agent_id that `cueme join` printed
     #[arg(value_name = "AGENT_ID")]
     pub(crate) agent_id: String,
-    /// `-`: the question is read from stdin, as an envelope
+    /// `-` reads the question from stdin, as an envelope
     #[arg(value_name = "-")]
     pub(crate) source: Vec<String>,
-    /// The question itself, in place of `-`: for shells that keep stdin away from the socket
+    /// The question itself, instead of `-`: for sandboxed shells without here-documents
     #[arg(
         long,
         value_name = "TEXT",
@@ -60,10 +60,10 @@ pub(crate) struct CueArgs {
         conflicts_with = "source"
     )]
     pub(crate) prompt: Option<String>,
-    /// The payload, beside --prompt: a JSON object or null
+    /// The payload of --prompt: a JSON object or null
     #[arg(long, value_name = "JSON", requires = "prompt")]
     pub(crate) payload: Option<String>,
-    /// Only validate, and print the normalised request; asks nobody
+    /// Only validate, and print the normalised request; the human is not asked
     #[arg(long)]
     pub(crate) check: bool,
     /// Print the outcome as one JSON object
@@ -77,13 +77,13 @@ pub(crate) struct PauseArgs {
     /// The agent_id that `cueme join` printed
     #[arg(value_name = "AGENT_ID")]
     pub(crate) agent_id: String,
-    /// What to tell the human, or `-` to read an envelope from stdin
+    /// Message to the human, or `-` to read an envelope from stdin
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
     /// The same, for a text that looks like an option
     #[arg(value_name = "PROMPT", last = true, hide = true)]
     pub(crate) rest: Vec<String>,
-    /// Only validate, and print the normalised request; asks nobody
+    /// Only validate, and print the normalised request; the human is not asked
     #[arg(long)]
     pub(crate) check: bool,
     /// Print the outcome as one JSON object
@@ -105,7 +105,7 @@ Examples:
   cueme cue bako-nefi --prompt 'Ship it?' --payload '{\"type\":\"confirm\"}'
   cueme cue bako-nefi - --check < question.txt
 
---prompt and --payload ask the same question as the envelope does: what one form has asked, the other waits for.
-The payload block is optional: choice, confirm or form. Tags stand alone on their lines. The call blocks until the
-human answers; when it exits with 75 the question is still open, and the same command goes on waiting.
+The payload block is optional: choice, confirm or form. Each tag is alone on its line. --prompt and --payload ask the same question as \
+the envelope, so a call in one form continues the wait of the other.
+The call blocks until the human answers. If it exits with 75, the question is still open: run the same command again to continue the wait.
 CUEME_WAIT (90s, 5m, 0 = no limit) sets how long one call may wait.";

@@ -1,4 +1,4 @@
-//! Arguments of the verbs for humans: look, answer, and write first.
+//! Arguments of the verbs for humans.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub(crate) struct InboxArgs {
     /// Print a JSON array
     #[arg(long)]
     pub(crate) json: bool,
-    /// Stay, and print anew whenever something changes
+    /// Stay, and print the list again when it changes
     #[arg(long)]
     pub(crate) watch: bool,
 }
@@ -20,7 +20,7 @@ pub(crate) struct InboxArgs {
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The question's id, or the beginning of it
+    /// The question's id or its first characters
     #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
     /// Print a JSON object
@@ -31,10 +31,10 @@ pub(crate) struct ShowArgs {
 /// Arguments of `answer`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AnswerArgs {
-    /// The question's id, or the beginning of it; without it you are asked which
+    /// The question's id or its first characters; without it, cueme asks you which
     #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: Option<String>,
-    /// What to say, or `-` to read it from stdin
+    /// The answer, or `-` to read it from stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     /// The same, for a text that looks like an option
@@ -43,7 +43,7 @@ pub(crate) struct AnswerArgs {
     /// Pick this option; repeat it where several may be picked
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true, add = completing_options())]
     pub(crate) select: Vec<String>,
-    /// Want this instead of the options offered
+    /// Answer a choice with your own words instead of an option
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) other: Option<String>,
     /// Fill in a field of a form; repeat it for each field and value. `LABEL=-` reads the value from stdin
@@ -55,10 +55,10 @@ pub(crate) struct AnswerArgs {
     /// Press the other button
     #[arg(long)]
     pub(crate) cancel: bool,
-    /// Hand over a file; the agent reads its path
+    /// Attach a file; the agent reads its path
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
-    /// End the run of the agent, with this answer as your last word or without one
+    /// End the agent's run, with or without a last answer
     #[arg(long)]
     pub(crate) done: bool,
 }
@@ -66,7 +66,7 @@ pub(crate) struct AnswerArgs {
 /// Arguments of `undo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// The question's id, or the beginning of it; without it, the answer given last
+    /// The question's id or its first characters; without it, the last answer
     #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: Option<String>,
 }
@@ -74,10 +74,10 @@ pub(crate) struct UndoArgs {
 /// Arguments of `decline`.
 #[derive(Debug, Args)]
 pub(crate) struct DeclineArgs {
-    /// The question's id, or the beginning of it
+    /// The question's id or its first characters
     #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
-    /// Why, for the agent
+    /// The reason, which the agent reads
     #[arg(value_name = "REASON")]
     pub(crate) reason: Vec<String>,
     /// The same, for a text that looks like an option
@@ -88,7 +88,7 @@ pub(crate) struct DeclineArgs {
 /// Arguments of `tui`.
 #[derive(Debug, Args)]
 pub(crate) struct TuiArgs {
-    /// Let the mouse select and scroll; the terminal then selects no text. The key m changes it
+    /// Let the mouse select and scroll, so that the terminal selects no text; the key m toggles it
     #[arg(long)]
     pub(crate) mouse: bool,
 }
@@ -96,10 +96,10 @@ pub(crate) struct TuiArgs {
 /// Arguments of `ui`.
 #[derive(Debug, Args)]
 pub(crate) struct UiArgs {
-    /// Print the link alone on a line and open nothing
+    /// Only print the link, alone on its line
     #[arg(long)]
     pub(crate) print_url: bool,
-    /// What the browser that uses the link is called in the list of devices
+    /// Name of the browser in the list of devices
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
@@ -108,21 +108,21 @@ pub(crate) struct UiArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TokenArgs {
-    /// What to do; without it, a token is made.
+    /// The verb; without it, a token is created.
     #[command(subcommand)]
     pub(crate) verb: Option<TokenVerb>,
-    /// What it opens: joining and asking, asking for one agent, or all that a human does
+    /// What the token permits
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
-    /// The agent it is for, or the beginning of its id
+    /// The id of the token's agent, or its first characters
     #[arg(long, value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent: Option<String>,
-    /// What it is called in lists
+    /// Name of the token in lists
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
-/// What else can be done about tokens.
+/// The other verbs of `cueme token`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TokenVerb {
     /// List the tokens, oldest first
@@ -133,7 +133,7 @@ pub(crate) enum TokenVerb {
     },
     /// Revoke a token; a call that waits with it ends
     Revoke {
-        /// Its id, the beginning of it, or its name
+        /// Its id, the first characters of it, or its name
         token: String,
     },
 }
@@ -141,21 +141,21 @@ pub(crate) enum TokenVerb {
 /// The scope of a token.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Scope {
-    /// Join, and ask for the agents that joined with it
+    /// Join, and ask as the agents that joined with it
     Join,
-    /// Ask for one agent
+    /// Ask as one agent
     Agent,
-    /// Everything a human does on the page
+    /// Everything that a human does on the page
     Human,
 }
 
 /// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct CancelArgs {
-    /// The question's id, or the beginning of it
+    /// The question's id or its first characters
     #[arg(value_name = "CUE_ID", add = completing_cues())]
     pub(crate) cue_id: String,
-    /// Why, for the agent
+    /// The reason, which the agent reads
     #[arg(value_name = "REASON")]
     pub(crate) reason: Vec<String>,
     /// The same, for a text that looks like an option
@@ -166,7 +166,7 @@ pub(crate) struct CancelArgs {
 /// Arguments of `say`.
 #[derive(Debug, Args)]
 pub(crate) struct SayArgs {
-    /// The agent's id, or the beginning of it
+    /// The agent's id or its first characters
     #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// The message, or `-` to read it from stdin
@@ -175,7 +175,7 @@ pub(crate) struct SayArgs {
     /// The same, for a text that looks like an option
     #[arg(value_name = "TEXT", last = true, hide = true)]
     pub(crate) rest: Vec<String>,
-    /// Answer the agent's next question with this, before you have seen it (never a choice, a form or an approval)
+    /// Answer the agent's next plain question with this before you see it (never a choice, form, pause or approval)
     #[arg(long)]
     pub(crate) next: bool,
 }
@@ -183,7 +183,7 @@ pub(crate) struct SayArgs {
 /// Arguments of `last`.
 #[derive(Debug, Args)]
 pub(crate) struct LastArgs {
-    /// The agent's id, or the beginning of it
+    /// The agent's id or its first characters
     #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// Print the question with its answer as a JSON object
@@ -195,16 +195,16 @@ pub(crate) struct LastArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct AgentsArgs {
-    /// What to change.
+    /// The verb; without it, the agents are listed.
     #[command(subcommand)]
     pub(crate) verb: Option<AgentsVerb>,
-    /// Only agents whose project directory contains this, in either case
+    /// Only agents whose project directory contains this, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) project: Option<String>,
     /// Only agents of this runtime
     #[arg(long, value_name = "AGENT_RUNTIME", add = completing_runtimes())]
     pub(crate) runtime: Option<String>,
-    /// Only agents whose name or id contains this, in either case
+    /// Only agents whose name or id contains this, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) name: Option<String>,
     /// Print a JSON array
@@ -212,13 +212,13 @@ pub(crate) struct AgentsArgs {
     pub(crate) json: bool,
 }
 
-/// What a human makes of an agent.
+/// The verbs of `cueme agents`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsVerb {
-    /// Give an agent a name; without one, take it away
+    /// Name an agent; without a name, remove its name
     #[command(after_help = "Examples:\n  cueme agents rename bako-nefi payments")]
     Rename {
-        /// The agent's id, or the beginning of it
+        /// The agent's id or its first characters
         #[arg(value_name = "AGENT_ID", add = completing_agents())]
         agent_id: String,
         /// The name
@@ -228,7 +228,7 @@ pub(crate) enum AgentsVerb {
     /// Take an agent off the list until it asks again; its history stays
     #[command(after_help = "Examples:\n  cueme agents forget bako-nefi")]
     Forget {
-        /// The agent's id, or the beginning of it
+        /// The agent's id or its first characters
         #[arg(value_name = "AGENT_ID", add = completing_agents())]
         agent_id: String,
     },
@@ -240,10 +240,10 @@ pub(crate) struct HistoryArgs {
     /// Only questions of this agent
     #[arg(long, value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent: Option<String>,
-    /// Only questions and answers with these words
+    /// Only questions and answers that contain these words
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) search: Option<String>,
-    /// How many at most
+    /// Maximum number of questions
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Print one line for each question
@@ -259,7 +259,7 @@ pub(crate) struct HistoryArgs {
 
 pub(super) const ANSWER_EXAMPLES: &str = "\
 Examples:
-  cueme answer                                   asks you everything
+  cueme answer                                   asks you which question, and for the answer
   cueme answer 7k3 \"use SQLite\"
   cueme answer 7k3 --select SQLite
   cueme answer 7k3 --confirm                     also continues a pause

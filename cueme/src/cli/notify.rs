@@ -1,9 +1,9 @@
-//! Where questions are told and answered besides the page and the terminal.
+//! Arguments of `notify`: channels that show questions besides the page and the terminal.
 
 use clap::{Args, Subcommand, ValueEnum};
 use cueme_broker::notify::Reason;
 
-/// Right calls.
+/// Valid calls.
 pub(super) const EXAMPLES: &str = "Examples:
   cueme notify add telegram --chat 4200 --people 42=Ada < token.txt
   cueme notify add slack --channel C0DESK --people U0ADA=Ada < both-tokens.txt
@@ -12,19 +12,20 @@ pub(super) const EXAMPLES: &str = "Examples:
   cueme notify list
   cueme notify remove telegram
 
-Tokens are read from stdin, one on each line, and kept in files that only you can read: `telegram` reads the bot's token,
-`slack` the bot's (xoxb-…) and then the app's (xapp-…). They are never printed. Guide: cueme docs rules-and-notifications";
+`cueme notify add` reads tokens from stdin, one per line: for `telegram` the bot's token, for `slack` the bot's (xoxb-…) and then the app's \
+(xapp-…). It keeps them in files that only you can read, and never prints them.
+Guide: cueme docs rules-and-notifications";
 
 /// Arguments of `notify`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct NotifyArgs {
-    /// What to do.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: NotifyVerb,
 }
 
-/// What can be done with channels.
+/// The verbs of `cueme notify`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyVerb {
     /// Add a channel to the configuration
@@ -47,20 +48,20 @@ pub(crate) enum NotifyVerb {
     },
 }
 
-/// What a channel speaks.
+/// The kind of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ChannelWord {
     /// A Telegram bot
     Telegram,
     /// A Slack app in Socket Mode
     Slack,
-    /// A topic of ntfy
+    /// An ntfy topic
     Ntfy,
-    /// JSON to an address of your own
+    /// JSON to a URL of your choice
     Webhook,
 }
 
-/// A reason to tell somebody.
+/// A reason for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReasonWord {
     /// An agent asks
@@ -85,9 +86,9 @@ impl ReasonWord {
 /// Arguments of `notify add`.
 #[derive(Debug, Args)]
 pub(crate) struct NotifyAddArgs {
-    /// What it speaks
+    /// The kind of the channel
     pub(crate) kind: ChannelWord,
-    /// What to call it; its kind unless given
+    /// Name of the channel; its kind unless given
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// ntfy: the address of the topic; webhook: the address
@@ -99,28 +100,28 @@ pub(crate) struct NotifyAddArgs {
     /// slack: the id of the channel
     #[arg(long)]
     pub(crate) channel: Option<String>,
-    /// telegram, slack: who may answer, by their id there; may be repeated
+    /// telegram, slack: a person who may answer, by their id there; can be repeated
     #[arg(long, value_name = "ID=NAME")]
     pub(crate) people: Vec<String>,
     /// ntfy: the topic that buttons publish to
     #[arg(long, value_name = "TOPIC", requires = "person")]
     pub(crate) replies: Option<String>,
-    /// ntfy: what the person is called who reads the topic
+    /// ntfy: name of the person who reads the topic
     #[arg(long, value_name = "NAME", requires = "replies")]
     pub(crate) person: Option<String>,
-    /// ntfy, webhook: read a token from stdin too
+    /// ntfy, webhook: read a token from stdin
     #[arg(long)]
     pub(crate) with_token: bool,
-    /// How long a question waits first, such as 30s
+    /// How long a question waits before the message is sent, such as 30s
     #[arg(long, value_name = "DURATION")]
     pub(crate) after: Option<String>,
-    /// When nothing is sent, such as 22:00-07:00
+    /// Hours in which nothing is sent, such as 22:00-07:00
     #[arg(long, value_name = "HOURS")]
     pub(crate) quiet: Option<String>,
-    /// What to tell of; everything unless given; may be repeated
+    /// Send only for this reason; all unless given; can be repeated
     #[arg(long = "reason", value_name = "REASON")]
     pub(crate) reasons: Vec<ReasonWord>,
-    /// Keep the words of questions on this machine
+    /// Do not send the text of questions
     #[arg(long)]
     pub(crate) no_preview: bool,
 }

@@ -1,4 +1,4 @@
-//! Arguments of the verbs that look after the broker and its data.
+//! Arguments of the verbs that operate the broker and its data.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct BrokerArgs {
-    /// What to do with it.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: BrokerVerb,
 }
@@ -16,34 +16,34 @@ pub(crate) struct BrokerArgs {
 /// The verbs of `cueme broker`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BrokerVerb {
-    /// Run it in the foreground; other commands start it by themselves
+    /// Run the broker in the foreground; other commands start it when they need it
     Run {
         /// Detach from the terminal and log to the log file only
         #[arg(long)]
         background: bool,
     },
-    /// Describe it; never starts one
+    /// Show the state of the broker; never starts one
     Status {
         /// Print a JSON object
         #[arg(long)]
         json: bool,
     },
-    /// End it; agents that wait go on waiting for its successor
+    /// Stop the broker; waiting agents wait for its successor
     Stop,
-    /// End it and start it again
+    /// Stop the broker and start it again
     Restart,
-    /// Print its log
+    /// Print the log of the broker
     Logs {
-        /// How many lines
+        /// Number of lines
         #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 50)]
         lines: u32,
-        /// Stay, and print what is added
+        /// Stay, and print new lines
         #[arg(long, short = 'f')]
         follow: bool,
     },
-    /// Write a user service, so that it starts when you log in
+    /// Write a user service that starts the broker when you log in
     Install {
-        /// Print what would be written
+        /// Only print the service
         #[arg(long)]
         dry_run: bool,
         /// Remove the service again
@@ -55,7 +55,7 @@ pub(crate) enum BrokerVerb {
 /// Arguments of `backup`.
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// Where to write it; must not exist yet
+    /// The file to write; it must not exist yet
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }
@@ -75,12 +75,12 @@ pub(crate) struct StoreArgs {
     pub(crate) verb: Option<StoreVerb>,
 }
 
-/// What is done with the store.
+/// The verbs of `cueme store`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreVerb {
-    /// Copy everything, verify the copy, and go on there
+    /// Copy everything, verify the copy, and switch to it
     Move {
-        /// Where to: `postgres://user@host/database`, or `sqlite` for the file of this machine
+        /// The new store: `postgres://user@host/database`, or `sqlite` for a file on this machine
         #[arg(value_name = "STORE")]
         to: String,
     },
@@ -89,10 +89,10 @@ pub(crate) enum StoreVerb {
 /// Arguments of `purge`.
 #[derive(Debug, Args)]
 pub(crate) struct PurgeArgs {
-    /// How old a question must be: 90d, 12h …; without it, the configured retention
+    /// Minimum age of a question: 90d, 12h …; without it, the configured retention
     #[arg(long, value_name = "AGE")]
     pub(crate) older_than: Option<String>,
-    /// Only count
+    /// Only count the questions
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -100,7 +100,7 @@ pub(crate) struct PurgeArgs {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Do not time a question in a broker of its own
+    /// Skip the timing of a question
     #[arg(long)]
     pub(crate) quick: bool,
 }
@@ -111,7 +111,7 @@ pub(crate) struct DemoArgs {
     /// Answer the questions yourself
     #[arg(long)]
     pub(crate) interactive: bool,
-    /// Use your own broker and database; the questions wait for you in your inbox
+    /// Use your own broker and database: the questions wait in your inbox
     #[arg(long)]
     pub(crate) here: bool,
 }

@@ -29,7 +29,7 @@ pub(super) fn from_environment() -> Result<Option<Option<Duration>>, CliError> {
     match parse_duration(&text) {
         Ok(budget) => Ok(Some(limit(budget))),
         Err(_) => Err(
-            CliError::usage(format!("{VARIABLE} is {text:?}, which is not a length of time"))
+            CliError::usage(format!("{VARIABLE} is {text:?}, which is not a duration"))
                 .with_hint(format!("set {VARIABLE} to 90s, 5m or 1h; 0 means no limit")),
         ),
     }

@@ -26,9 +26,9 @@ fn rename(agent: &str, name: &str) -> Result<Exit, CliError> {
         archived: None,
     })?;
     output::print_line(&if name.trim().is_empty() {
-        format!("{agent} has no name")
+        format!("{agent} has no name now")
     } else {
-        format!("{agent} is called {}", visible_line(name.trim()))
+        format!("{agent} is now named {}", visible_line(name.trim()))
     })?;
     Ok(Exit::Done)
 }
@@ -63,7 +63,7 @@ fn show(args: &AgentsArgs) -> Result<Exit, CliError> {
     if args.json {
         output::print_json(&agents)?;
     } else if agents.is_empty() && has_agents {
-        output::print_line("no agent fits; `cueme agents` without filters lists all of them")?;
+        output::print_line("no agent matches; `cueme agents` without filters lists all of them")?;
     } else if agents.is_empty() {
         output::print_line("no agent has joined yet; an agent does so with `cueme join <agent_runtime>`")?;
     } else {

@@ -126,7 +126,7 @@ fn answer_of(args: &AnswerArgs) -> Result<Answer, CliError> {
     let from_stdin = args.field.iter().filter(|pair| pair.ends_with("=-")).count();
     if from_stdin + usize::from(text == ["-"]) > 1 {
         return Err(CliError::usage("only one value can be read from stdin")
-            .with_hint("leave the answer out and run `cueme answer <cue_id>`: it asks for each of them"));
+            .with_hint("run `cueme answer <cue_id>` without an answer: it asks for each value"));
     }
     Ok(Answer {
         text: text_of(&text, "the answer")?,
@@ -301,7 +301,7 @@ fn warn_of_refusal(cue: &CueView, answer: &Answer) {
         && consent(text, confirm).is_none()
     {
         output::tell(&format!(
-            "note: this is neither {:?} nor {:?}: it refuses the request, with your words as the reason",
+            "note: this is neither {:?} nor {:?}; it denies the request, with your words as the reason",
             confirm.confirm_label, confirm.cancel_label
         ));
     }

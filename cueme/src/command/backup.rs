@@ -35,7 +35,7 @@ fn target(file: &Path) -> Result<PathBuf, CliError> {
     }
     if absolute.exists() {
         return Err(CliError::usage(format!("{} exists already", absolute.display()))
-            .with_hint("a backup never overwrites anything; choose another name"));
+            .with_hint("a backup never overwrites a file; choose another name"));
     }
     Ok(absolute)
 }

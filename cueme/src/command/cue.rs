@@ -83,7 +83,7 @@ fn as_written(envelope: &Envelope<'_>) -> Result<Option<Box<RawValue>>, CliError
         .map_err(|error| CliError::usage(format!("the payload is not JSON: {error}")))
 }
 
-/// A question that is neither on stdin nor in `--prompt` is answered with the right call.
+/// Refuses a call whose question is neither on stdin nor in `--prompt`, and shows a valid one.
 fn check_source(args: &CueArgs) -> Result<(), CliError> {
     let message = match args.source.as_slice() {
         [dash] if dash == "-" => return Ok(()),
@@ -93,7 +93,7 @@ fn check_source(args: &CueArgs) -> Result<(), CliError> {
         }
     };
     let call = CUE_CALL.replace("<agent_id>", &args.agent_id);
-    Err(CliError::usage(message).with_hint(format!("a right call is\n{call}")))
+    Err(CliError::usage(message).with_example(call))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The message after a decision: whether the agent has received it, and nothing that is not certain.
+//! The message after a decision: whether it was delivered, and only what is certain.
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -11,14 +11,14 @@ use crate::display::now;
 use crate::error::CliError;
 use crate::output;
 
-/// Sends a decision and tells what became of it.
+/// Sends a decision and prints its state.
 pub(super) fn send(places: &Places, request: &Request) -> Result<Exit, CliError> {
     let decided = expect_reply!(call(places, request)?, Decided)?;
     output::print_line(&words(&decided, now()))?;
     Ok(Exit::Done)
 }
 
-/// Says who has a decision, or when they get it.
+/// Says to whom a decision was delivered, or when it will be.
 pub(crate) fn words(decided: &Decided, now: Timestamp) -> String {
     let Decided { cue_id, agent_id, .. } = decided;
     let verb = match decided.outcome {
@@ -30,13 +30,13 @@ pub(crate) fn words(decided: &Decided, now: Timestamp) -> String {
     if let Some(released_at) = decided.released_at {
         let left = released_at.millis_since(now).div_ceil(1000);
         return format!(
-            "{verb} {cue_id}: agent {agent_id} gets this in {left} s; until then `cueme undo {cue_id}` takes it back"
+            "{verb} {cue_id}: {agent_id} gets it in {left} s; until then, `cueme undo {cue_id}` takes it back"
         );
     }
     let who = match decided.handed_to {
-        0 => format!("agent {agent_id} stopped listening; it gets this when it asks again"),
-        1 => format!("handed to the waiting client of agent {agent_id}"),
-        clients => format!("handed to {clients} waiting clients of agent {agent_id}"),
+        0 => format!("{agent_id} is not listening; it gets this when it asks again"),
+        1 => format!("delivered to {agent_id}"),
+        clients => format!("delivered to {agent_id} ({clients} clients)"),
     };
     format!("{verb} {cue_id}: {who}")
 }
@@ -56,13 +56,13 @@ mod tests {
             released_at: None,
         };
         let words = |decided: &Decided| words(decided, Timestamp::from_millis(1000));
-        assert!(words(&decided(0)).contains("stopped listening; it gets this when it asks again"));
-        assert!(words(&decided(1)).contains("handed to the waiting client"));
-        assert!(words(&decided(2)).contains("2 waiting clients"));
+        assert!(words(&decided(0)).contains("is not listening; it gets this when it asks again"));
+        assert!(words(&decided(1)).contains(": delivered to bako-nefi"));
+        assert!(words(&decided(2)).contains("delivered to bako-nefi (2 clients)"));
         let held = Decided {
             released_at: Some(Timestamp::from_millis(5500)),
             ..decided(1)
         };
-        assert!(words(&held).contains("gets this in 5 s; until then `cueme undo "));
+        assert!(words(&held).contains("gets it in 5 s; until then, `cueme undo "));
     }
 }

@@ -1,4 +1,4 @@
-//! `cueme demo`: the whole loop in a minute, with real processes and nothing pretended.
+//! `cueme demo`: questions and answers in one minute, with real processes.
 
 use std::io::{self, IsTerminal, Read};
 use std::process::ChildStdout;
@@ -19,9 +19,8 @@ use crate::output;
 pub(super) fn run(args: &DemoArgs) -> Result<Exit, CliError> {
     let has_person = io::stdin().is_terminal() && output::is_terminal();
     if args.interactive && !io::stdin().is_terminal() {
-        return Err(
-            CliError::usage("there is no terminal to ask you in").with_hint("run `cueme demo` without it")
-        );
+        return Err(CliError::usage("--interactive needs a terminal")
+            .with_hint("run `cueme demo` without --interactive"));
     }
     let sandbox = Arc::new(if args.here {
         Sandbox::here()?.guarded()
@@ -57,7 +56,7 @@ enum End {
     Signal(Exit),
 }
 
-/// A person who leaves early leaves nothing behind.
+/// Turns Ctrl-C into the end of the demo, which then removes its files.
 fn watch_signals(ended: &mpsc::Sender<End>) -> Result<(), CliError> {
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals =
@@ -142,7 +141,7 @@ const LAST_PAYLOAD: &str = r#"{"type":"choice","options":["I like it","Not for m
 /// How long an answer may take from the inbox to the agent: the time to undo, and some.
 const ANSWER_SETTLES: Duration = Duration::from_secs(8);
 
-/// What came first while the person was asked.
+/// The first event while the person is asked.
 enum Heard {
     Enter,
     Answer(String),
@@ -185,15 +184,15 @@ impl Stage {
         let note = if self.is_here {
             ""
         } else {
-            " Nothing of yours was touched, and all of it is gone again."
+            " Your own data was not touched, and the demo has removed its files."
         };
         output::print_line(&format!(
-            "\nThat was all: a question blocks the agent until a human answers.{note}\n\
+            "\nThat is all: a question blocks the agent until a human answers.{note}\n\
              Next: `cueme inbox` for you, `cueme join <agent_runtime>` for an agent."
         ))
     }
 
-    /// Lets a person read before it goes on.
+    /// Waits for Enter, so that a person can read.
     fn pause(&self) -> Result<(), CliError> {
         if !self.is_guided {
             return Ok(());
@@ -208,8 +207,8 @@ impl Stage {
         self.title("Now you")?;
         let envelope = envelope(LAST_PROMPT, Some(LAST_PAYLOAD));
         let (mut waiting, _) = self.sandbox.ask(&["cue", agent, "-"], Some(&envelope))?;
-        output::print_line("The agent has asked once more, and waits for your answer.")?;
-        output::print_line("  here:         press Enter; `cueme tui` opens, and q leaves it")?;
+        output::print_line("The agent has asked one more question and waits for your answer.")?;
+        output::print_line("  here:         press Enter to open `cueme tui`; q leaves it")?;
         if let Ok(link) = self.sandbox.run(&["ui", "--print-url"]) {
             output::print_line(&format!("  in a browser: {}", visible(link.trim())))?;
         }
@@ -237,7 +236,7 @@ impl Stage {
                 self.speaker("agent reads")?;
                 return output::print_line(&self.paint.green(visible(&text).trim_end()));
             }
-            output::print_line("It still waits: Enter opens `cueme tui` again, Ctrl-C leaves.")?;
+            output::print_line("The agent still waits: Enter opens `cueme tui` again, Ctrl-C leaves.")?;
         }
     }
 
@@ -254,24 +253,27 @@ impl Stage {
                 self.answered(scene, &["pause", agent, prompt], None)?
             }
         };
-        let (text, code) = waiting.finish().map_err(|error| {
-            CliError::new(Exit::Io, format!("could not read what the agent got: {error}"))
+        let (text, status) = waiting.finish().map_err(|error| {
+            CliError::new(
+                Exit::Io,
+                format!("could not read the output of the agent's call: {error}"),
+            )
         })?;
         self.speaker("agent reads")?;
         output::print_line(&self.paint.green(visible(&text).trim_end()))?;
-        match code {
-            Some(0) => Ok(()),
-            code => Err(CliError::new(
-                Exit::Io,
-                format!("the agent's call ended with {code:?} instead of 0"),
-            )),
+        if status.success() {
+            return Ok(());
         }
+        Err(CliError::new(
+            Exit::Io,
+            format!("the agent's call ended with {status}"),
+        ))
     }
 
-    /// Asks, and sees to it that somebody answers.
+    /// Asks, and lets the chosen party answer.
     fn answered(&self, scene: &Scene, call: &[&str], stdin: Option<&str>) -> Result<Waiting, CliError> {
         if self.answers == Answers::Inbox {
-            // The human may be faster than a look for the question.
+            // The human may answer before a look at the inbox would find the question.
             let waiting = self.sandbox.start(call, stdin)?;
             self.speaker("human")?;
             output::print_line("waiting: answer on the page (`cueme ui`), or in a terminal (`cueme inbox`)")?;
@@ -330,7 +332,7 @@ fn read_enter() {
 fn read_all(stdout: Option<ChildStdout>) -> String {
     let mut text = String::new();
     if let Some(mut stdout) = stdout {
-        // What can be read is shown; the rest is the agent's business.
+        // A failure to read leaves the text that was read so far.
         let _ = stdout.read_to_string(&mut text);
     }
     text

@@ -24,14 +24,14 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Exit, CliError> {
     let text = match (args.json, args.markdown) {
         (true, _) => format!("{}\n", output::json_line(&cues)?),
         (false, true) => cues.iter().map(markdown).collect(),
-        (false, false) if cues.is_empty() => "nothing was found\n".to_owned(),
+        (false, false) if cues.is_empty() => "no questions found\n".to_owned(),
         (false, false) if args.oneline => cues.iter().map(one_line).collect(),
         (false, false) => plain(&cues),
     };
     output::print(&text)?;
     if end.more {
         output::tell(&format!(
-            "there is more: `--limit {}` shows it",
+            "there are more: `--limit {}` shows them",
             args.limit.saturating_mul(2)
         ));
     }

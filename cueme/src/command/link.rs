@@ -26,22 +26,22 @@ const LOGIN_PATH: &str = "/login/";
 /// Arguments of `link`.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
-    /// The broker's address, or the whole sign-in link that its page shows
+    /// The broker's address, or the complete sign-in link from its page
     #[arg(value_name = "URL", required_unless_present_any = ["status", "remove"])]
     url: Option<String>,
-    /// The one-time code; without it, you are asked for it
+    /// The one-time code; without it, cueme asks you for it
     #[arg(long, value_name = "CODE")]
     code: Option<String>,
     /// Link your own verbs too: inbox, answer, decline, history and so on
     #[arg(long)]
     human: bool,
-    /// What this machine is called in the broker's list of tokens
+    /// Name of this machine in the broker's list of tokens
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Say which broker this machine is linked to, and whether it can be reached
+    /// Show which broker this machine is linked to, and whether it can be reached
     #[arg(long, conflicts_with_all = ["url", "code", "human", "name", "remove"])]
     status: bool,
-    /// Forget the link; this machine's own broker is used again
+    /// Remove the link, and use this machine's own broker again
     #[arg(long, conflicts_with_all = ["url", "code", "human", "name"])]
     remove: bool,
 }

@@ -11,10 +11,10 @@ use crate::{environment, output};
 /// Arguments of `protocol`.
 #[derive(Debug, Args)]
 pub(crate) struct ProtocolArgs {
-    /// Add what an agent of this runtime needs to know: cursor, claude_code, codex …
+    /// Add the notes for this runtime: cursor, claude_code, codex …
     #[arg(value_name = "RUNTIME")]
     runtime: Option<String>,
-    /// In which language; without it, your locale's
+    /// Language of the text; without it, your locale's
     #[arg(long, value_enum, value_name = "LANGUAGE")]
     language: Option<Wanted>,
 }

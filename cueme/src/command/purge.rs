@@ -33,8 +33,10 @@ pub(super) fn run(args: &PurgeArgs) -> Result<Exit, CliError> {
 
 fn age(args: &PurgeArgs, places: &Places) -> Result<Duration, CliError> {
     let missing = || {
-        CliError::usage("how old is old? neither --older-than nor a retention in the configuration says so")
-            .with_hint("run `cueme purge --older-than 90d --dry-run` to see what would go")
+        CliError::usage(
+            "the age is missing: there is neither --older-than nor a `retention` in the configuration",
+        )
+        .with_hint("run `cueme purge --older-than 90d --dry-run` to see what it would delete")
     };
     let age = match &args.older_than {
         Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) && text != "0" => {

@@ -41,15 +41,15 @@ pub(super) fn find(hints: &str) -> Result<Recalled, CliError> {
     expect_reply!(reply, Recalled)
 }
 
-/// Says that no agent fits, or that several do. A wrong identity is worse than none, so none is picked.
+/// Says that no agent matches, or that several do. A wrong identity is worse than none, so none is picked.
 pub(super) fn nobody_can_tell(hints: &str, candidates: &[Match]) -> CliError {
     if candidates.is_empty() {
-        return CliError::new(Exit::NotFound, format!("no agent fits {hints:?}"))
+        return CliError::new(Exit::NotFound, format!("no agent matches {hints:?}"))
             .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id");
     }
     let listed: String = candidates.iter().map(|found| described(found, true)).collect();
     let message = format!(
-        "no agent clearly fits {hints:?}; candidates:\n{}",
+        "no single agent matches {hints:?}; candidates:\n{}",
         listed.trim_end()
     );
     CliError::new(Exit::NotFound, message).with_hint(
@@ -62,7 +62,7 @@ pub(super) fn message(matches: &[Match]) -> String {
     for (place, found) in matches.iter().enumerate() {
         match place {
             0 => text.push_str(&format!("agent_id={}\n", found.agent.agent_id)),
-            1 => text.push_str("\nothers that fit less well:\n"),
+            1 => text.push_str("\nweaker matches:\n"),
             _ => {}
         }
         text.push_str(&described(found, place > 0));

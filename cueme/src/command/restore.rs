@@ -48,12 +48,9 @@ pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
         args.file.display(),
         status.pid
     ))?;
-    output::print_line("browsers and tokens of the backup are void: `cueme ui` signs you in again")?;
+    output::print_line("browsers and tokens of the backup are signed out: `cueme ui` signs you in again")?;
     if let Some(kept) = kept {
-        output::print_line(&format!(
-            "the database that was there is kept as {}",
-            kept.display()
-        ))?;
+        output::print_line(&format!("the previous database is kept as {}", kept.display()))?;
     }
     Ok(Exit::Done)
 }

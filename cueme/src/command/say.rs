@@ -41,17 +41,17 @@ pub(crate) fn words(said: &Said, purpose: Purpose) -> String {
         format!("{queued} messages wait")
     };
     let meaning = match purpose {
-        Purpose::Note => format!("noted: goes above your next answer to {agent_id}"),
-        Purpose::QueuedAnswer => format!(
-            "queued: answers the next question of {agent_id} that is no choice, form or approval, before you see it"
-        ),
+        Purpose::Note => format!("note saved: it stands above your next answer to {agent_id}"),
+        Purpose::QueuedAnswer => {
+            format!("queued: it answers the next plain question of {agent_id} before you see it")
+        }
     };
     let mut text = format!("{meaning} ({count})");
     if let Some(cue) = &said.open_cue {
         text.push_str(&if said.waiting > 0 {
             format!("\nit is waiting for an answer right now: `cueme answer {cue}` reaches it at once")
         } else {
-            format!("\nit stopped listening: `cueme answer {cue}` reaches it when it asks again")
+            format!("\nit is not listening: `cueme answer {cue}` reaches it when it asks again")
         });
     }
     text

@@ -61,7 +61,7 @@ fn show(places: &Places) -> Result<Exit, CliError> {
 fn move_to(places: &Places, to: &str) -> Result<Exit, CliError> {
     if std::env::var_os("CUEME_STORE").is_some_and(|store| !store.is_empty()) {
         return Err(
-            CliError::usage("CUEME_STORE names the store, and the configuration would not be used")
+            CliError::usage("CUEME_STORE is set and would override the configuration")
                 .with_hint("unset CUEME_STORE, set `store` in the configuration instead, and run it again"),
         );
     }
@@ -91,7 +91,7 @@ fn move_to(places: &Places, to: &str) -> Result<Exit, CliError> {
         status.pid
     ))?;
     for file in &report.missing_files {
-        output::tell(&format!("warning: the file {file} is not there any more"));
+        output::tell(&format!("warning: the file {file} no longer exists"));
     }
     if let Some(kept) = kept {
         output::print_line(&format!("the database file is kept as {}", kept.display()))?;
@@ -191,16 +191,16 @@ fn refused(error: &StoreError) -> CliError {
 fn not_switched(error: &ConfigureError) -> CliError {
     CliError::new(
         Exit::Io,
-        format!("the copy is whole, and the configuration was not switched: {error}"),
+        format!("the copy is complete, but the configuration was not switched: {error}"),
     )
-    .with_hint("the old store is still the one in force; mend that and run it again")
+    .with_hint("the old store is still in use; correct that and run the command again")
 }
 
 fn stopped(error: &CopyError) -> CliError {
     let hint = match error {
         CopyError::InUse(_) => "stop them with `cueme broker stop` where they run; nothing was changed",
         CopyError::NotEmpty(_) => "give an empty database; nothing was changed",
-        _ => "the old store is still the one in force; run it again",
+        _ => "the old store is still in use; run the command again",
     };
     CliError::new(Exit::Io, error.to_string()).with_hint(hint)
 }

@@ -23,7 +23,7 @@ fn make(args: &TokenArgs) -> Result<Exit, CliError> {
         (Some(Scope::Human), None) => TokenScope::Human,
         (Some(Scope::Agent) | None, Some(_)) => TokenScope::Agent,
         (Some(Scope::Agent), None) => {
-            return Err(CliError::usage("a token for one agent needs that agent")
+            return Err(CliError::usage("a token of scope `agent` needs --agent")
                 .with_hint("run `cueme token --agent bako-nefi`; `cueme agents` lists them"));
         }
         (Some(Scope::Join | Scope::Human), Some(_)) => {
@@ -51,7 +51,7 @@ fn list(json: bool) -> Result<Exit, CliError> {
     if json {
         output::print_json(&tokens)?;
     } else if tokens.is_empty() {
-        output::print_line("there are no tokens; `cueme token` makes one")?;
+        output::print_line("there are no tokens; `cueme token` creates one")?;
     }
     for token in tokens.iter().filter(|_| !json) {
         output::print_line(&line(token))?;

@@ -21,7 +21,10 @@ pub(super) fn run(args: &UndoArgs) -> Result<Exit, CliError> {
         None => newest_held(&places)?,
     };
     let undone = expect_reply!(call(&places, &Request::Undo(Undo { cue }))?, Undone)?;
-    output::print_line(&format!("{} is open again; the agent got nothing", undone.cue_id))?;
+    output::print_line(&format!(
+        "{} is open again; the agent received nothing",
+        undone.cue_id
+    ))?;
     if let Some(text) = undone.answer.as_ref().and_then(draft_text) {
         output::print_line("you had written:")?;
         output::print_line(&visible(&text))?;
@@ -46,8 +49,8 @@ fn newest_held(places: &Places) -> Result<String, CliError> {
         Ok(())
     })?;
     held.into_iter().max().map(|(_, cue)| cue).ok_or_else(|| {
-        CliError::new(Exit::NotFound, "there is no answer that could be taken back")
-            .with_hint("the agent has it already; `cueme say <agent_id>` leaves it a message")
+        CliError::new(Exit::NotFound, "there is no answer to take back")
+            .with_hint("the agent has received it; `cueme say <agent_id>` leaves a note")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `cueme update`: tells how this installation is updated. It changes nothing: its package manager does.
+//! `cueme update`: shows how to update this installation. It changes nothing; the package manager does.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) fn run() -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Who put the program where it is.
+/// The installer of this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Homebrew,
@@ -41,7 +41,7 @@ enum Origin {
 }
 
 impl Origin {
-    /// Tells it by where the program is, and by the records of package managers around it.
+    /// Detects it by the path of the program and by the records of package managers around it.
     fn of(program: &Path, exists: impl Fn(&Path) -> bool) -> Self {
         let has = |part: &str| program.to_string_lossy().contains(part);
         let prefix = program.parent().and_then(Path::parent);
@@ -84,7 +84,7 @@ impl Origin {
             Self::Clone => "a build in a clone",
             Self::Deb => "dpkg",
             Self::Rpm => "rpm",
-            Self::Archive => "hand (no package manager knows it)",
+            Self::Archive => "hand (no package manager)",
         }
     }
 

@@ -124,16 +124,16 @@ pub(crate) fn decision_lines(cue: &CueView, columns: usize) -> Vec<StyledLine> {
 /// Says how far the outcome has come, and only what is known.
 fn delivery_words(cue: &CueView) -> String {
     if cue.origin == Origin::Import {
-        return "imported; whether the agent received it is not known".to_owned();
+        return "imported; it is unknown whether the agent received it".to_owned();
     }
     if cue.is_withdrawn() {
-        return "nobody closed it; the agent is told nothing".to_owned();
+        return "nobody closed it; the agent gets no outcome".to_owned();
     }
     match (cue.delivery, cue.acknowledged_at) {
         (Delivery::Acknowledged, Some(time)) => format!("received by the agent, {}", at(time)),
         (Delivery::Acknowledged, None) => "received by the agent".to_owned(),
         (Delivery::Handed, _) => {
-            "handed to a client that has not confirmed it; the agent gets it again".to_owned()
+            "delivered to a client that has not acknowledged it; the agent gets it again".to_owned()
         }
         (Delivery::None, _) => "not received yet; the agent gets it when it asks again".to_owned(),
     }
@@ -198,7 +198,7 @@ fn damaged_words(cue: &CueView) -> String {
         Delivery::None | Delivery::Handed => format!("; `cueme cancel {}` closes it", cue.cue_id),
         Delivery::Acknowledged => String::new(),
     };
-    format!("out of service: its record is damaged, and the agent is told nothing of it{remedy}")
+    format!("out of service: its record is damaged, and the agent gets no outcome{remedy}")
 }
 
 /// Says how a question was decided.
@@ -211,7 +211,7 @@ pub(crate) fn decision_words(cue: &CueView) -> String {
         return "withdrawn by the program that asked".to_owned();
     }
     if cue.from_queue {
-        format!("{word} from the queue, before anybody saw it")
+        format!("{word} from the queue, before a human saw it")
     } else {
         word.to_owned()
     }
@@ -240,13 +240,13 @@ fn state_words(cue: &CueView, now: Timestamp) -> Piece {
         (0, Some(detached)) => (
             Tone::Attention,
             format!(
-                "asked {since} ago; the agent stopped listening {} ago and gets this when it asks again",
+                "asked {since} ago; the agent stopped listening {} ago and gets the answer when it asks again",
                 ago(now, detached)
             ),
         ),
         (0, None) => (
             Tone::Attention,
-            format!("asked {since} ago; the agent gets this when it asks again"),
+            format!("asked {since} ago; the agent gets the answer when it asks again"),
         ),
         (1, _) => (Tone::Good, format!("waiting {since}")),
         (clients, _) => (Tone::Good, format!("waiting {since} ({clients} clients)")),

@@ -118,7 +118,9 @@ fn send(places: &Places, run: &Run, events: Vec<RunEvent>) {
     let run = run.clone();
     let report = Request::RunReport(Box::new(RunReport { run, events }));
     if let Err(error) = call(places, &report) {
-        output::tell(&format!("warning: the broker was not told of this run: {error}"));
+        output::tell(&format!(
+            "warning: could not report this run to the broker: {error}"
+        ));
     }
 }
 

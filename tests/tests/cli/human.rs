@@ -176,7 +176,7 @@ fn the_human_is_told_whether_anyone_listens() {
     let agent = home.join_as("terminal");
     let (asking, cue) = home.ask(&agent, "A?", None);
     let told = home.run(&["answer", &cue, "now"]).expect(0).stdout;
-    assert!(told.contains("handed to the waiting client"), "{told}");
+    assert!(told.contains("delivered to"), "{told}");
     asking.finish().expect(0);
     let (asking, cue) = home.ask(&agent, "B?", None);
     drop(asking);
@@ -443,7 +443,7 @@ fn history_may_be_one_line_for_each_question() {
     assert!(!shown.contains("second"), "{shown}");
     home.run(&["history", "--oneline", "--json"]).expect(2);
     let none = home.run(&["history", "--oneline", "--search", "nowhere"]);
-    assert_eq!(none.expect(0).stdout, "nothing was found\n");
+    assert_eq!(none.expect(0).stdout, "no questions found\n");
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn agents_are_filtered_by_runtime_project_and_name() {
     assert!(ids(&["--runtime", "terminal", "--project", "shop"]).is_empty());
     let none = home.run(&["agents", "--runtime", "codex"]).expect(0).stdout;
     assert!(
-        none.contains("no agent fits") && none.contains("cueme agents"),
+        none.contains("no agent matches") && none.contains("cueme agents"),
         "{none}"
     );
 }

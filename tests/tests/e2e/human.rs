@@ -446,8 +446,7 @@ fn an_answer_may_begin_with_a_dash_and_a_mistyped_option_is_no_answer() {
 fn an_answer_that_is_held_is_taken_back_with_its_words() {
     let home = Home::new();
     let agent = home.join();
-    home.run(&["undo"])
-        .refused(1, &["no answer that could be taken back"]);
+    home.run(&["undo"]).refused(1, &["no answer to take back"]);
     let (client, cue) = home.ask(&agent, "Which port?", None);
     let answer = Request::Answer(GiveAnswer {
         cue: cue.clone(),
@@ -468,8 +467,7 @@ fn an_answer_that_is_held_is_taken_back_with_its_words() {
     assert!(client.is_running());
     home.ok(&["answer", &cue, "8081"]);
     assert!(client.finish().printed(0).starts_with("8081\n"));
-    home.run(&["undo", &cue])
-        .refused(1, &["no answer that could be taken back"]);
+    home.run(&["undo", &cue]).refused(1, &["no answer to take back"]);
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn a_password_is_erased_once_it_was_delivered() {
         home.json(&["history", "--search", SECRET, "--json"]),
         serde_json::json!([])
     );
-    home.run(&["recall", SECRET]).refused(1, &["no agent fits"]);
+    home.run(&["recall", SECRET]).refused(1, &["no agent matches"]);
     eventually("no file holds it", || {
         files_with(home.path(), SECRET.as_bytes())
             .is_empty()

@@ -171,7 +171,7 @@ fn an_agents_token_acts_for_its_own_agents_and_does_nothing_of_a_human() {
     let cue = broker.wait_for("Mine?", 1);
     let foreign = other.start_cue(&agent, "Yours?", None).finish();
     foreign.refused(3, &["no such agent"]);
-    other.run(&["recall", "Mine"]).refused(1, &["no agent fits"]);
+    other.run(&["recall", "Mine"]).refused(1, &["no agent matches"]);
     for words in [
         vec!["inbox"],
         vec!["answer", &cue, "yes"],

@@ -292,9 +292,10 @@ fn recall_names_nobody_where_several_fit_and_none_for_common_words() {
 fn recall_invents_nobody() {
     let home = Home::new();
     home.run(&["recall", "anything"])
-        .refused(1, &["no agent fits", "cueme join"]);
+        .refused(1, &["no agent matches", "cueme join"]);
     home.join();
-    home.run(&["recall", "量子力学"]).refused(1, &["no agent fits"]);
+    home.run(&["recall", "量子力学"])
+        .refused(1, &["no agent matches"]);
     assert_eq!(home.run(&["recall", "量子力学", "--json"]).printed(1), "[]\n");
 }
 

@@ -83,7 +83,7 @@ fn a_wrong_channel_is_refused_and_changes_nothing() {
         (
             &["notify", "add", "telegram", "--chat", "1", "--people", "Ada"],
             "t0ken",
-            "names nobody",
+            "is not ID=NAME",
         ),
         (&["notify", "test", "telegram"], "", "there is no channel"),
         (&["notify", "remove", "telegram"], "", "there is no channel"),

@@ -35,7 +35,7 @@ const AGENT_ENDED: &str = "the agent's program ended";
 /// Arguments of `acp`.
 #[derive(Debug, Args)]
 pub(crate) struct AcpArgs {
-    /// The agent's command and its arguments, behind `--`
+    /// The agent's command and its arguments, after `--`
     #[arg(value_name = "COMMAND", required = true, last = true)]
     command: Vec<String>,
 }
@@ -89,7 +89,7 @@ fn start(words: &[String], nonce: &str) -> Result<Child, CliError> {
         .spawn()
         .map_err(|error| {
             CliError::new(Exit::NotFound, format!("could not start {program}: {error}"))
-                .with_hint("give the whole path of the agent, such as `cueme acp -- /usr/bin/agent acp`")
+                .with_hint("give the full path of the agent, such as `cueme acp -- /usr/bin/agent acp`")
         })
 }
 
@@ -128,7 +128,7 @@ fn pass_agent(shared: &Arc<Shared>, stdout: impl Read) -> End {
 
 fn too_long() {
     warn(&format!(
-        "a line has more than {LINE_BYTES_MAX} bytes; it passes, and nothing in it reaches the inbox"
+        "a line has more than {LINE_BYTES_MAX} bytes; it is passed on, and nothing in it reaches the inbox"
     ));
 }
 
@@ -176,7 +176,7 @@ impl Shared {
     fn deliver(self: &Arc<Self>, actions: Vec<Action>, answered: Answered) {
         match self.apply(actions, |_| Ok(())) {
             Ok(()) => self.inbox.confirm(answered),
-            Err(error) => warn(&format!("the agent could not be given an answer: {error}")),
+            Err(error) => warn(&format!("could not send the agent an answer: {error}")),
         }
     }
 }

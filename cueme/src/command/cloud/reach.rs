@@ -37,7 +37,7 @@ pub(super) async fn check_way_back(places: &Places, public_url: String) -> Check
             "cursor_cloud_listener_missing",
             "the broker does not listen for agents elsewhere: public_listen is not set, or its address is taken"
                 .to_owned(),
-            "set public_listen = \"127.0.0.1:7443\" in the configuration, lead the public URL there, and run `cueme broker restart`",
+            "set public_listen = \"127.0.0.1:7443\" in the configuration, point the public URL at it, and run `cueme broker restart`",
         );
     };
     match fetch(&format!("{public_url}{}", probed.path)).await {
@@ -52,14 +52,14 @@ pub(super) async fn check_way_back(places: &Places, public_url: String) -> Check
             format!(
                 "publicUrl {public_url} leads to something else than this broker, which listens on {listens_on}"
             ),
-            "lead the tunnel or the proxy to that address",
+            "point the tunnel or the proxy at that address",
         ),
         Err(reason) => bad(
             "cursor_cloud_public_url_unreachable",
             format!(
                 "publicUrl {public_url} does not lead to this broker, which listens on {listens_on}: {reason}"
             ),
-            "start the tunnel or the proxy, and lead it to that address",
+            "start the tunnel or the proxy, and point it at that address",
         ),
     }
 }

@@ -35,8 +35,8 @@ pub(super) fn run(args: &CloudStopArgs) -> Result<Exit, CliError> {
     }
     let outcome = stopped.map_err(|error| failed(&error))?;
     let (word, sentence) = match outcome {
-        StopOutcome::Stopped => ("stopped", "was told to stop"),
-        StopOutcome::AlreadyOver => ("already_over", "had nothing left to stop"),
+        StopOutcome::Stopped => ("stopped", "was asked to stop"),
+        StopOutcome::AlreadyOver => ("already_over", "had already ended"),
     };
     let is_json = args.json || !output::is_terminal();
     output::print_line(&if is_json {

@@ -28,10 +28,10 @@ const HOOKS_VARIABLE: &str = "CUEME_HOOKS";
 /// They are plain words: a host takes the exit code of a wrong call as a refusal, so nothing is refused here.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// The runtime whose settings the hook stands in
+    /// The runtime whose settings contain the hook
     #[arg(value_name = "RUNTIME")]
     runtime: String,
-    /// What it is called for: session_start, prompt_submit, stop, pre_tool, permission, own_call or session_end
+    /// The event: session_start, prompt_submit, stop, pre_tool, permission, own_call or session_end
     #[arg(value_name = "EVENT")]
     event: String,
 }

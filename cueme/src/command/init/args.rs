@@ -11,37 +11,37 @@ use crate::error::CliError;
 /// Arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// What to connect: cursor, claude_code, codex …; without it, what is found here is offered
+    /// The runtime: cursor, claude_code, codex …; without it, cueme offers those it finds
     #[arg(value_name = "RUNTIME")]
     pub(super) runtime: Option<String>,
-    /// For everything you do (this is the default)
+    /// Connect it for all your projects (the default)
     #[arg(long, conflicts_with = "project")]
     pub(super) user: bool,
-    /// Only for the project in this folder
+    /// Connect it only for the project in this folder
     #[arg(long)]
     pub(super) project: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Take everything out again
+    /// Remove the connection and restore every file
     #[arg(long)]
     pub(super) remove: bool,
-    /// Do it without asking
+    /// Write without asking
     #[arg(long, short = 'y')]
     pub(super) yes: bool,
-    /// Show what is connected, outdated or broken
+    /// Show which connections are current, outdated or broken
     #[arg(long, conflicts_with_all = ["dry_run", "remove", "yes"])]
     pub(super) status: bool,
-    /// Write a plugin folder for Claude Code there instead, with hooks and a skill; load it with `claude --plugin-dir`
+    /// Write a plugin folder for Claude Code instead, with hooks and a skill; load it with `claude --plugin-dir`
     #[arg(long, value_name = "DIR", conflicts_with_all = ["remove", "status"])]
     pub(super) plugin: Option<PathBuf>,
-    /// The language of the rule: en or zh; without it, the one that is installed, or your locale's
+    /// Language of the rule: en or zh; without it, the installed one or your locale's
     #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
     pub(super) language: Option<Language>,
-    /// Ask you through cueme before a tool runs that needs permission, where the runtime can do that
+    /// Ask you through cueme before a tool runs that needs permission, if the runtime supports it
     #[arg(long)]
     pub(super) approvals: bool,
-    /// Route the runtime's own question tool through cueme, where it can do that
+    /// Route the runtime's own question tool through cueme, if the runtime supports it
     #[arg(long)]
     pub(super) questions: bool,
 }

@@ -63,7 +63,7 @@ fn described(kind: &str, args: &NotifyAddArgs) -> Result<NewChannel, CliError> {
             .split_once('=')
             .filter(|(id, name)| !id.trim().is_empty() && !name.trim().is_empty())
             .ok_or_else(|| {
-                CliError::usage(format!("{person:?} names nobody")).with_hint("write --people 42=Ada")
+                CliError::usage(format!("{person:?} is not ID=NAME")).with_hint("write --people 42=Ada")
             })?;
         people.insert(id.trim().to_owned(), name.trim().to_owned());
     }

@@ -171,7 +171,7 @@ impl State {
                 let undo = Undo { cue: cue.to_string() };
                 commands.push(Command::Call(About::Undo(cue), Request::Undo(undo)));
             }
-            None => self.say("there is no answer that could be taken back; n leaves the agent a note"),
+            None => self.say("there is no answer to take back; n leaves the agent a note"),
         }
     }
 
@@ -279,7 +279,7 @@ impl State {
         };
         if cue.origin == Origin::Approval && unread > 0 {
             return self.say(format!(
-                "some of the request was not shown yet (lines: {unread}); PgDn shows it, then you can answer"
+                "part of the request is still unread (lines: {unread}); PgDn shows it, then you can answer"
             ));
         }
         let Some(draft) = self.draft_mut() else {

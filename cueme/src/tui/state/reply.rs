@@ -54,7 +54,7 @@ impl State {
         match (decided.released_at, draft) {
             (Some(until), Some(draft)) => {
                 self.say(format!(
-                    "answered {cue}: {agent} gets it when the time to undo is over"
+                    "answered {cue}: {agent} gets it when the time to undo ends"
                 ));
                 self.held.push(Held {
                     cue: *cue,
@@ -72,7 +72,7 @@ impl State {
             self.drafts.insert(*cue, held.draft);
         }
         self.say(format!(
-            "{cue} is open again with your draft; the agent got nothing"
+            "{cue} is open again with your draft; the agent received nothing"
         ));
         // An inbox that was read before the undo may still arrive, so the question is this person's until it is listed.
         self.wanted = Some(*cue);
@@ -113,9 +113,9 @@ impl State {
         };
         self.found = cues.into_iter().filter(|cue| !is_listed(cue)).collect();
         self.say(match self.found.len() {
-            0 => "no past question has these words".to_owned(),
-            1 => "1 past question has these words".to_owned(),
-            count => format!("{count} past questions have these words"),
+            0 => "no past question contains these words".to_owned(),
+            1 => "1 past question contains these words".to_owned(),
+            count => format!("{count} past questions contain these words"),
         });
     }
 
