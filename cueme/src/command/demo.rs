@@ -253,7 +253,7 @@ impl Stage {
                 self.answered(scene, &["pause", agent, prompt], None)?
             }
         };
-        let (text, status) = waiting.finish().map_err(|error| {
+        let (text, code) = waiting.finish().map_err(|error| {
             CliError::new(
                 Exit::Io,
                 format!("could not read the output of the agent's call: {error}"),
@@ -261,13 +261,12 @@ impl Stage {
         })?;
         self.speaker("agent reads")?;
         output::print_line(&self.paint.green(visible(&text).trim_end()))?;
-        if status.success() {
-            return Ok(());
-        }
-        Err(CliError::new(
-            Exit::Io,
-            format!("the agent's call ended with {status}"),
-        ))
+        let how = match code {
+            Some(0) => return Ok(()),
+            Some(code) => format!("exited with {code}"),
+            None => "was ended by a signal".to_owned(),
+        };
+        Err(CliError::new(Exit::Io, format!("the agent's call {how}")))
     }
 
     /// Asks, and lets the chosen party answer.

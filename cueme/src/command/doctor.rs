@@ -136,7 +136,10 @@ fn check_config(places: &Places) -> Finding {
     let path = places.config.display();
     match Config::load(&places.config) {
         Ok(_) if places.config.exists() => Finding::ok("configuration", path.to_string()),
-        Ok(_) => Finding::ok("configuration", format!("none at {path}; the defaults apply")),
+        Ok(_) => Finding::ok(
+            "configuration",
+            format!("none at {path}, the defaults are in force"),
+        ),
         Err(error) => Finding::fail("configuration", error.to_string(), format!("correct {path}")),
     }
 }
@@ -158,7 +161,7 @@ fn reach_broker(places: &Places, report: &mut Report) -> Result<Option<Status>, 
             let text = error.to_string();
             let (found, hint) = text
                 .split_once("\nhint: ")
-                .unwrap_or((&text, "run `cueme broker run` to watch it start"));
+                .unwrap_or((&text, "run `cueme broker run` to watch it"));
             report.add(Finding::fail("broker", found.trim_start_matches("error: "), hint))?;
             Ok(None)
         }
@@ -190,7 +193,7 @@ fn check_status(status: &Status, report: &mut Report) -> Result<(), CliError> {
         report.add(Finding::warn(
             "broker's configuration",
             error.clone(),
-            "correct it; the broker keeps the last good one",
+            "correct it; the last good one is in force",
         ))?;
     }
     Ok(())
@@ -216,14 +219,14 @@ fn check_private(what: &'static str, path: &Path, mode: u32) -> Finding {
     };
     if found.uid() != environment::uid() {
         let found = format!("{shown} belongs to user {}", found.uid());
-        return Finding::fail(what, found, "set CUEME_HOME to a directory that you own");
+        return Finding::fail(what, found, "set CUEME_HOME to a directory of your own");
     }
     let open = found.permissions().mode() & 0o777;
     if open & 0o077 != 0 {
-        let found = format!("other users can access {shown} (mode {open:o})");
+        let found = format!("{shown} can be used by others (mode {open:o})");
         return Finding::fail(what, found, format!("chmod {mode:o} {shown}"));
     }
-    Finding::ok(what, format!("{shown} is private"))
+    Finding::ok(what, format!("{shown} is yours alone"))
 }
 
 fn check_space(places: &Places) -> Finding {
@@ -232,7 +235,7 @@ fn check_space(places: &Places) -> Finding {
             let free = found.f_bavail.saturating_mul(found.f_frsize);
             let words = format!("{} MiB free", free / (1024 * 1024));
             if free < FREE_BYTES_MIN {
-                Finding::warn("disk", words, "free some space; without it agents cannot ask")
+                Finding::warn("disk", words, "free some space; without it nobody can be asked")
             } else {
                 Finding::ok("disk", words)
             }
@@ -356,16 +359,16 @@ fn try_question(directory: &Path) -> Result<Duration, CliError> {
     let (waiting, cue) = sandbox.ask(&["cue", agent, "-"], Some(envelope))?;
     let started = Instant::now();
     sandbox.run(&["answer", &cue, "yes"])?;
-    let (text, status) = waiting
+    let (text, code) = waiting
         .finish()
         .map_err(|error| CliError::new(Exit::Io, format!("could not read the answer: {error}")))?;
     let took = started.elapsed();
-    if status.success() && text.starts_with("yes") {
+    if code == Some(0) && text.starts_with("yes") {
         Ok(took)
     } else {
         Err(CliError::new(
             Exit::Io,
-            format!("the asking process printed {text:?} and ended with {status}"),
+            format!("the asking process printed {text:?} and ended with {code:?}"),
         ))
     }
 }

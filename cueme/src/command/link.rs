@@ -26,7 +26,7 @@ const LOGIN_PATH: &str = "/login/";
 /// Arguments of `link`.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
-    /// The broker's address, or the complete sign-in link from its page
+    /// The broker's address, or the whole sign-in link that its page shows
     #[arg(value_name = "URL", required_unless_present_any = ["status", "remove"])]
     url: Option<String>,
     /// The one-time code; without it, cueme asks you for it

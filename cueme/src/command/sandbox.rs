@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -234,12 +234,13 @@ impl Waiting {
     }
 
     /// Waits for the end of the agent's call; returns what it read and how it ended.
-    pub(super) fn finish(mut self) -> io::Result<(String, ExitStatus)> {
+    pub(super) fn finish(mut self) -> io::Result<(String, Option<i32>)> {
         let mut text = String::new();
         if let Some(stdout) = &mut self.child.stdout {
             stdout.read_to_string(&mut text)?;
         }
-        Ok((text, self.child.wait()?))
+        let status = self.child.wait()?;
+        Ok((text, status.code()))
     }
 }
 
