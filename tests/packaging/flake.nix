@@ -1,5 +1,5 @@
 # Builds cueme from this repository; its version and dependencies are those of Cargo.toml and Cargo.lock.
-# Use it as `git+https://…?dir=tests/packaging`.
+# Use it as `git+https://…?dir=tests/packaging`. tests/package checks its syntax; it was never built.
 {
   description = "Ask a human from any coding agent, and wait for the answer";
 
