@@ -106,7 +106,7 @@ codes! {
         Some("run `agent` once in that directory and accept it, or pass --trust in the model's args");
     /// The model's name was refused.
     BadModel = "MODEL_NOT_FOUND", Model,
-        Some("list the names with `cueme agent models` and set --model");
+        Some("list the models that you can use with `cueme agent models`, and choose one with --model");
     /// The CLI does not know one of our options.
     UnknownOption = "CLI_UNKNOWN_OPTION", None,
         Some("update the CLI with `agent update`, or remove the option from the model's args");

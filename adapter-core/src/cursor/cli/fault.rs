@@ -133,12 +133,16 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "named models unavailable",
             "model unavailable on",
             "free plans can only use",
+            "not available on your",
+            "not available on the free",
         ],
     ),
     (
         ErrorCode::QuotaExceeded,
         &[
             "usage limit",
+            "monthly limit",
+            "hit your limit",
             "out of usage",
             "free requests limit",
             "quota",
@@ -176,6 +180,13 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "und_err_",
             "fetch failed",
             "network error",
+            "network request failed",
+            "connection failed",
+            "connection lost",
+            "check your internet connection",
+            "trouble connecting to the model provider",
+            "enetreset",
+            "ehostdown",
             "getaddrinfo",
             "socket disconnected before secure tls",
             "tls handshake",
@@ -202,6 +213,7 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "[unavailable]",
             "failed to establish a socket connection",
             "something went wrong communicating with the server",
+            "retriableerror",
         ],
     ),
     (
@@ -212,6 +224,10 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "invalid model",
             "unknown model",
             "no such model",
+            "model not available",
+            "not available or invalid",
+            "not available in your region",
+            "serve your region",
             "available models:",
         ],
     ),
@@ -326,6 +342,32 @@ mod tests {
             (
                 "Cannot use this model: nope. Available models: auto, gpt-5",
                 ErrorCode::BadModel,
+            ),
+            (
+                "Model not available\nThis model provider doesn’t serve your region. Visit https://docs.cursor.com/account/regions",
+                ErrorCode::BadModel,
+            ),
+            (
+                "Error: Model 'gpt-5-high' is not available or invalid.",
+                ErrorCode::BadModel,
+            ),
+            (
+                "Error: Model 'opus' is not available on your plan",
+                ErrorCode::PlanLimit,
+            ),
+            (
+                "ActionRequiredError: You've reached your usage limit",
+                ErrorCode::QuotaExceeded,
+            ),
+            ("Error: T: [resource_exhausted] Error", ErrorCode::RateLimited),
+            ("Error: RetriableError: [aborted] terminated", ErrorCode::Network),
+            (
+                "Connection failed. If the problem persists, please check your internet connection or VPN",
+                ErrorCode::Network,
+            ),
+            (
+                "We're having trouble connecting to the model provider. This might be temporary - please try again in a moment.",
+                ErrorCode::Network,
             ),
             (
                 "error: unknown option '--system-prompt'",
