@@ -234,6 +234,23 @@ mod tests {
             "{ cueme cue a -; }",
             "for i in 1; do cueme cue a -; done",
             "cueme cue a - <<< 'x'",
+            "while ! cueme cue a -; do sleep 1; done",
+            "until cueme pause a; do :; done",
+            "nohup cueme cue a - > out.txt; cat out.txt",
+            "cueme cue a - <<'EOF' > /tmp/ans 2>&1\nq\nEOF\ncat /tmp/ans",
+            "ANSWER=\"$(cueme cue a - <<'EOF'\nq\nEOF\n)\"; echo \"$ANSWER\"",
+            "stdbuf -o0 cueme cue a - | tee -a log",
+            "read -r x < <(cueme cue a -)",
+            "cat <(cueme cue a -)",
+            "case $(cueme cue a -) in yes) ;; esac",
+            "[[ $(cueme cue a -) == yes ]] && echo ok",
+            "sudo -u me cueme cue a -",
+            "xargs cueme cue a < q",
+            "(set -x; cueme cue a -); echo done",
+            "cueme cue a - || cueme cue a -",
+            "f() { cueme cue a -; }; f",
+            "time -p cueme cue a -",
+            "timeout --foreground -k 5 60s /usr/local/bin/cueme cue a - <<'E'\nq\nE\necho \"exit=$?\"",
         ] {
             assert!(may_wrap_cue(line), "{line}");
         }
