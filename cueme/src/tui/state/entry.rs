@@ -132,9 +132,9 @@ impl State {
             self.select(entries.into_iter().next());
         }
         self.fetch_conversation(commands);
-        let layout = Layout::of(self);
-        self.make_body(layout.body.width.into());
-        let height = usize::from(layout.body.height);
+        // Its width depends on the screen alone, its height on its lines too.
+        self.make_body(Layout::of(self).body.width.into());
+        let height = usize::from(Layout::of(self).body.height);
         let last = self.body.lines.len().saturating_sub(height.max(1));
         self.scroll = self.scroll.min(last);
         let lines = shown(self.body.lines.len(), self.scroll, height);

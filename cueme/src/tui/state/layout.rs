@@ -48,7 +48,10 @@ impl Layout {
         let wanted = Panel::of(state, rest.width.into()).lines.len();
         // One row more, for the rule above it.
         let wanted = u16::try_from(wanted).unwrap_or(u16::MAX).saturating_add(1);
-        let panel_rows = wanted.min((left / 2).max(3)).min(left);
+        // At most a half, and what the conversation leaves of the other.
+        let spoken = u16::try_from(state.body().0.len()).unwrap_or(u16::MAX);
+        let most = (left / 2).max(3).max(left.saturating_sub(spoken));
+        let panel_rows = wanted.min(most).min(left);
         let body_rows = left - panel_rows;
         Self {
             title,

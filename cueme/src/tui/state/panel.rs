@@ -114,11 +114,22 @@ impl Panel {
         if is_here {
             self.focus = self.lines.len();
         }
-        self.push(
-            tone,
-            &format!("{pointer} {}. {mark} {label}", option + 1),
-            columns,
-        );
+        let lead = format!("{pointer} {}. {mark} ", option + 1);
+        let indent = unicode_width::UnicodeWidthStr::width(lead.as_str());
+        if indent * 2 > columns {
+            return self.push(tone, &format!("{lead}{label}"), columns);
+        }
+        for (row, line) in wrapped(&vec![piece(tone, label)], columns - indent)
+            .into_iter()
+            .enumerate()
+        {
+            let lead = if row == 0 {
+                lead.clone()
+            } else {
+                " ".repeat(indent)
+            };
+            self.lines.push([vec![piece(tone, lead)], line].concat());
+        }
     }
 
     fn push_text(&mut self, text: &TextBox, label: &str, columns: usize, is_here: bool) {

@@ -506,3 +506,18 @@ proptest! {
         let _ = open;
     }
 }
+
+#[test]
+fn options_take_the_rows_that_a_short_question_leaves_and_never_more_than_half_of_a_long_one() {
+    let options: Vec<String> = (0..9).map(|option| format!("option {option}")).collect();
+    let payload = serde_json::json!({ "type": "choice", "options": options }).to_string();
+    let rows = |prompt: &str| {
+        let person = Person::seeing(&[cue(1, prompt, Some(&payload))]);
+        let layout = Layout::of(&person.state);
+        (layout.body.height, layout.panel.height)
+    };
+    let (_, short) = rows("Which?");
+    assert!(short > 9, "all of the options and the rule above them: {short}");
+    let (body, long) = rows(&"Which?\n\n".repeat(60));
+    assert!(long.abs_diff(body) <= 1, "{body} {long}");
+}
