@@ -1,7 +1,7 @@
 //! The command line: every verb, its arguments, and examples of valid calls.
 
 mod agent;
-mod candidates;
+pub(crate) mod candidates;
 mod chats;
 mod cloud;
 mod hap;

@@ -4,6 +4,7 @@
 
 use adapter_core::runtime::Runtime;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use cueme_broker::notify::channels;
 use protocol_spec::message::{CueView, Nothing, Reply, Request, Show};
 use protocol_spec::payload::{Payload, Shape};
 
@@ -51,10 +52,24 @@ pub(super) fn completing_options() -> ArgValueCandidates {
 }
 
 /// Completes the tags of runtimes.
-pub(super) fn completing_runtimes() -> ArgValueCandidates {
+pub(crate) fn completing_runtimes() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let tags = Runtime::ALL.iter().map(|runtime| runtime.tag());
         tags.map(CompletionCandidate::new).collect()
+    })
+}
+
+/// Completes the names of channels.
+pub(super) fn completing_channels() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let channels = environment::places()
+            .ok()
+            .and_then(|places| channels(&places).ok());
+        let names = channels.into_iter().flatten().map(|channel| channel.name);
+        names
+            .filter(|name| is_harmless(name))
+            .map(CompletionCandidate::new)
+            .collect()
     })
 }
 

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::candidates::{completing_agents, completing_runtimes};
+
 /// The four verbs of the Human Agent Protocol.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HapVerb {
@@ -25,7 +27,7 @@ pub(crate) enum HapVerb {
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
     /// Where the agent runs: cursor, claude_code, codex, windsurf, vscode, kiro, opencode, terminal …
-    #[arg(value_name = "AGENT_RUNTIME")]
+    #[arg(value_name = "AGENT_RUNTIME", add = completing_runtimes())]
     pub(crate) agent_runtime: String,
 }
 
@@ -47,7 +49,7 @@ pub(crate) struct RecallArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CueArgs {
     /// The agent_id that `cueme join` printed
-    #[arg(value_name = "AGENT_ID")]
+    #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// `-` reads the question from stdin, as an envelope
     #[arg(value_name = "-")]
@@ -75,7 +77,7 @@ pub(crate) struct CueArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PauseArgs {
     /// The agent_id that `cueme join` printed
-    #[arg(value_name = "AGENT_ID")]
+    #[arg(value_name = "AGENT_ID", add = completing_agents())]
     pub(crate) agent_id: String,
     /// Message to the human, or `-` to read an envelope from stdin
     #[arg(value_name = "PROMPT")]

@@ -3,6 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 use cueme_broker::notify::Reason;
 
+use super::candidates::completing_channels;
+
 /// Valid calls.
 pub(super) const EXAMPLES: &str = "Examples:
   cueme notify add telegram --chat 4200 --people 42=Ada < token.txt
@@ -33,6 +35,7 @@ pub(crate) enum NotifyVerb {
     /// Send a test message
     Test {
         /// The channel
+        #[arg(add = completing_channels())]
         name: String,
     },
     /// List the channels
@@ -44,6 +47,7 @@ pub(crate) enum NotifyVerb {
     /// Remove a channel, and its tokens if cueme keeps them
     Remove {
         /// The channel
+        #[arg(add = completing_channels())]
         name: String,
     },
 }

@@ -216,7 +216,14 @@ fn completions_know_the_verbs() {
     assert!(completed(&["cueme", "inb"]).contains("inbox"));
     assert!(completed(&["cueme", "answer", ""]).contains(&cue));
     assert!(completed(&["cueme", "say", ""]).contains(&agent));
+    assert!(completed(&["cueme", "pause", ""]).contains(&agent));
     assert!(completed(&["cueme", "agents", "--runtime", "cla"]).contains("claude_code"));
+    assert!(completed(&["cueme", "init", "cla"]).contains("claude_code"));
+    assert!(completed(&["cueme", "join", "cod"]).contains("codex"));
+    home.configure(
+        "[[notify]]\nkind = \"webhook\"\nname = \"desk\"\nurl = \"http://127.0.0.1:1/x\"\nafter = \"1h\"\n",
+    );
+    assert!(completed(&["cueme", "notify", "test", ""]).contains("desk"));
     let options = completed(&["cueme", "answer", &cue, "--select", ""]);
     assert!(
         options.contains("PostgreSQL") && !options.contains("reboot"),

@@ -6,13 +6,14 @@ use adapter_core::runtime::install::{Extras, Scope};
 use adapter_core::runtime::{Language, Runtime};
 use clap::Args;
 
+use crate::cli::candidates::completing_runtimes;
 use crate::error::CliError;
 
 /// Arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The runtime: cursor, claude_code, codex …; without it, cueme offers those it finds
-    #[arg(value_name = "RUNTIME")]
+    #[arg(value_name = "RUNTIME", add = completing_runtimes())]
     pub(super) runtime: Option<String>,
     /// Connect it for all your projects (the default)
     #[arg(long, conflicts_with = "project")]
