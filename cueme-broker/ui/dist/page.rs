@@ -1,9 +1,9 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-9Q9dCFEypT28E+kRh2X6bZePPQE2/4NeHPDnGrRlqB4='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-He/Hg/J/ENX/RMSK7SPHfbaLaDmSARPjY9xruVY4LJc='";
 const INLINE_STYLES: &str = "'sha256-r+sll5kVv4OMP62ha7XvTKK73g2f4IXUVnGvqJLflCU=' 'sha256-103nTZ9Gn5fmM5ZG0FSzqd8hd9XrkV1GqS+6NhkLrgo='";
 const STATE_AT: usize = 15872;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"69d05b9ef9028bc68f50\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"999fcd024269557c02f2\"", is_immutable: false },
     Asset { path: "/review-Q5E7C2Q2.js", bytes: include_bytes!("review-Q5E7C2Q2.js"), etag: "\"da5226f52853fbc4e1fa\"", is_immutable: true },
     Asset { path: "/zh-YLDW22S5.js", bytes: include_bytes!("zh-YLDW22S5.js"), etag: "\"a6849cc8af20854e6472\"", is_immutable: true },
     Asset { path: "/reach-SP2KGKSE.js", bytes: include_bytes!("reach-SP2KGKSE.js"), etag: "\"32803b5249df1f5497bb\"", is_immutable: true },
@@ -17,5 +17,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"6c6e196b63cf3fcda2fe\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"e639f663fc253fa82ea2\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"7b6b2f5c611798eebaec\"", is_immutable: false },
 ];

@@ -101,12 +101,12 @@ function revoke(cueId) {
     .catch(() => {});
 }
 
-/** Says whether now is within the quiet hours, which may cross midnight. */
+/** Says whether now is within the quiet hours, which may cross midnight. The same time twice is the whole day, as for the broker. */
 function isQuiet() {
   const { enabled, from, to } = state.settings.quiet_hours;
   if (!enabled) return false;
   const time = new Date().toTimeString().slice(0, 5);
-  return from <= to ? time >= from && time < to : time >= from || time < to;
+  return from < to ? time >= from && time < to : time >= from || time < to;
 }
 
 /** @type {AudioContext | undefined} */

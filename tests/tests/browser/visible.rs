@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cueme_tests::{Home, Wire};
+use cueme_tests::{Home, Wire, eventually};
 use protocol_spec::message::{Ask, Reply, Request};
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{json, value::RawValue};
@@ -37,17 +37,24 @@ return outside.slice(0, 10);";
 
 /// Asks as something that wants an approval.
 fn approve(home: &Home, agent: &str, prompt: &str) -> Wire {
+    approve_with(home, agent, prompt, CONFIRM).0
+}
+
+/// The same with other buttons; returns the question too.
+fn approve_with(home: &Home, agent: &str, prompt: &str, payload: &str) -> (Wire, String) {
     let mut wire = Wire::connect(&home.path().join("broker.sock")).unwrap();
     let asked = wire.call(&Request::Ask(Ask {
         agent_id: agent.parse().unwrap(),
         kind: Kind::Cue,
         prompt: prompt.into(),
-        payload: Some(RawValue::from_string(CONFIRM.into()).unwrap()),
+        payload: Some(RawValue::from_string(payload.into()).unwrap()),
         origin: Origin::Approval,
         nonce: None,
     }));
-    assert!(matches!(asked, Some(Reply::Asked(_))), "{asked:?}");
-    wire
+    match asked {
+        Some(Reply::Asked(asked)) => (wire, asked.cue_id.to_string()),
+        other => panic!("not asked: {other:?}"),
+    }
 }
 
 fn open(browser: &Browser, agent: &str) {
@@ -200,6 +207,27 @@ fn a_yes_waits_until_what_is_folded_was_seen() {
         browser.sees(".reply .delivery", "Received");
         browser.misses(".entry[data-outcome=open]");
     }
+}
+
+#[test]
+fn an_approval_with_options_waits_until_what_is_folded_was_seen() {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let options = r#"{"type":"choice","options":["Allow (once)","Allow (always)","Reject"]}"#;
+    let (_asking, cue) = approve_with(&home, &agent, &long(1450), options);
+    let browser = sign_in(&home, DESKTOP);
+    open(&browser, &agent);
+    browser.sees(".unseen", "lines of the question are folded");
+    browser.click(".option");
+    browser.click(".send");
+    browser.misses(".unseen");
+    browser.sees(".entry[data-outcome=open] .badge", "Waiting");
+    browser.click(".send");
+    browser.misses(".entry[data-outcome=open]");
+    let text = eventually("the answer", || {
+        home.show(&cue)["text"].as_str().map(str::to_owned)
+    });
+    assert_eq!(text, "Allow (once)");
 }
 
 #[test]

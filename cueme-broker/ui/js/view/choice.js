@@ -1,8 +1,9 @@
-/** Options as the agent wrote them, one or several, with room for another. */
+/** Options as the agent wrote them, one or several, with room for another. An approval may have options too: it is seen whole first. */
 
 import { freshId, h } from "../lib/dom.js";
 import { visible } from "../lib/visible.js";
 import { t } from "../i18n/index.js";
+import { createUnseen } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
@@ -80,14 +81,16 @@ export function createOptions(offered, { label, compact = false, onchange }) {
 
 /**
  * The control for a choice.
+ * @param {T.Cue} cue
  * @param {T.Choice} payload
  * @param {() => void} onchange
  */
-export function createChoice(payload, onchange) {
+export function createChoice(cue, payload, onchange) {
+  const unseen = cue.origin === "approval" ? createUnseen(cue) : null;
   const options = createOptions(payload, { label: t(payload.allow_multiple ? "choice.many" : "choice.one"), onchange });
   const hint = payload.allow_multiple && h("p", { class: "muted small" }, t("choice.many"));
   return {
-    el: h("div", { class: "control" }, hint, options.el),
+    el: h("div", { class: "control" }, hint, options.el, unseen && unseen.el),
     pick: options.pick,
     focus: options.focus,
     /** @returns {T.Reply | undefined} */
@@ -108,7 +111,11 @@ export function createChoice(payload, onchange) {
     write: (reply) => options.write(reply?.type === "choice" ? reply : undefined),
     /** @param {T.Reply | undefined} reply */
     addUnpicked: (reply) => options.addUnpicked(reply?.type === "choice" ? reply : undefined),
-    check: () => true,
+    check() {
+      const isSeen = unseen === null || unseen.isSeen();
+      if (!isSeen) unseen.show();
+      return isSeen;
+    },
     left: () => 0,
   };
 }

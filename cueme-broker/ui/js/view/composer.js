@@ -411,7 +411,7 @@ const joined = (first, second, between = "\n") => (first && second ? first + bet
  * @param {() => void} changed
  */
 function controlFor(cue, changed) {
-  if (cue?.payload?.type === "choice") return createChoice(cue.payload, changed);
+  if (cue?.payload?.type === "choice") return createChoice(cue, cue.payload, changed);
   if (cue?.payload?.type === "form") return createForm(cue.payload, changed);
   return null;
 }
