@@ -289,6 +289,11 @@ impl Broker {
         self.config().policy.iter().cloned().chain(made).collect()
     }
 
+    /// Says that humans changed when they are told of questions.
+    pub(crate) fn telling_changed(&self) {
+        self.config_changes.send_replace(());
+    }
+
     /// Follows changes of the configuration.
     pub(crate) fn config_changes(&self) -> watch::Receiver<()> {
         self.config_changes.subscribe()

@@ -125,9 +125,14 @@ impl Settings {
         self.undo_ms
     }
 
-    /// Says whether the broker may show something on the screen of its machine now.
-    pub(crate) fn may_show(&self, minute_of_day: u16) -> bool {
-        self.notifications.desktop && !self.is_quiet(minute_of_day)
+    /// Says whether the broker shows questions on the screen of its machine.
+    pub(crate) fn shows_on_desktop(&self) -> bool {
+        self.notifications.desktop
+    }
+
+    /// Says whether these settings decide otherwise than others when somebody is told.
+    pub(crate) fn tells_otherwise(&self, others: &Self) -> bool {
+        (&self.notifications, &self.quiet_hours) != (&others.notifications, &others.quiet_hours)
     }
 
     /// Says whether it is a quiet hour now.

@@ -12,6 +12,7 @@ use protocol_spec::visible::{has_hidden, visible};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use super::busy::Busy;
 use super::channel::{Channel, ChannelKind};
@@ -32,6 +33,8 @@ const DESKTOP_AFTER: Duration = Duration::from_secs(20);
 const PENDING_MAX: usize = 10_000;
 /// How many are sent at once.
 const SENDING_MAX: usize = 8;
+/// How often the broker looks whether quiet hours are over.
+const QUIET_LOOK: Duration = Duration::from_secs(60);
 
 /// Watches for questions nobody answers, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {
@@ -41,6 +44,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         sender: Sender::default(),
         devices: Mutex::default(),
         told: Mutex::default(),
+        held: Mutex::default(),
         busy: Mutex::default(),
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
@@ -50,10 +54,16 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     let mut events = watcher.broker.engine().events();
     let mut configured = watcher.broker.config_changes();
     let mut subscribed = watcher.broker.push().changes();
+    let mut quiet_look = tokio::time::interval(QUIET_LOOK);
+    quiet_look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     watcher.resync().await;
     loop {
         let received = tokio::select! {
             received = events.recv() => received,
+            _ = quiet_look.tick() => {
+                watcher.look_after_quiet().await;
+                continue;
+            }
             Ok(()) = configured.changed() => {
                 watcher.resync().await;
                 continue;
@@ -93,6 +103,8 @@ struct Watcher {
     devices: Mutex<Vec<Channel>>,
     /// The questions somebody was told of, or is being told of; all others end without a look at the database.
     told: Mutex<HashSet<CueId>>,
+    /// The channels that would have told of a question, had it not been a quiet hour.
+    held: Mutex<HashSet<String>>,
     /// What is being sent or withdrawn at this moment, by channels that only tell.
     busy: Mutex<HashSet<(CueId, String)>>,
     pending: AtomicUsize,
@@ -178,7 +190,7 @@ impl Watcher {
             let watcher = Arc::clone(self);
             tokio::spawn(async move {
                 tokio::time::sleep(channel.after.saturating_sub(age)).await;
-                watcher.tell(&channel, cue).await;
+                watcher.tell(&channel.name, cue).await;
                 watcher.pending.fetch_sub(1, Ordering::Relaxed);
             });
         }
@@ -210,31 +222,59 @@ impl Watcher {
         channels
     }
 
+    /// Looks again at everything when the quiet hours of a channel are over that has kept something back.
+    async fn look_after_quiet(self: &Arc<Self>) {
+        if self.held().is_empty() {
+            return;
+        }
+        let Some(settings) = self.read(Settings::read).await else {
+            return;
+        };
+        let (channels, minute) = (self.channels(), minute_now());
+        let is_still_quiet = |name: &String| {
+            let mut channels = channels.iter();
+            channels.any(|channel| channel.name == *name && is_quiet(channel, &settings, minute))
+        };
+        let is_over = {
+            let mut held = self.held();
+            let before = held.len();
+            held.retain(is_still_quiet);
+            held.len() < before
+        };
+        if is_over {
+            self.look_at_all().await;
+        }
+    }
+
     /// Sends, if the question still waits and nothing was sent about it there.
-    async fn tell(self: &Arc<Self>, channel: &Channel, cue: CueId) {
+    async fn tell(self: &Arc<Self>, name: &str, cue: CueId) {
         if !self.broker.engine().leads() {
             return;
         }
+        // As it is now: it may have been changed or removed while the question waited.
+        let Some(channel) = self.channels().into_iter().find(|known| known.name == name) else {
+            return;
+        };
         let name = channel.name.clone();
         let read = self.read(move |reader| still_waiting(reader, cue, &name));
         let Some(Some((row, agent, settings))) = read.await else {
             return;
         };
-        let minute = minute_now();
-        let is_quiet = channel.quiet.is_some_and(|hours| hours.contains(minute));
-        let is_unwanted = match &channel.kind {
-            ChannelKind::Desktop => !settings.may_show(minute),
-            ChannelKind::Push(_) => settings.is_quiet(minute),
-            _ => false,
-        };
-        let is_about = channel.reasons.contains(Reason::of(row.kind, row.origin));
-        if is_quiet || is_unwanted || !is_about {
+        let is_off = channel.kind == ChannelKind::Desktop && !settings.shows_on_desktop();
+        if is_off || !channel.reasons.contains(Reason::of(row.kind, row.origin)) {
+            return;
+        }
+        if is_quiet(&channel, &settings, minute_now()) {
+            self.held().insert(channel.name);
             return;
         }
         self.told().insert(cue);
         match self.surfaces.find(&channel.name) {
             Some(surface) => surface.show(cue).await,
-            None => self.send(channel, &self.notice(&row, &agent, channel), cue).await,
+            None => {
+                let notice = self.notice(&row, &agent, &channel);
+                self.send(&channel, &notice, cue).await;
+            }
         }
         // An answer that came while it was sent found nothing to withdraw yet.
         let has_ended = self.read(move |reader| {
@@ -349,6 +389,10 @@ impl Watcher {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn held(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn notice(&self, cue: &CueRow, agent: &AgentRow, channel: &Channel) -> Notice {
         let project = agent
             .project_dir
@@ -386,6 +430,12 @@ impl Watcher {
             .inspect_err(|failure| tracing::warn!(%failure, "a notification could not be prepared"))
             .ok()
     }
+}
+
+/// Says whether a channel tells of nothing at this minute of the day.
+fn is_quiet(channel: &Channel, settings: &Settings, minute: u16) -> bool {
+    let follows_page = matches!(channel.kind, ChannelKind::Desktop | ChannelKind::Push(_));
+    channel.quiet.is_some_and(|hours| hours.contains(minute)) || (follows_page && settings.is_quiet(minute))
 }
 
 /// Returns what is needed to tell of a question, if it is open and this channel has not told of it.

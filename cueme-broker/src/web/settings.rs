@@ -104,7 +104,8 @@ pub(super) async fn change_with(
     change: impl FnOnce(&mut Settings),
 ) -> Result<Settings, ApiError> {
     let _alone = web.settings.changing.lock().await;
-    let mut settings = web.settings.current();
+    let before = web.settings.current();
+    let mut settings = before.clone();
     change(&mut settings);
     settings.check().map_err(ApiError::bad_request)?;
     let stored = serde_json::to_string(&settings)
@@ -116,5 +117,8 @@ pub(super) async fn change_with(
         .write()
         .unwrap_or_else(PoisonError::into_inner) = settings.clone();
     web.bell.notice(Notice::settings());
+    if settings.tells_otherwise(&before) {
+        web.broker.telling_changed();
+    }
     Ok(settings)
 }

@@ -217,9 +217,12 @@ fn a_device_is_told_of_what_its_owner_chose_and_not_in_quiet_hours() {
     let quiet = json!({ "quiet_hours": { "enabled": true, "from": "00:00", "to": "00:00" } });
     assert_eq!(tablet.send("PATCH", "/settings", Some(quiet)).0, 200);
     let before = push.messages(&tablet.browser).len();
-    let (late, _) = desk.ask("In the night?", None);
+    let (late, night) = desk.ask("In the night?", None);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(push.messages(&tablet.browser).len(), before);
+    let over = json!({ "quiet_hours": { "enabled": false, "from": "00:00", "to": "00:00" } });
+    assert_eq!(tablet.send("PATCH", "/settings", Some(over)).0, 200);
+    push.wait_for(&tablet.browser, &night);
     client.kill();
     late.kill();
 }
