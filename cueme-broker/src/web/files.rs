@@ -1,4 +1,4 @@
-//! Files of a project that a question names: images, which the page shows, and patches, which it opens as a review.
+//! Files of a project that a question names: images, which the page shows, and patches, which it opens as a review. Chats get both.
 //!
 //! A question is untrusted. A file is given only if it lies in the project of the agent that asks, on this machine, without a
 //! symbolic link on the way; if it is small; and if its content is what its name says. It is read when it is looked at: nothing is fetched
@@ -30,7 +30,7 @@ use super::view::{Markup, Reading};
 use crate::store::{Reader, StoreError};
 
 /// How many files of a question are looked at.
-const FILES_MAX: usize = 12;
+pub(crate) const FILES_MAX: usize = 12;
 /// The largest image.
 const IMAGE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 /// The largest patch.
@@ -60,6 +60,33 @@ pub(super) struct FileShown {
     /// Where it can be fetched: an image itself, a patch as `Markup`.
     url: String,
     bytes: u64,
+}
+
+/// A file that a question names, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedFile {
+    /// Its name, without the folders.
+    pub(crate) name: String,
+    /// What is in it.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Reads one of the [`FILES_MAX`] files that a question may name; `None` when it names no such file that can be shown.
+pub(crate) fn named_file(
+    reader: &dyn Reader,
+    cue: &CueView,
+    number: usize,
+) -> Result<Option<NamedFile>, StoreError> {
+    if !is_here(reader, cue)? {
+        return Ok(None);
+    }
+    let read = || {
+        let (path, kind) = named_files(&cue.prompt).into_iter().nth(number)?;
+        let (below, bytes) = open(Path::new(&cue.project_dir), &path, kind)?;
+        let name = super::markdown::visible(below.file_name()?.to_str()?).into_owned();
+        Some(NamedFile { name, bytes })
+    };
+    Ok(read())
 }
 
 /// Finds the files of an open question that can be shown.

@@ -48,6 +48,7 @@ mod patience;
 pub mod edge;
 pub use markdown::patch;
 
+pub(crate) use files::{FILES_MAX, NamedFile, named_file};
 pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use state::Web;
 pub(crate) use uploads::{keep_file, tidy};

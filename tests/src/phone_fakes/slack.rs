@@ -215,6 +215,19 @@ impl Slack {
         );
     }
 
+    /// Somebody replies in the thread and to the channel, with a file that another service keeps.
+    pub fn reply_to_channel_with_foreign_file(&self, user: &str, message: &SlackMessage, text: &str) {
+        let files = json!([{ "id": "F2", "name": "plan.gdoc", "mode": "external", "is_external": true }]);
+        let event = json!({ "text": text, "subtype": "thread_broadcast", "files": files });
+        self.write(user, &message.ts, event);
+    }
+
+    /// Somebody replies in the thread and to the channel.
+    pub fn reply_to_channel(&self, user: &str, message: &SlackMessage, text: &str) {
+        let event = json!({ "text": text, "subtype": "thread_broadcast" });
+        self.write(user, &message.ts, event);
+    }
+
     /// Waits until every envelope so far is acknowledged.
     #[track_caller]
     pub fn wait_until_heard(&self) {

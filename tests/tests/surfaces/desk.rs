@@ -56,14 +56,34 @@ impl Desk {
         self.home.ask(&self.agent, prompt, payload.as_deref())
     }
 
+    /// Joins as an agent that works in a directory with these files.
+    pub(crate) fn agent_with_files(&self, files: &[(&str, &[u8])]) -> String {
+        let project = self.home.scratch().join("shop");
+        std::fs::create_dir_all(&project).unwrap();
+        for (name, bytes) in files {
+            std::fs::write(project.join(name), bytes).unwrap();
+        }
+        let mut joining = self.home.command(&["join", "patient"]);
+        let joined = joining.current_dir(&project).output().unwrap();
+        let joined = String::from_utf8(joined.stdout).unwrap();
+        let id = joined.lines().find_map(|line| line.strip_prefix("agent_id="));
+        id.unwrap().to_owned()
+    }
+
     /// Asks for approval, as a hook does; the question ends with its connection.
     #[track_caller]
     pub(crate) fn ask_approval(&self, prompt: &str) -> (Wire, String) {
+        self.ask_approval_with(prompt, &json!({ "type": "confirm" }))
+    }
+
+    /// The same with other buttons, as an agent has them that asks for "once" or "always".
+    #[track_caller]
+    pub(crate) fn ask_approval_with(&self, prompt: &str, payload: &Value) -> (Wire, String) {
         let ask = Ask {
             agent_id: self.agent.parse().unwrap(),
             kind: Kind::Cue,
             prompt: prompt.to_owned(),
-            payload: Some(serde_json::value::to_raw_value(&json!({ "type": "confirm" })).unwrap()),
+            payload: Some(serde_json::value::to_raw_value(payload).unwrap()),
             origin: Origin::Approval,
             nonce: None,
         };

@@ -11,4 +11,5 @@ mod telegram;
 
 mod channels;
 mod command;
+mod files;
 mod one_winner;

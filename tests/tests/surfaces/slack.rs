@@ -139,3 +139,51 @@ fn new_connections_repeats_limits_and_a_kill_lead_to_one_decision_and_one_messag
     assert_eq!(slack.messages().len(), 1);
     client.kill();
 }
+
+#[test]
+fn a_reply_that_is_also_sent_to_the_channel_answers_and_no_file_is_passed_over() {
+    let slack = Slack::start();
+    let desk = desk(&slack);
+    let (client, cue) = desk.ask("What is the plan?", None);
+    let message = slack.wait_for("What is the plan?");
+    slack.reply_to_channel_with_foreign_file("U0ADA", &message, "this one");
+    eventually("a whisper", || {
+        let whispers = slack.whispers();
+        whispers
+            .iter()
+            .any(|(_, text)| text.contains("a file could not be fetched"))
+            .then_some(())
+    });
+    assert!(desk.is_open(&cue));
+    slack.reply_to_channel("U0ADA", &message, "the second one");
+    assert!(client.finish().printed(0).contains("the second one"));
+}
+
+#[test]
+fn without_a_preview_neither_the_question_nor_its_answer_reaches_the_channel() {
+    let slack = Slack::start();
+    let home = Home::new();
+    let config = format!("{}preview = false\n", section(&home, &slack));
+    let desk = Desk::in_home(home, &config);
+    let (client, cue) = desk.ask("The password is swordfish. Which is the next?", None);
+    let message = slack.wait_for("Open the question to read and answer it.");
+    desk.home.ok(&["answer", &cue, "marlin"]);
+    let closed = slack.wait_for("Answered by");
+    assert_eq!(closed.ts, message.ts);
+    // Somebody replies whose screen was slow.
+    slack.reply("U0ADA", &message, "tuna");
+    slack.wait_until_heard();
+    for text in slack
+        .messages()
+        .iter()
+        .flat_map(|message| [&message.words, &message.text])
+    {
+        assert!(!text.contains("swordfish") && !text.contains("marlin"), "{text}");
+    }
+    let whispers = slack.whispers();
+    assert!(
+        whispers.iter().all(|(_, text)| !text.contains("marlin")),
+        "{whispers:?}"
+    );
+    client.finish();
+}

@@ -146,6 +146,13 @@ fn an_approval_that_does_not_fit_comes_as_a_file_and_takes_no_yes() {
     assert!(desk.is_open(&long));
     telegram.reply(ADA, Some(message.id), "no");
     assert_eq!(desk.decided(&long)["answer"]["reply"]["confirmed"], false);
+
+    let (_hook, third) = desk.ask_approval("cargo publish");
+    let message = telegram.wait_for("cargo publish");
+    telegram.reply(ADA, Some(message.id), "sure, go ahead");
+    assert_eq!(desk.decided(&third)["answer"]["text"], "sure, go ahead");
+    let said = telegram.wait_for("they refuse the request");
+    assert!(said.reply_to.is_some(), "{said:?}");
 }
 
 #[test]
@@ -227,8 +234,139 @@ fn a_channel_that_changes_is_used_at_once_and_words_stay_here_without_a_preview(
     let section = telegram.section(&token, PEOPLE);
     desk.home.configure(&format!("{section}preview = false\n"));
     eventually("the bot listens", || (telegram.polls() > 0).then_some(()));
-    let (client, _) = desk.ask("The password is swordfish", Some(&json!({ "type": "confirm" })));
+    let (client, cue) = desk.ask("The password is swordfish", Some(&json!({ "type": "confirm" })));
     let message = telegram.wait_for("Open the question to read and answer it.");
     assert!(!message.text.contains("swordfish") && message.buttons.is_empty());
+    let late = format!("{cue}:y");
+    telegram.press_data(ADA, message.id, &late);
+    telegram.wait_until_heard();
+    assert!(desk.is_open(&cue), "a button that is not there takes no yes");
+    desk.home.ok(&["answer", &cue, "no, marlin"]);
+    let closed = telegram.wait_for("Answered by");
+    assert_eq!(closed.id, message.id);
+    let press = telegram.press_data(ADA, message.id, &late);
+    for text in [&closed.text, &telegram.toast(&press)] {
+        assert!(text.contains("Answered by") && !text.contains("marlin"), "{text}");
+    }
+    client.kill();
+}
+
+#[test]
+fn an_approval_with_options_that_does_not_fit_takes_none_of_them() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let options = json!({ "type": "choice", "options": ["Allow (once)", "Allow (always)", "Reject"] });
+    let (_hook, short) = desk.ask_approval_with("rm -rf target", &options);
+    let message = telegram.wait_for("rm -rf target");
+    telegram.press(ADA, message.id, "once");
+    assert_eq!(desk.decided(&short)["text"], "Allow (once)");
+
+    let script = "echo x;\n".repeat(600);
+    let (_hook, long) = desk.ask_approval_with(&script, &options);
+    let message = telegram.wait_for("characters are not shown here");
+    assert!(message.buttons.is_empty(), "{:?}", message.buttons);
+    telegram.reply(ADA, Some(message.id), "1");
+    telegram.wait_for("not shown whole here");
+    let forged = telegram.press_data(ADA, message.id, &format!("{long}:0"));
+    assert!(telegram.toast(&forged).contains("not shown whole here"));
+    assert!(desk.is_open(&long));
+}
+
+#[test]
+fn a_press_counts_only_below_the_message_of_its_question() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let confirm = json!({ "type": "confirm" });
+    let (first, harmless) = desk.ask("List the files?", Some(&confirm));
+    let (second, harmful) = desk.ask("Delete the files?", Some(&confirm));
+    let (harmless_message, harmful_message) = (
+        telegram.wait_for("List the files?"),
+        telegram.wait_for("Delete the files?"),
+    );
+    let (_, yes) = harmful_message.buttons[0].clone();
+    let forged = telegram.press_data(ADA, harmless_message.id, &yes);
+    telegram.toast(&forged);
+    assert!(desk.is_open(&harmless) && desk.is_open(&harmful));
+    telegram.press(ADA, harmful_message.id, "Cancel");
+    assert_eq!(desk.decided(&harmful)["answer"]["reply"]["confirmed"], false);
+    first.kill();
+    second.kill();
+}
+
+#[test]
+fn marks_that_changed_after_the_person_looked_are_not_sent() {
+    let telegram = Telegram::start();
+    let desk = Desk::with_telegram(&telegram);
+    let many = json!({ "type": "choice", "options": ["build", "erase"], "allow_multiple": true });
+    let (client, cue) = desk.ask("Which steps?", Some(&many));
+    let id = telegram.wait_for("Which steps?").id;
+    let marks = |label: &str| {
+        eventually(label, || {
+            let message = telegram.messages().into_iter().find(|message| message.id == id)?;
+            labels(&message).contains(&label).then_some(message)
+        })
+    };
+    telegram.press(ADA, id, "build");
+    let (_, seen) = marks("☑ 1. build").buttons[2].clone();
+    telegram.press(ADA, id, "erase");
+    marks("☑ 2. erase");
+    // Pressed below the old marks, on a phone that is slow.
+    let late = telegram.press_data(ADA, id, &seen);
+    assert!(
+        telegram.toast(&late).contains("have changed"),
+        "{}",
+        telegram.toast(&late)
+    );
+    assert!(desk.is_open(&cue));
+    telegram.press(ADA, id, "erase");
+    marks("☐ 2. erase");
+    telegram.press(ADA, id, "Send");
+    client.finish().printed(0);
+    assert_eq!(desk.home.show(&cue)["text"], "build");
+}
+
+#[test]
+fn another_bot_under_the_same_name_answers_its_own_questions_alone() {
+    let (telegram, other) = (Telegram::start(), Telegram::start_other());
+    let desk = Desk::with_telegram(&telegram);
+    for round in 0..3 {
+        let (client, _) = desk.ask(&format!("Round {round}?"), Some(&json!({ "type": "confirm" })));
+        let message = telegram.wait_for(&format!("Round {round}?"));
+        telegram.press(ADA, message.id, &message.buttons[0].0);
+        client.finish().printed(0);
+    }
+    let (first, old) = desk.ask("Erase the disk?", Some(&json!({ "type": "confirm" })));
+    let old_message = telegram.wait_for("Erase the disk?");
+    // The first bot has read further than the second one counts yet.
+    for _ in 0..50 {
+        telegram.reply(ADA, None, "Lunch, anyone?");
+    }
+    telegram.wait_until_heard();
+    let token = secret(&desk.home, "other", other.token());
+    desk.home.configure(&other.section(&token, PEOPLE));
+    eventually("the other bot listens", || (other.polls() > 0).then_some(()));
+    other.skip_to_message(old_message.id);
+    let (second, new) = desk.ask("List the files?", None);
+    let new_message = other.wait_for("List the files?");
+    assert_eq!(new_message.id, old_message.id, "the number means two messages");
+    other.reply(ADA, Some(new_message.id), "yes");
+    assert_eq!(desk.decided(&new)["by"], "Ada");
+    assert!(desk.is_open(&old));
+    first.kill();
+    second.kill();
+}
+
+#[test]
+fn it_is_said_when_the_file_with_all_of_a_question_could_not_be_sent() {
+    let telegram = Telegram::start();
+    telegram.faults().add("sendDocument", &[Fault::Down]);
+    let desk = Desk::with_telegram(&telegram);
+    let (client, _) = desk.ask(&"Which of these? ".repeat(400), None);
+    let message = telegram.wait_for("The file below has all of it.");
+    let said = telegram.wait_for("The file could not be sent.");
+    assert!(
+        said.text.contains("/#/cue/") && said.reply_to == Some(message.id),
+        "{said:?}"
+    );
     client.kill();
 }

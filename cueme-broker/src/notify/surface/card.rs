@@ -80,9 +80,10 @@ impl Card {
         }
     }
 
-    /// Says whether a yes here would be consent, which has to be to something that was shown whole.
+    /// Says whether an answer here may be consent, which has to be to something that was shown whole: to a confirm, or to any
+    /// approval, whose options may be "once" and "always".
     pub(super) fn asks_consent(&self) -> bool {
-        matches!(self.asks, Asks::Confirm { .. })
+        self.is_code || matches!(self.asks, Asks::Confirm { .. })
     }
 }
 

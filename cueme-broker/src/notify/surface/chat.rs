@@ -7,6 +7,9 @@ use super::card::Card;
 use super::inbox::{Author, Deed, Heard, Inbox, Shown};
 use super::press::Press;
 
+/// What somebody is told whose words are no button of an approval.
+const REFUSED: &str = "These words are none of its buttons, so they refuse the request, and the agent reads them as the reason.";
+
 /// Names a message: ids are unique in a chat or channel only.
 pub(super) fn place(chat: &str, message: &str) -> String {
     format!("{chat} {message}")
@@ -18,6 +21,12 @@ pub(super) fn file_of(card: &Card, hidden: usize) -> Option<(String, &str)> {
     Some((format!("{}.txt", card.cue), words))
 }
 
+/// Says that the file with all of a question is missing, and where all of it is.
+pub(super) fn file_missing(card: &Card) -> String {
+    let place = card.url.as_deref().unwrap_or("the page");
+    format!("The file could not be sent. All of the question is at {place}")
+}
+
 /// Describes a question that was posted.
 pub(super) fn posted(card: &Card, message: String, hidden: usize) -> Shown {
     Shown {
@@ -27,17 +36,28 @@ pub(super) fn posted(card: &Card, message: String, hidden: usize) -> Shown {
     }
 }
 
+/// A button that somebody pressed.
+#[derive(Debug)]
+pub(super) struct Button<'a> {
+    pub(super) author: &'a Author,
+    /// The message below which it stands.
+    pub(super) message: &'a str,
+    /// What it carries. A program in place of the service's own client may send anything.
+    pub(super) data: &'a str,
+    pub(super) key: &'a str,
+}
+
 /// Somebody pressed a button; `None` when it is none of ours or the person may not answer.
-pub(super) async fn pressed(
-    inbox: &Inbox,
-    author: &Author,
-    data: &str,
-    key: &str,
-    marked: Option<Vec<usize>>,
-) -> Option<Heard> {
-    let (cue, press) = Press::decode(data)?;
-    let by = inbox.person(&author.user, &author.name)?;
-    Some(inbox.pressed(&Deed { by, cue, key }, press, marked).await)
+pub(super) async fn pressed(inbox: &Inbox, button: &Button<'_>, marked: Option<Vec<usize>>) -> Option<Heard> {
+    let (cue, press) = Press::decode(button.data)?;
+    let by = inbox.person(&button.author.user, &button.author.name)?;
+    let deed = Deed {
+        by,
+        cue,
+        message: Some(button.message),
+        key: button.key,
+    };
+    Some(inbox.pressed(&deed, press, marked).await)
 }
 
 /// What somebody wrote in reply to a question.
@@ -45,12 +65,14 @@ pub(super) async fn pressed(
 pub(super) struct Written<'a> {
     pub(super) author: &'a Author,
     pub(super) cue: CueId,
+    /// The message that it replies to.
+    pub(super) message: &'a str,
     pub(super) key: &'a str,
     pub(super) text: &'a str,
 }
 
 /// Somebody replied. Files are fetched only for a person who may answer. Returns what is said back, unless the reply decided
-/// the question.
+/// the question as its author reads it.
 pub(super) async fn replied(
     inbox: &Inbox,
     written: &Written<'_>,
@@ -69,10 +91,12 @@ pub(super) async fn replied(
     let deed = Deed {
         by,
         cue: written.cue,
+        message: Some(written.message),
         key: written.key,
     };
     match inbox.replied(&deed, written.text, attachments).await {
         Heard::Not(why) => Some(why),
-        Heard::Decided | Heard::Marked(..) => None,
+        Heard::Refused => Some(REFUSED.to_owned()),
+        Heard::Decided | Heard::Marked(..) | Heard::NotSeen(..) => None,
     }
 }

@@ -4,6 +4,7 @@ use protocol_spec::message::CueView;
 use protocol_spec::outcome::Outcome;
 use protocol_spec::visible::visible;
 
+use super::card::Card;
 use super::fit::label;
 
 /// How much of an answer is repeated.
@@ -14,28 +15,42 @@ const ANSWER_CHARS_MAX: usize = 300;
 pub(in crate::notify) struct Closing {
     /// One line, hidden characters spelled out.
     pub(super) line: String,
+    /// The same without the words of the answer, for a place that the words must not reach.
+    pub(super) wordless: String,
 }
 
 impl Closing {
     /// Describes the end of a question that may be gone by now.
     pub(in crate::notify) fn of(cue: Option<&CueView>) -> Self {
+        let same = |line: String| Self {
+            wordless: line.clone(),
+            line,
+        };
         let Some(cue) = cue else {
-            return Self {
-                line: "This question was deleted.".to_owned(),
-            };
+            return same("This question was deleted.".to_owned());
         };
         let by = cue.by.as_deref().map(|by| format!(" by {}", one_line(by)));
         let by = by.unwrap_or_default();
         let text = cue.text.as_deref().map(one_line).unwrap_or_default();
-        let line = match cue.outcome {
-            Outcome::Answered if text.is_empty() => format!("Answered{by}."),
-            Outcome::Answered => format!("Answered{by}: {text}"),
-            Outcome::Declined => format!("Declined{by}."),
-            Outcome::Cancelled => format!("Closed{by} without an answer."),
-            Outcome::Superseded => "The agent went on without an answer.".to_owned(),
-            Outcome::Open => "This question was sent again.".to_owned(),
-        };
-        Self { line }
+        match cue.outcome {
+            Outcome::Answered if text.is_empty() => same(format!("Answered{by}.")),
+            Outcome::Answered => Self {
+                line: format!("Answered{by}: {text}"),
+                wordless: format!("Answered{by}."),
+            },
+            Outcome::Declined => same(format!("Declined{by}.")),
+            Outcome::Cancelled => same(format!("Closed{by} without an answer.")),
+            Outcome::Superseded => same("The agent went on without an answer.".to_owned()),
+            Outcome::Open => same("This question was sent again.".to_owned()),
+        }
+    }
+
+    /// Returns the line as it stands below a question: an answer goes no further than the question did.
+    pub(super) fn below(&self, card: Option<&Card>) -> &str {
+        match card.and_then(|card| card.words.as_ref()) {
+            Some(_) => &self.line,
+            None => &self.wordless,
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use protocol_spec::id::CueId;
 
-use super::inbox::Inbox;
+use super::inbox::{Inbox, Shown};
 use super::medium::Medium;
 use super::pace::Pace;
 use super::request::Trouble;
 use crate::notify::busy::Busy;
+use crate::web::FILES_MAX;
 
 /// How long a listener pauses at least before it connects again.
 const RECONNECT_MIN: Duration = Duration::from_millis(500);
@@ -48,19 +49,26 @@ impl Surface {
         }
     }
 
-    /// Shows a question that is open, once. Tries again, with pauses, for as long as it is open.
+    /// Shows a question that is open, once, and the files that it names. Tries again, with pauses, for as long as it is open.
     pub(in crate::notify) async fn show(&self, cue: CueId) {
-        let Some(_busy) = Busy::take(&self.busy, cue) else {
-            return;
-        };
+        // The question can be withdrawn while its files are on their way.
+        if let Some(shown) = self.show_words(cue).await
+            && self.medium.takes_files()
+        {
+            for number in 0..FILES_MAX {
+                self.show_file(cue, &shown, number).await;
+            }
+        }
+    }
+
+    async fn show_words(&self, cue: CueId) -> Option<Shown> {
+        let _busy = Busy::take(&self.busy, cue)?;
         loop {
             self.pace.next_message().await;
-            let Some(card) = self.inbox.open_card(cue).await else {
-                return;
-            };
+            let card = self.inbox.open_card(cue).await?;
             // Claimed first: after a crash in between, it is not sent a second time.
             if !self.inbox.claim(cue).await {
-                return;
+                return None;
             }
             match self.medium.show(&card).await {
                 Ok(shown) => {
@@ -68,14 +76,25 @@ impl Surface {
                     if !self.inbox.keep(cue, &shown).await {
                         tracing::warn!(channel = self.name, %cue, "the message id was not kept; it will not be withdrawn");
                     }
-                    return;
+                    return Some(shown);
                 }
                 Err(trouble) => {
                     self.inbox.forget(cue).await;
                     if !self.wait_after(&trouble, cue, "shown").await {
-                        return;
+                        return None;
                     }
                 }
+            }
+        }
+    }
+
+    async fn show_file(&self, cue: CueId, shown: &Shown, number: usize) {
+        while let Some(file) = self.inbox.named_file(cue, number).await {
+            self.pace.next_message().await;
+            match self.medium.attach(shown, &file).await {
+                Ok(()) => return self.pace.succeeded(),
+                Err(trouble) if self.wait_after(&trouble, cue, "shown with its files").await => {}
+                Err(_) => return,
             }
         }
     }

@@ -17,12 +17,12 @@ use uuid::Uuid;
 
 use super::card::Card;
 use super::closing::Closing;
-use super::press::{Meaning, Press, written};
+use super::press::{Ambiguous, Meaning, Press, written};
 use crate::broker::{Broker, blocking};
 use crate::engine::{Order, Work};
 use crate::settings::Settings;
 use crate::store::{Reader, Records, StoreError};
-use crate::web::keep_file;
+use crate::web::{NamedFile, keep_file, named_file};
 
 /// How the place is named up to which a surface was read.
 const CURSOR_PREFIX: &str = "surface:";
@@ -62,8 +62,12 @@ pub(in crate::notify) struct Shown {
 pub(super) enum Heard {
     /// It decided the question.
     Decided,
+    /// It decided an approval: words that are no button refuse it.
+    Refused,
     /// It changed what is marked.
     Marked(Box<Card>, Shown),
+    /// It changed nothing, because other options are marked than the person saw.
+    NotSeen(Box<Card>, Shown),
     /// It changed nothing, and this is why.
     Not(String),
 }
@@ -86,6 +90,8 @@ pub(super) struct Deed<'a> {
     pub(super) by: &'a str,
     /// The question.
     pub(super) cue: CueId,
+    /// The message that was acted on, where the medium tells it.
+    pub(super) message: Option<&'a str>,
     /// How the medium calls the event.
     pub(super) key: &'a str,
 }
@@ -151,6 +157,18 @@ impl Inbox {
         Some((view, card))
     }
 
+    /// Reads a file that an open question names. It goes no further than the question's words.
+    pub(super) async fn named_file(&self, cue: CueId, number: usize) -> Option<NamedFile> {
+        if !self.preview {
+            return None;
+        }
+        let found = self.read(move |reader| match reader.cue(cue)? {
+            Some(view) if view.outcome == Outcome::Open => named_file(reader, &view, number),
+            _ => Ok(None),
+        });
+        found.await.flatten()
+    }
+
     /// Claims a question for this surface; returns whether it is ours to show.
     pub(super) async fn claim(&self, cue: CueId) -> bool {
         let channel = self.channel.clone();
@@ -198,11 +216,12 @@ impl Inbox {
         None
     }
 
-    /// Returns what is shown of a question that somebody acts on.
-    async fn acted_on(&self, cue: CueId) -> Option<Shown> {
+    /// Returns what is shown of a question that somebody acts on, unless they act on another message than the one that shows it.
+    async fn acted_on(&self, deed: &Deed<'_>) -> Option<Shown> {
         for _ in 0..LOOKS_MAX {
-            if let Some(shown) = self.shown(cue).await? {
-                return Some(shown);
+            if let Some(shown) = self.shown(deed.cue).await? {
+                let is_this = deed.message.is_none_or(|message| message == shown.message);
+                return is_this.then_some(shown);
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
@@ -240,7 +259,7 @@ impl Inbox {
 
     /// Somebody pressed a button. `marked` is what the medium says is marked, where it knows.
     pub(super) async fn pressed(&self, deed: &Deed<'_>, press: Press, marked: Option<Vec<usize>>) -> Heard {
-        let Some(mut shown) = self.acted_on(deed.cue).await else {
+        let Some(mut shown) = self.acted_on(deed).await else {
             return self.not_open(deed.cue).await;
         };
         let Some((view, card)) = self.card(deed.cue).await else {
@@ -251,6 +270,7 @@ impl Inbox {
         match press.meaning(view.kind, payload.as_ref(), &marked) {
             None => Heard::Not("This question has no such button.".to_owned()),
             Some(Meaning::NothingMarked) => Heard::Not("Choose something first.".to_owned()),
+            Some(Meaning::NotSeen) => Heard::NotSeen(Box::new(card), shown),
             Some(Meaning::Mark(marked)) => {
                 shown.marked = marked;
                 if view.outcome == Outcome::Open && self.keep(deed.cue, &shown).await {
@@ -265,19 +285,37 @@ impl Inbox {
 
     /// Somebody wrote a reply.
     pub(super) async fn replied(&self, deed: &Deed<'_>, text: &str, attachments: Vec<Attachment>) -> Heard {
-        let Some(shown) = self.acted_on(deed.cue).await else {
+        let Some(shown) = self.acted_on(deed).await else {
             return self.not_open(deed.cue).await;
         };
         let Some((view, card)) = self.card(deed.cue).await else {
             return Heard::Not("There is no such question.".to_owned());
         };
-        let answer = written(text, attachments, view.kind, payload_of(&view).as_ref());
-        self.decide(deed, answer, &shown, &card).await
+        match written(text, attachments, view.kind, payload_of(&view).as_ref()) {
+            Ok(answer) => {
+                let is_words = answer.reply.is_none();
+                match self.decide(deed, answer, &shown, &card).await {
+                    Heard::Decided if is_words && card.is_code => Heard::Refused,
+                    heard => heard,
+                }
+            }
+            Err(Ambiguous) => Heard::Not(
+                "That is the number of one option and the name of another. Press its button, or write more."
+                    .to_owned(),
+            ),
+        }
     }
 
     async fn decide(&self, deed: &Deed<'_>, answer: Answer, shown: &Shown, card: &Card) -> Heard {
-        let is_yes = matches!(answer.reply, Some(Chosen::Confirm { confirmed: true }));
-        if is_yes && !shown.whole {
+        let may_be_consent = match &answer.reply {
+            Some(Chosen::Confirm { confirmed }) => *confirmed,
+            Some(Chosen::Choice { .. }) => card.asks_consent(),
+            _ => false,
+        };
+        if may_be_consent && !shown.whole {
+            if self.open_card(deed.cue).await.is_none() {
+                return self.not_open(deed.cue).await;
+            }
             let place = card.url.as_deref().unwrap_or("the page");
             return Heard::Not(format!(
                 "This question was not shown whole here. Read it, and decide, at {place}"
@@ -294,7 +332,7 @@ impl Inbox {
             hold_ms,
         };
         self.broker.engine().human_seen();
-        match self.order(self.request(deed.key), work).await {
+        match self.order(self.request(deed), work).await {
             Ok(()) => Heard::Decided,
             Err(failure) if failure.code == ErrorCode::AlreadyDecided => self.not_open(deed.cue).await,
             Err(failure) => Heard::Not(failure.message),
@@ -304,12 +342,18 @@ impl Inbox {
     /// Says why a question takes no answer here any more.
     async fn not_open(&self, cue: CueId) -> Heard {
         let found = self.read(move |reader| reader.cue(cue)).await.flatten();
-        Heard::Not(Closing::of(found.as_ref()).line)
+        let closing = Closing::of(found.as_ref());
+        Heard::Not(if self.preview {
+            closing.line
+        } else {
+            closing.wordless
+        })
     }
 
     /// Makes the permanent key of a decision: the same event, heard twice, is one decision.
-    fn request(&self, key: &str) -> RequestId {
-        let digest = Sha256::digest(format!("{}\0{key}", self.channel));
+    fn request(&self, deed: &Deed<'_>) -> RequestId {
+        // Another bot under the same name counts its events anew.
+        let digest = Sha256::digest(format!("{}\0{}\0{}", self.channel, deed.cue, deed.key));
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
         RequestId(uuid::Builder::from_custom_bytes(bytes).into_uuid())

@@ -11,6 +11,7 @@ use super::push::Device;
 use super::request::Trouble;
 use super::slack::App;
 use super::telegram::Bot;
+use crate::web::NamedFile;
 
 /// A medium, ready to be used.
 #[derive(Debug)]
@@ -43,6 +44,20 @@ impl Medium {
             Self::Ntfy(topic) => topic.show(card).await,
             Self::Slack(app) => app.show(card).await,
             Self::Push(device) => device.show(card).await,
+        }
+    }
+
+    /// Says whether files can be shown beside a question. Where they cannot, its link leads to them.
+    pub(super) fn takes_files(&self) -> bool {
+        matches!(self, Self::Telegram(_) | Self::Slack(_))
+    }
+
+    /// Shows a file beside a question.
+    pub(super) async fn attach(&self, shown: &Shown, file: &NamedFile) -> Result<(), Trouble> {
+        match self {
+            Self::Telegram(bot) => bot.attach(shown, file).await,
+            Self::Slack(app) => app.attach(shown, file).await,
+            Self::Ntfy(_) | Self::Push(_) => Ok(()),
         }
     }
 

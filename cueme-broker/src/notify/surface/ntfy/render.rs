@@ -41,14 +41,14 @@ pub(super) fn question(card: &Card) -> Notification {
         };
     };
     let fitted = fit(words, MESSAGE_BYTES_MAX - FRAME_BYTES, char::len_utf8);
-    let buttons = if fitted.hidden > 0 && card.asks_consent() {
+    // A press answers what was shown whole, and here nothing else shows the rest.
+    let buttons = if fitted.hidden > 0 {
         Vec::new()
     } else {
         buttons(&card.asks)
     };
     let hint = match (fitted.hidden > 0, buttons.is_empty()) {
-        (true, true) => "\n\nOpen the question to read all of it and to answer.",
-        (true, false) => "\n\nOpen the question to read all of it.",
+        (true, _) => "\n\nOpen the question to read all of it and to answer.",
         (false, true) => "\n\nOpen the question to answer it.",
         (false, false) => "",
     };

@@ -149,8 +149,13 @@ impl Topic {
             None => drop(inbox.person(&format!("message {id}"), text)),
             Some((cue, press)) => {
                 if let Some(by) = inbox.person(Self::KEY_HOLDER, "") {
-                    let heard = inbox.pressed(&Deed { by, cue, key: id }, press, None).await;
-                    if let Heard::Not(why) = heard {
+                    let deed = Deed {
+                        by,
+                        cue,
+                        message: None,
+                        key: id,
+                    };
+                    if let Heard::Not(why) = inbox.pressed(&deed, press, None).await {
                         tracing::info!(%cue, why, "a press changed nothing");
                     }
                 }

@@ -39,11 +39,12 @@ pub(crate) async fn press(
     let deed = Deed {
         by: pressed.by,
         cue,
+        message: None,
         key: &key,
     };
     match inbox.pressed(&deed, press, None).await {
-        Heard::Decided => Ok(()),
-        Heard::Marked(..) => Err("This question has no such button.".to_owned()),
+        Heard::Decided | Heard::Refused => Ok(()),
+        Heard::Marked(..) | Heard::NotSeen(..) => Err("This question has no such button.".to_owned()),
         Heard::Not(why) => Err(why),
     }
 }

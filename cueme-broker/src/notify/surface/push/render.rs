@@ -102,11 +102,11 @@ pub(in crate::notify::surface) fn question(card: &Card) -> Question {
     question.whole = fitted.hidden == 0 && words.lines().count() <= BODY_LINES_MAX;
     question.body = Some(fitted.text);
     let buttons = buttons(&card.asks);
-    // A yes is consent to something that was shown whole, and a button says all of its label.
+    // A press answers what was shown whole, and a button says all of its label.
     let is_plain = buttons
         .iter()
         .all(|button| button.label.chars().count() <= BUTTON_CHARS_MAX);
-    if buttons.len() <= BUTTONS_MAX && is_plain && (question.whole || !card.asks_consent()) {
+    if buttons.len() <= BUTTONS_MAX && is_plain && question.whole {
         question.buttons = buttons;
     }
     question
@@ -191,6 +191,7 @@ mod tests {
         assert_eq!((shown.body, shown.whole), (None, false));
         let closing = Closing {
             line: "Answered by Ada: the secret".to_owned(),
+            wordless: "Answered by Ada.".to_owned(),
         };
         let over = over(CueId::from_random(7), Some(&card(None, Asks::Words)), &closing);
         assert!(!String::from_utf8(over.encode()).unwrap().contains("secret"));

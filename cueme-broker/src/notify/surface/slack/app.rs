@@ -15,12 +15,14 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use super::envelope::{Envelope, Event, SentFile, parse_envelope};
 use super::render::{Message, closed, question};
 use crate::notify::channel::Reference;
+use crate::notify::escape::for_slack;
 use crate::notify::surface::card::Card;
-use crate::notify::surface::chat::{Written, file_of, place, posted, pressed, replied};
+use crate::notify::surface::chat::{Button, Written, file_missing, file_of, place, posted, pressed, replied};
 use crate::notify::surface::closing::Closing;
 use crate::notify::surface::inbox::{Author, Heard, Inbox, Shown};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::request::{Trouble, base, download, send, unreachable, with_query};
+use crate::web::NamedFile;
 
 /// The server sends something at least so often.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
@@ -71,11 +73,25 @@ impl App {
             return Err(Trouble::Refused("the reply has no channel and ts".to_owned()));
         };
         if let Some((name, words)) = file_of(card, message.hidden)
-            && let Err(trouble) = self.send_file(channel, ts, &name, words).await
+            && let Err(trouble) = self.send_file(channel, ts, &name, words.as_bytes()).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
+            // If nothing can be said either, the link in the message still leads to all of it.
+            let text = for_slack(&file_missing(card));
+            let said = json!({ "channel": channel, "thread_ts": ts, "text": text });
+            let _ = self.call("chat.postMessage", &said).await;
         }
         Ok(posted(card, place(channel, ts), message.hidden))
+    }
+
+    /// Sends a file into the thread of a question.
+    pub(in crate::notify::surface) async fn attach(
+        &self,
+        shown: &Shown,
+        file: &NamedFile,
+    ) -> Result<(), Trouble> {
+        let (channel, ts) = shown.message.split_once(' ').unwrap_or_default();
+        self.send_file(channel, ts, &file.name, &file.bytes).await
     }
 
     /// Edits the message to say how the question ended.
@@ -151,13 +167,22 @@ impl App {
         match event {
             Event::Pressed {
                 origin,
+                message,
                 data,
                 marked,
                 key,
-            } => match pressed(inbox, &origin, &data, &key, Some(marked)).await {
-                None | Some(Heard::Decided | Heard::Marked(..)) => Ok(()),
-                Some(Heard::Not(why)) => self.whisper(&origin, &why).await,
-            },
+            } => {
+                let button = Button {
+                    author: &origin,
+                    message: &place(&origin.place, &message),
+                    data: &data,
+                    key: &key,
+                };
+                match pressed(inbox, &button, Some(marked)).await {
+                    Some(Heard::Not(why)) => self.whisper(&origin, &why).await,
+                    _ => Ok(()),
+                }
+            }
             Event::Replied {
                 origin,
                 thread,
@@ -173,6 +198,7 @@ impl App {
                 let written = Written {
                     author: &origin,
                     cue,
+                    message: &message,
                     key: &key,
                     text: &text,
                 };
@@ -212,8 +238,8 @@ impl App {
         download(request, FILE_BYTES_MAX).await
     }
 
-    async fn send_file(&self, channel: &str, ts: &str, name: &str, text: &str) -> Result<(), Trouble> {
-        let length = text.len().to_string();
+    async fn send_file(&self, channel: &str, ts: &str, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
+        let length = bytes.len().to_string();
         let query = [("filename", name), ("length", length.as_str())];
         let address = format!("{}/files.getUploadURLExternal", base(&self.url)?);
         let request = self
@@ -225,7 +251,7 @@ impl App {
         let sent = self
             .http
             .post(upload)
-            .body(text.to_owned())
+            .body(bytes.to_owned())
             .send()
             .await
             .map_err(unreachable)?;
@@ -238,7 +264,7 @@ impl App {
 
     /// Says something to one person alone.
     async fn whisper(&self, origin: &Author, text: &str) -> Result<(), Trouble> {
-        let text = crate::notify::escape::for_slack(text);
+        let text = for_slack(text);
         let body = json!({ "channel": origin.place, "user": origin.user, "text": text });
         self.call("chat.postEphemeral", &body).await.map(drop)
     }

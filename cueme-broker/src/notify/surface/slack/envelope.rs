@@ -28,6 +28,8 @@ pub(super) enum Event {
     Pressed {
         /// By whom.
         origin: Author,
+        /// The message in which the button stands.
+        message: String,
         /// What the button carries.
         data: String,
         /// What is marked in the message.
@@ -100,6 +102,7 @@ fn parse_press(payload: &Value) -> Option<Event> {
             user: user["id"].as_str()?.to_owned(),
             name: user["username"].as_str().unwrap_or_default().to_owned(),
         },
+        message: container["message_ts"].as_str()?.to_owned(),
         data: button["value"].as_str()?.to_owned(),
         marked,
         key: format!(
@@ -112,16 +115,22 @@ fn parse_press(payload: &Value) -> Option<Event> {
 
 /// Reads a message of a person in a thread; all others are none of our business.
 fn parse_reply(event: &Value) -> Option<Event> {
-    let is_plain = event["subtype"].is_null() || event["subtype"] == "file_share";
+    let is_plain = match event["subtype"].as_str() {
+        None => event["subtype"].is_null(),
+        // A reply that is also sent to the channel is one all the same.
+        Some(subtype) => matches!(subtype, "file_share" | "thread_broadcast"),
+    };
     if event["type"] != "message" || !is_plain || !event["bot_id"].is_null() {
         return None;
     }
     let files = event["files"].as_array().into_iter().flatten();
-    let files = files.filter_map(|file| {
-        Some(SentFile {
-            url: file["url_private_download"].as_str()?.to_owned(),
-            name: file["name"].as_str().unwrap_or("file").to_owned(),
-        })
+    // A file without an address cannot be fetched, and the person is told so.
+    let files = files.map(|file| SentFile {
+        url: file["url_private_download"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        name: file["name"].as_str().unwrap_or("file").to_owned(),
     });
     Some(Event::Replied {
         origin: Author {
@@ -199,7 +208,15 @@ mod tests {
         assert_eq!(message(bot), None);
         let mut reply = base;
         reply["thread_ts"] = json!("1.1");
-        assert!(matches!(message(reply), Some(Event::Replied { thread, .. }) if thread == "1.1"));
+        assert!(matches!(message(reply.clone()), Some(Event::Replied { thread, .. }) if thread == "1.1"));
+        reply["subtype"] = json!("thread_broadcast");
+        reply["files"] = json!([{ "id": "F1", "name": "kept elsewhere" }]);
+        let Some(Event::Replied { files, .. }) = message(reply.clone()) else {
+            panic!("a reply that is also sent to the channel is one");
+        };
+        assert_eq!(files.len(), 1, "a file that cannot be fetched is not passed over");
+        reply["subtype"] = json!("message_changed");
+        assert_eq!(message(reply), None);
         assert_eq!(
             parse_envelope("{\"type\":\"disconnect\",\"reason\":\"warning\"}"),
             Envelope::Disconnect

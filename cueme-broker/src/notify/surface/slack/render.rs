@@ -45,6 +45,7 @@ pub(super) fn question(card: &Card) -> Message {
     } else {
         answers(card)
     };
+    let is_choice = matches!(card.asks, Asks::Choice { .. });
     let hint = match (&card.words, message.hidden > 0, answers.is_empty()) {
         (None, ..) => "Open the question to read and answer it.",
         (_, true, true) if card.asks_consent() => {
@@ -52,6 +53,7 @@ pub(super) fn question(card: &Card) -> Message {
         }
         (_, true, _) => "The file in the thread has all of it. Reply in the thread, or open the question.",
         (_, false, true) => "Reply in the thread to answer.",
+        _ if is_choice => "Choose, or reply in the thread with a number or with words.",
         (_, false, false) => "Press a button, or reply in the thread.",
     };
     message.blocks.extend(answers);
@@ -72,10 +74,9 @@ pub(super) fn closed(card: Option<&Card>, closing: &Closing) -> Message {
         },
         body,
     );
-    message.text = for_slack(&closing.line);
-    message
-        .blocks
-        .push(rich_text(vec![section(&closing.line, false)]));
+    let line = closing.below(card);
+    message.text = for_slack(line);
+    message.blocks.push(rich_text(vec![section(line, false)]));
     message
 }
 
@@ -118,7 +119,10 @@ fn answers(card: &Card) -> Vec<Value> {
             vec![actions(buttons.collect())]
         }
         Asks::Choice { options, many: true } => {
-            vec![marks(options), actions(vec![button("Send", Press::Send)])]
+            vec![
+                marks(options),
+                actions(vec![button("Send", Press::Send { seen: None })]),
+            ]
         }
     }
 }

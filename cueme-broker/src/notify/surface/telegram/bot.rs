@@ -1,20 +1,22 @@
 //! The client of the Bot API.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use protocol_spec::answer::Attachment;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
+use super::cursor::Cursor;
 use super::render::{Message, closed, question};
 use super::update::{Event, SentFile, Update, Words, parse_updates};
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
-use crate::notify::surface::chat::{Written, file_of, place, posted, pressed, replied};
+use crate::notify::surface::chat::{Button, Written, file_missing, file_of, place, posted, pressed, replied};
 use crate::notify::surface::closing::Closing;
-use crate::notify::surface::inbox::{Author, Heard, Inbox, Shown, random_key};
+use crate::notify::surface::inbox::{Heard, Inbox, Shown, random_key};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::request::{Trouble, base, download, send};
+use crate::web::NamedFile;
 
 /// How long one call for updates is left open by the server.
 const POLL: Duration = Duration::from_secs(25);
@@ -65,12 +67,24 @@ impl Bot {
             ));
         };
         if let Some((name, words)) = file_of(card, message.hidden)
-            && let Err(trouble) = self.send_file(id, &name, words).await
+            && let Err(trouble) = self.send_file(id, &name, words.as_bytes()).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
+            // If nothing can be said either, the link in the message still leads to all of it.
+            let _ = self.say(id, &file_missing(card)).await;
         }
-        let place = place(&chat.to_string(), &id.to_string());
+        let place = self.place(&chat.to_string(), id)?;
         Ok(posted(card, place, message.hidden))
+    }
+
+    /// Sends a file below a question.
+    pub(in crate::notify::surface) async fn attach(
+        &self,
+        shown: &Shown,
+        file: &NamedFile,
+    ) -> Result<(), Trouble> {
+        let message = message_id(shown).ok_or_else(|| Trouble::Refused("no message is named".to_owned()))?;
+        self.send_file(message, &file.name, &file.bytes).await
     }
 
     /// Edits the message to say how the question ended.
@@ -89,9 +103,12 @@ impl Bot {
 
     /// Hears updates by long polling. Each one is handled before it is confirmed to the server.
     pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
-        let kept = inbox.cursor().await.and_then(|cursor| cursor.parse().ok());
-        let mut next: i64 = kept.unwrap_or(0);
-        loop {
+        let bot = self.id()?;
+        let kept = inbox.cursor().await.unwrap_or_default();
+        let mut cursor = Cursor::parse(&kept, &bot);
+        // Another bot's token may be put into the same file.
+        while self.id()? == bot {
+            let next = cursor.next(SystemTime::now());
             let body = json!({
                 "offset": next,
                 "timeout": POLL.as_secs(),
@@ -99,19 +116,19 @@ impl Bot {
             });
             let request = self.http.post(self.address("getUpdates")?).json(&body);
             let page = checked(request.timeout(POLL + POLL_MARGIN)).await?;
-            let first = next;
             for update in parse_updates(&page) {
                 // Repeated by the server.
-                if update.id < next {
+                if update.id < cursor.next(SystemTime::now()) {
                     continue;
                 }
-                next = update.id + 1;
+                cursor = Cursor::after(update.id, SystemTime::now());
                 self.handle(inbox, update).await;
             }
-            if next != first {
-                inbox.set_cursor(next.to_string()).await;
+            if cursor.next(SystemTime::now()) != next {
+                inbox.set_cursor(cursor.encode(&bot)).await;
             }
         }
+        Ok(())
     }
 
     async fn handle(&self, inbox: &Inbox, update: Update) {
@@ -120,9 +137,21 @@ impl Bot {
             None => return,
             Some(Event::Pressed {
                 origin,
+                message,
                 callback,
                 data,
-            }) => self.handle_press(inbox, &origin, &callback, &data, &key).await,
+            }) => match self.place(&origin.place, message) {
+                Ok(message) => {
+                    let button = Button {
+                        author: &origin,
+                        message: &message,
+                        data: &data,
+                        key: &key,
+                    };
+                    self.handle_press(inbox, &button, &callback).await
+                }
+                Err(trouble) => Err(trouble),
+            },
             Some(Event::Wrote(words)) => {
                 let message = words.message;
                 let said = self.handle_words(inbox, words, &key).await;
@@ -137,42 +166,43 @@ impl Bot {
         }
     }
 
-    async fn handle_press(
-        &self,
-        inbox: &Inbox,
-        origin: &Author,
-        callback: &str,
-        data: &str,
-        key: &str,
-    ) -> Result<(), Trouble> {
-        match pressed(inbox, origin, data, key, None).await {
+    async fn handle_press(&self, inbox: &Inbox, button: &Button<'_>, callback: &str) -> Result<(), Trouble> {
+        match pressed(inbox, button, None).await {
             // Acknowledged, or the button of a stranger would turn for a minute.
             None => self.toast(callback, "You cannot answer here.").await,
-            Some(Heard::Decided) => self.toast(callback, "Sent.").await,
+            Some(Heard::Decided | Heard::Refused) => self.toast(callback, "Sent.").await,
             Some(Heard::Not(why)) => self.toast(callback, &why).await,
             Some(Heard::Marked(card, shown)) => {
-                let body = json!({
-                    "chat_id": self.chat,
-                    "message_id": message_id(&shown),
-                    "reply_markup": question(&card, &shown.marked).keyboard,
-                });
-                let marked = self.call("editMessageReplyMarkup", &body).await.map(drop);
+                let marked = self.show_marks(&card, &shown).await;
                 self.toast(callback, "").await.and(marked)
             }
+            Some(Heard::NotSeen(card, shown)) => {
+                // Refused when the marks stand there by now; then the person only has to look.
+                let _ = self.show_marks(&card, &shown).await;
+                let said = "The marks have changed meanwhile. Look at them, and press Send again.";
+                self.toast(callback, said).await
+            }
         }
+    }
+
+    async fn show_marks(&self, card: &Card, shown: &Shown) -> Result<(), Trouble> {
+        let body = json!({
+            "chat_id": self.chat,
+            "message_id": message_id(shown),
+            "reply_markup": question(card, &shown.marked).keyboard,
+        });
+        self.call("editMessageReplyMarkup", &body).await.map(drop)
     }
 
     /// Handles words; returns what is said back, unless they decided the question.
     async fn handle_words(&self, inbox: &Inbox, words: Words, key: &str) -> Option<String> {
         let from = &words.origin;
-        let cue = match words
-            .reply_to
-            .map(|message| place(&from.place, &message.to_string()))
-        {
-            Some(message) => inbox.find(|shown| shown.message == message).await,
+        let message = words.reply_to.and_then(|id| self.place(&from.place, id).ok());
+        let cue = match &message {
+            Some(message) => inbox.find(|shown| shown.message == *message).await,
             None => None,
         };
-        let Some(cue) = cue else {
+        let Some((cue, message)) = cue.zip(message) else {
             // What people say to each other in a group, and strangers to a bot, is none of our business.
             let is_meant = words.is_for_bot && inbox.knows(&from.user);
             return is_meant.then(|| "Reply to the message of an open question to answer it.".to_owned());
@@ -180,6 +210,7 @@ impl Bot {
         let written = Written {
             author: from,
             cue,
+            message: &message,
             key,
             text: &words.text,
         };
@@ -205,16 +236,20 @@ impl Bot {
         download(self.http.get(address), FILE_BYTES_MAX).await
     }
 
-    async fn send_file(&self, reply_to: i64, name: &str, text: &str) -> Result<(), Trouble> {
+    async fn send_file(&self, reply_to: i64, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
         let boundary = random_key();
         let reply = json!({ "message_id": reply_to }).to_string();
-        let body = format!(
+        // The name ends at a quote, and a header at the end of its line.
+        let name = name.replace(['"', '\\', '\r', '\n'], "_");
+        let head = format!(
             "--{boundary}\r\ncontent-disposition: form-data; name=\"chat_id\"\r\n\r\n{}\r\n\
              --{boundary}\r\ncontent-disposition: form-data; name=\"reply_parameters\"\r\n\r\n{reply}\r\n\
              --{boundary}\r\ncontent-disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
-             content-type: text/plain; charset=utf-8\r\n\r\n{text}\r\n--{boundary}--\r\n",
+             content-type: application/octet-stream\r\n\r\n",
             self.chat
         );
+        let tail = format!("\r\n--{boundary}--\r\n");
+        let body = [head.as_bytes(), bytes, tail.as_bytes()].concat();
         let request = self.http.post(self.address("sendDocument")?);
         let kind = format!("multipart/form-data; boundary={boundary}");
         checked(request.header("content-type", kind).body(body))
@@ -252,6 +287,17 @@ impl Bot {
         body
     }
 
+    /// Names a message. Each bot counts those of a private chat by itself.
+    fn place(&self, chat: &str, message: i64) -> Result<String, Trouble> {
+        Ok(place(&format!("{} {chat}", self.id()?), &message.to_string()))
+    }
+
+    /// Returns the id of the bot, with which its token begins.
+    fn id(&self) -> Result<String, Trouble> {
+        let token = self.token.resolve()?;
+        Ok(token.split(':').next().unwrap_or_default().to_owned())
+    }
+
     async fn call(&self, method: &str, body: &Value) -> Result<Value, Trouble> {
         checked(self.http.post(self.address(method)?).json(body)).await
     }
@@ -266,7 +312,7 @@ impl Bot {
 }
 
 fn message_id(shown: &Shown) -> Option<i64> {
-    shown.message.split_once(' ')?.1.parse().ok()
+    shown.message.rsplit_once(' ')?.1.parse().ok()
 }
 
 /// Sends a call and returns its `result`.

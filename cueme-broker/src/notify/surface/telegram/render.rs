@@ -9,7 +9,7 @@ use crate::notify::escape::without_mentions;
 use crate::notify::surface::card::{Asks, Card};
 use crate::notify::surface::closing::Closing;
 use crate::notify::surface::fit::{fit, label};
-use crate::notify::surface::press::Press;
+use crate::notify::surface::press::{Marks, Press};
 
 /// The longest message, in UTF-16 units.
 const MESSAGE_UNITS_MAX: usize = 4096;
@@ -64,7 +64,7 @@ pub(super) fn closed(card: Option<&Card>, closing: &Closing) -> Message {
     if !message.text.is_empty() {
         message.text.push_str("\n\n");
     }
-    message.text.push_str(&without_mentions(&closing.line));
+    message.text.push_str(&without_mentions(closing.below(card)));
     message.keyboard = json!({ "inline_keyboard": [] });
     message
 }
@@ -111,7 +111,12 @@ fn hint(card: &Card, hidden: usize, has_no_buttons: bool) -> &'static str {
         }
         _ if hidden > 0 => "The file below has all of it. Reply to this message, or answer at",
         (_, Asks::Form) => "Reply to this message, or fill in the form at",
-        (_, Asks::Choice { many: true, .. }) if !has_no_buttons => "Mark options and press Send, or reply.",
+        (_, Asks::Choice { many: true, .. }) if !has_no_buttons => {
+            "Mark options and press Send, or reply with their numbers or with words."
+        }
+        (_, Asks::Choice { .. }) if !has_no_buttons => {
+            "Press a button, or reply with its number or with words."
+        }
         _ if has_no_buttons => "Reply to this message to answer.",
         _ => "Press a button, or reply to this message.",
     }
@@ -136,7 +141,8 @@ fn buttons(card: &Card, marked: &[usize]) -> Vec<Value> {
                 })
                 .collect();
             if *many {
-                rows.push(button("Send", Press::Send));
+                let seen = Some(Marks::of(marked));
+                rows.push(button("Send", Press::Send { seen }));
             }
             rows
         }

@@ -20,6 +20,8 @@ pub(super) enum Event {
     Pressed {
         /// By whom.
         origin: Author,
+        /// The message below which the button stands.
+        message: i64,
         /// What has to be acknowledged.
         callback: String,
         /// What the button carries.
@@ -75,6 +77,7 @@ pub(super) fn parse_updates(page: &Value) -> Vec<Update> {
 fn parse_press(query: &Value) -> Option<Event> {
     Some(Event::Pressed {
         origin: origin(&query["from"], &query["message"]["chat"])?,
+        message: query["message"]["message_id"].as_i64()?,
         callback: query["id"].as_str()?.to_owned(),
         data: query["data"].as_str()?.to_owned(),
     })
