@@ -175,9 +175,13 @@ impl Browser {
         ));
     }
 
-    /// Clicks as a mouse does: whatever lies on top gets it.
+    /// Clicks as a mouse does: whatever lies on top gets it. What is not ready yet is waited for.
     #[track_caller]
     pub fn click(&self, selector: &str) {
+        let ready = json!(selector);
+        self.until(&format!(
+            "return document.querySelector({ready})?.ariaDisabled !== 'true'"
+        ));
         self.on(selector, |element| async move { element.click().await });
     }
 
@@ -186,7 +190,7 @@ impl Browser {
     pub fn click_text(&self, selector: &str, text: &str) {
         let mark = format!("pick-{}", uuid::Uuid::now_v7().simple());
         let picking = format!(
-            "const el = [...document.querySelectorAll({})].find((el) => el.checkVisibility() && el.innerText.trim() === {}); el?.setAttribute('data-{mark}', ''); return Boolean(el)",
+            "const el = [...document.querySelectorAll({})].find((el) => el.checkVisibility() && el.ariaDisabled !== 'true' && el.innerText.trim() === {}); el?.setAttribute('data-{mark}', ''); return Boolean(el)",
             json!(selector),
             json!(text)
         );

@@ -176,6 +176,11 @@ async fn patch(bytes: Vec<u8>) -> Result<Json<Markup>, ApiError> {
     markup(move || Markup::part(&source, Reading::Markdown, 0..source.len(), source.len())).await
 }
 
+/// Says whether a question names a file that is shown with it where there is one.
+pub(super) fn names_files(prompt: &str) -> bool {
+    !named_files(prompt).is_empty()
+}
+
 /// Finds the names of images and patches in a text, in its order, each once.
 fn named_files(text: &str) -> Vec<(String, FileKind)> {
     let mut end = text.len().min(SEARCHED_BYTES_MAX);

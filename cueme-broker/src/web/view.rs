@@ -10,7 +10,7 @@ use protocol_spec::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-use super::files::FileShown;
+use super::files::{FileShown, names_files};
 use super::markdown::{Part, Rendered, end, part, render, verbatim, visible};
 use crate::machine::{TextParts, text_parts};
 use crate::policy::Policy;
@@ -156,6 +156,9 @@ pub(super) struct Cue {
     /// Images and patches of the project that an open question names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) files: Vec<FileShown>,
+    /// Whether it names files, which each project has its own of: then the same words ask something else in another project.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    names_files: bool,
 }
 
 /// An earlier answer to a question like this one.
@@ -537,6 +540,7 @@ impl Cue {
             }),
             precedent: None,
             files: Vec::new(),
+            names_files: cue.outcome.is_answerable() && names_files(&cue.prompt),
         }
     }
 }

@@ -10,6 +10,9 @@ import { openTool, useConversation } from "./tools/load.js";
 
 const WRITABLE = "input:not([type=radio]):not([type=checkbox]),textarea,select,[contenteditable]";
 
+/** Keys that move, and may be held down. */
+const REPEATED = ["j", "k"];
+
 /** A key that follows one typed into a field within this belongs to the same words, wherever the focus went meanwhile. */
 const BURST_MS = 500;
 
@@ -19,8 +22,8 @@ export function listenToKeys(conversation) {
   /** @type {Record<string, () => void>} */
   const actions = {
     w: () => void goToNextWaiting(),
-    y: () => conversation()?.dock.confirm(true),
-    n: () => conversation()?.dock.confirm(false),
+    y: () => conversation()?.decide((dock) => dock.confirm(true)),
+    n: () => conversation()?.decide((dock) => dock.confirm(false)),
     j: () => step(1),
     k: () => step(-1),
     "/": () => document.getElementById("search")?.focus(),
@@ -33,7 +36,7 @@ export function listenToKeys(conversation) {
     s: () => void openTool("snooze"),
     x: () => void openTool("several"),
     d: () => conversation()?.dock.decline(),
-    a: () => conversation()?.dock.again(),
+    a: () => conversation()?.decide((dock) => dock.again()),
     m: () => void openTool("broadcast"),
     p: () => conversation()?.rail.togglePin(),
     r: () => conversation()?.rail.askName(),
@@ -48,7 +51,7 @@ export function listenToKeys(conversation) {
   addEventListener("pointerdown", () => void (typedAt = -BURST_MS));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return conversation()?.dock.send();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return event.repeat ? undefined : conversation()?.decide((dock) => dock.send());
     if (event.key === "k" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       return void openTool("palette");
@@ -71,6 +74,7 @@ export function listenToKeys(conversation) {
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();
-    action();
+    // A key that is held down goes on through rows, and does anything else once.
+    if (!event.repeat || REPEATED.includes(event.key)) action();
   });
 }

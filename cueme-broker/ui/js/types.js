@@ -49,7 +49,7 @@
  * @typedef {{ cue_id: string, agent_id: string, beginning: string, is_same: boolean, decided_at: string | null, by: string | null, answer: Answer }} Precedent
  * @typedef {CueCard & {
  *   prompt: Markup, payload: Payload | null, in_run?: boolean, text: Markup | null, notes?: string[],
- *   standing?: string | null, answer: Answer | null, precedent?: Precedent, files?: QuestionFile[],
+ *   standing?: string | null, answer: Answer | null, precedent?: Precedent, files?: QuestionFile[], names_files?: boolean,
  *   draft: Draft | null | undefined,
  * }} Cue
  *

@@ -8,6 +8,7 @@ mod axe;
 #[allow(dead_code, reason = "these tests need a part of what builds stores")]
 #[path = "../../../adapter-core/tests/chat_store/mod.rs"]
 mod chat_store;
+mod consent;
 mod decisions;
 mod disk;
 mod driver;

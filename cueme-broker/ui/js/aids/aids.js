@@ -22,22 +22,26 @@ export function createAids(kit) {
      * @param {HTMLElement} entry
      * @param {T.Cue} cue
      * @param {T.CueCard | undefined} card
+     * @param {Set<string>} twins the same question of other agents, as it stood when this one came on screen
      * @param {Taker} composer
      */
-    update(entry, cue, card, composer) {
-      once.update(card);
+    update(entry, cue, card, twins, composer) {
+      once.update(card, twins, Boolean(cue.names_files));
       precedent.update(cue, composer);
       if (el.parentElement !== entry) entry.querySelector(".answer-place")?.before(el);
     },
     /** Gives the earlier answer again. */
     again: () => precedent.use(),
+    /** Who else gets an answer that is given now. */
+    others: () => (el.isConnected ? once.chosen() : []),
     /**
      * Passes on what was decided.
      * @param {T.Says} says
+     * @param {import("./once.js").Other[]} others those that the human saw ticked
      */
-    sent(says) {
+    sent(says, others) {
       el.remove();
-      return once.sent(says);
+      return once.sent(says, others);
     },
     close: () => el.remove(),
   };

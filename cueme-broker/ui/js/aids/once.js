@@ -7,15 +7,19 @@
 /** @import { Kit } from "../tools/load.js" */
 /** @import { Words } from "./words.js" */
 
+/** @typedef {ReturnType<Kit["sameAs"]>[number]} Other */
+
 /**
  * @param {Kit} kit
  * @param {Words} w
  */
 export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, toast, uuid7 }, w) {
-  /** @type {ReturnType<typeof sameAs>} */
+  /** @type {Other[]} */
   let others = [];
   /** Questions that do not get the answer. @type {Set<string>} */
   const left = new Set();
+  /** Questions that were shown, and are ticked or not as the human left them. @type {Set<string>} */
+  const offered = new Set();
   const count = h("p", { class: "once-count", role: "status" });
   const list = h("ul", { class: "once-list" });
   const el = h("section", { class: "once", hidden: true, "aria-label": w("once") }, count, list);
@@ -29,17 +33,28 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
    * @param {boolean} isThis
    */
   function line(agent, cue, isThis) {
-    const box = h("input", { type: "checkbox", checked: isThis || !left.has(cue.cue_id), disabled: isThis, onchange: () => ((box.checked ? left.delete(cue.cue_id) : left.add(cue.cue_id)), tell()) });
+    const box = h("input", { type: "checkbox", checked: isThis || !left.has(cue.cue_id), disabled: isThis, data: isThis ? {} : { cue: cue.cue_id }, onchange: () => ((box.checked ? left.delete(cue.cue_id) : left.add(cue.cue_id)), tell()) });
     const wait = h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at));
     return h("li", null, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), wait));
   }
 
   return {
     el,
-    /** @param {T.CueCard | undefined} card */
-    update(card) {
+    chosen: () => (el.hidden ? [] : chosen()),
+    /**
+     * A question that came after the human began to look is left open until somebody ticks it. Where the question names files, each
+     * project has its own: agents of other projects ask something else with the same words.
+     * @param {T.CueCard | undefined} card
+     * @param {Set<string>} twins
+     * @param {boolean} namesFiles
+     */
+    update(card, twins, namesFiles) {
       const agent = card && state.agents.get(card.agent_id);
-      others = sameAs(card);
+      others = sameAs(card).filter((other) => !namesFiles || other.agent.project_dir === agent?.project_dir);
+      for (const { cue } of others) {
+        if (!offered.has(cue.cue_id) && !twins.has(cue.cue_id)) left.add(cue.cue_id);
+        offered.add(cue.cue_id);
+      }
       el.hidden = !agent || others.length === 0;
       if (!agent || el.hidden) return;
       const all = [{ agent, cue: card }, ...others];
@@ -56,14 +71,16 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
     keepProject(card) {
       const project = state.agents.get(card.agent_id)?.project_dir;
       for (const { agent, cue } of others) if (agent.project_dir !== project) left.add(cue.cue_id);
-      delete el.dataset.drawn;
-      this.update(state.agents.get(card.agent_id)?.open.find((cue) => cue.cue_id === card.cue_id));
+      tell();
+      for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (list.querySelectorAll("[data-cue]"))) box.checked = !left.has(String(box.dataset.cue));
     },
-    /** @param {T.Says} says */
-    async sent({ declined, ends_run, ...answer }) {
+    /**
+     * @param {T.Says} says
+     * @param {Other[]} to
+     */
+    async sent({ declined, ends_run, ...answer }, to) {
       // The end of a run is meant for the run of one agent.
-      const to = ends_run || el.hidden ? [] : chosen();
-      for (const { agent, cue } of to) {
+      for (const { agent, cue } of ends_run ? [] : to) {
         try {
           const decided = await (declined === undefined ? api.answer(cue.cue_id, uuid7(), answer) : api.decline(cue.cue_id, uuid7(), declined));
           sentToast(decided, nameOf(agent), () => refresh(agent.agent_id));

@@ -20,7 +20,7 @@ export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, name
   const el = h("section", { class: "precedent", hidden: true, "aria-label": w("precedent") });
 
   function use() {
-    if (!shown || !asked || !el.isConnected) return;
+    if (!shown || !asked || el.hidden || !el.isConnected) return;
     before(asked);
     if (!taker?.use(shown.answer)) toast(w("precedent.written"), "bad");
   }
@@ -67,8 +67,9 @@ export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, name
       asked = cue;
       const past = cue.precedent ?? null;
       el.hidden = past === null;
-      if (!past || past === shown) return;
+      if (past === shown) return;
       shown = past;
+      if (!past) return;
       const agent = state.agents.get(past.agent_id);
       const when = [agent && nameOf(agent), past.decided_at && clock(past.decided_at)].filter(Boolean).join(", ");
       fill(

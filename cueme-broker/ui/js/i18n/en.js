@@ -109,6 +109,8 @@ export const en = {
   "source.hide": "Hide source",
   "source.why": "Markdown marks are left out. The source has every character.",
   "unseen": "{n} lines of the question are folded.",
+  "unseen.one": "1 line of the question is folded.",
+  "unseen.file": "A file of the question is not shown yet.",
   "unseen.away": "The question is off screen.",
   "unseen.declare": "I have seen it",
   "copy": "Copy",

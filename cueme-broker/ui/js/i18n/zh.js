@@ -115,6 +115,8 @@ export const zh = {
   "source.hide": "隐藏源文本",
   "source.why": "Markdown 标记未显示。源文本包含每一个字符。",
   "unseen": "问题有 {n} 行被折叠。",
+  "unseen.one": "问题有 1 行被折叠。",
+  "unseen.file": "问题中的文件尚未显示。",
   "unseen.away": "问题不在屏幕上。",
   "unseen.declare": "我已看过",
   "copy.failed": "复制失败",

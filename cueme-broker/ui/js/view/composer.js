@@ -26,12 +26,18 @@ import { reviewText } from "../review/text.js";
 
 /**
  * @typedef {{ kind: "cue", cue: T.Cue } | { kind: "message", agentId: string, draft: T.Draft | null | undefined }} Target
- * @typedef {{ sent: (decided: T.Decided, sent: T.Answer, says: T.Says) => void, said: (purpose: T.Purpose) => void, lost: (details: any) => void }} Outcomes
+ * @typedef {{ sent: (decided: T.Decided, sent: T.Answer, says: T.Says, others: import("../aids/once.js").Other[]) => void, others: () => import("../aids/once.js").Other[], said: (purpose: T.Purpose) => void, lost: (details: any) => void }} Outcomes
  * @typedef {ReturnType<typeof createComposer>} Composer
  */
 
 /** A finger has no Shift: on a phone Enter makes a line, and the button sends. */
 const isTouch = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
+
+/** How soon after another question stood in this place a press is still meant for that one. */
+const REACTION_MS = 500;
+
+/** When a composer left the screen last. */
+let leftAt = -REACTION_MS;
 
 /**
  * @param {Target} target
@@ -47,6 +53,9 @@ export function createComposer(target, outcomes) {
   /** Whether somebody wrote here since the words came from elsewhere. */
   let isTyped = false;
   let isComposing = false;
+  /** Whether somebody has touched it since it was put here. */
+  let isTouched = false;
+  const readyAt = performance.now() - leftAt < REACTION_MS ? performance.now() + REACTION_MS : 0;
   /** Comments on lines of a patch in the question. @type {T.Comment[]} */
   let comments = [];
   /** The words that are on their way: the field is free for the next ones, and gets these back when they were not sent. */
@@ -55,7 +64,7 @@ export function createComposer(target, outcomes) {
   let decision = draft.decision ?? { id: uuid7(), says: "" };
 
   const changed = () => {
-    isTyped = true;
+    isTyped = isTouched = true;
     error.textContent = "";
     updateSend();
     draft.change(readDraft());
@@ -93,8 +102,16 @@ export function createComposer(target, outcomes) {
   sendKey.textContent = state.settings.enter_sends && !control ? "↵" : "Ctrl ↵";
   drawQuick();
   write(draft.body);
+  if (readyAt) settle();
   const leave = () => draft.flush();
   addEventListener("pagehide", leave);
+
+  /** Says of the buttons that answer at once that they are not ready, as long as they are not. */
+  function settle() {
+    const buttons = el.querySelectorAll(".confirm-buttons button");
+    for (const button of buttons) button.setAttribute("aria-disabled", "true");
+    setTimeout(() => buttons.forEach((button) => button.removeAttribute("aria-disabled")), REACTION_MS);
+  }
 
   /** A form is answered by its fields; words instead of them are a second way. */
   function showText() {
@@ -111,7 +128,8 @@ export function createComposer(target, outcomes) {
     // Words typed while others are on their way are not sent with them.
     if (!sends || isSending || isSent) return;
     event.preventDefault();
-    void submit();
+    // A key that is held down answers once.
+    if (!event.repeat) void submit();
   }
 
   function showPurpose() {
@@ -233,7 +251,7 @@ export function createComposer(target, outcomes) {
    * @param {boolean} [endsRun]
    */
   async function submit(pressed, endsRun = false) {
-    if (isSending || isSent || isFrozen || attachments.isBusy()) return;
+    if (isSending || isSent || isFrozen || attachments.isBusy() || isTooSoon()) return;
     const unfinished = /** @type {HTMLTextAreaElement | null} */ (el.closest(".entry")?.querySelector(".review-editor textarea"));
     if (unfinished?.value.trim()) return void ((error.textContent = t("review.unfinished")), unfinished.focus());
     let words = joined(text.value.trim() === "" ? "" : text.value, reviewText(comments), "\n\n");
@@ -253,6 +271,9 @@ export function createComposer(target, outcomes) {
     await run((id) => api.answer(target.cue.cue_id, id, answer), answer);
   }
 
+  /** Says whether a press was meant for the question that stood here a moment ago: the second one of a double click, or of two quick keys. */
+  const isTooSoon = () => cue !== null && !isTouched && performance.now() < readyAt;
+
   /** Says whether something of the question has to be opened before it may be confirmed. */
   const isHidden = () => direct !== null && !direct.isSeen();
 
@@ -264,6 +285,7 @@ export function createComposer(target, outcomes) {
     const said = JSON.stringify(says);
     if (decision.says !== said) decision = { id: uuid7(), says: said };
     const sent = readDraft();
+    const others = cue ? outcomes.others() : [];
     isSending = true;
     underWay = text.value;
     setWords("");
@@ -276,7 +298,7 @@ export function createComposer(target, outcomes) {
       underWay = "";
       isSent = cue !== null;
       draft.release(true, readDraft());
-      if (cue) outcomes.sent(decided, sent, /** @type {T.Says} */ (says));
+      if (cue) outcomes.sent(decided, sent, /** @type {T.Says} */ (says), others);
       else {
         // The next words are a note again, unless somebody says otherwise.
         if (!text.value) write({});
@@ -327,6 +349,7 @@ export function createComposer(target, outcomes) {
      */
     use(answer) {
       if (isDirty()) return false;
+      if (isTooSoon()) return true;
       write(answer);
       if (answer.reply?.type === "confirm") direct?.press(answer.reply.confirmed);
       else void submit(answer.reply?.type === "continue" ? answer.reply : undefined);
@@ -385,6 +408,7 @@ export function createComposer(target, outcomes) {
       isTyped = false;
     },
     close() {
+      leftAt = performance.now();
       draft.flush();
       removeEventListener("pagehide", leave);
     },

@@ -95,6 +95,11 @@ export function createConversation(agentId) {
       await dock.choose(cueId);
       timeline.jumpToOpen();
     },
+    /**
+     * Answers by a key, if the question is on screen; else brings it there first.
+     * @param {(answering: typeof dock) => void} act
+     */
+    decide: (act) => (dock.isInSight() ? act(dock) : timeline.jumpToOpen()),
     close() {
       for (const off of offs) off();
       document.removeEventListener("visibilitychange", whenVisible);

@@ -37,6 +37,8 @@ export function createDock(agentId) {
   let hasClaimed = false;
   /** What helps to answer the question on screen, once it was needed. @type {import("../aids/aids.js").Aids | null} */
   let aids = null;
+  /** The same question of other agents, as it stood when the one on screen came there. */
+  let twins = { of: "", cues: new Set() };
   /** What changes the composer happens one after the other; nothing is decided on what was true before it. */
   let line = Promise.resolve();
 
@@ -49,7 +51,7 @@ export function createDock(agentId) {
   const open = () => (agent?.open ?? []).filter((cue) => isAnswerable(cue) && !answered.has(cue.cue_id));
   /** @param {string} id */
   const forget = (id) => dropCopy({ kind: "cues", id, agent: agentId });
-  const outcomes = { sent: whenSent, said: whenSaid, lost: whenLost };
+  const outcomes = { sent: whenSent, said: whenSaid, lost: whenLost, others: () => aids?.others() ?? [] };
   const currentCue = () => (composer?.target.kind === "cue" ? composer.target.cue.cue_id : null);
 
   /** @param {T.AgentDetail} fresh */
@@ -197,12 +199,13 @@ export function createDock(agentId) {
     const target = composer?.target;
     const cue = target?.kind === "cue" ? target.cue : null;
     const card = agent?.open.find((one) => one.cue_id === cue?.cue_id);
+    if (cue && twins.of !== cue.cue_id) twins = { of: cue.cue_id, cues: new Set(sameAs(card).map((other) => other.cue.cue_id)) };
     const isWanted = cue && entry && composer && !composer.isSent() && (sameAs(card).length > 0 || cue.precedent || aids);
     if (!isWanted) return void (aids?.close(), (aids = null));
     const loaded = aids ?? (await loadAids().catch(() => null));
     if (isGone || !composer || composer.target !== target || composer.isSent()) return;
     aids ??= loaded;
-    aids?.update(entry, cue, card, composer);
+    aids?.update(entry, cue, card, twins.cues, composer);
   }
 
   /** @param {string} cueId */
@@ -255,10 +258,11 @@ export function createDock(agentId) {
    * @param {T.Decided} decided
    * @param {T.Answer} sent
    * @param {T.Says} says
+   * @param {import("../aids/once.js").Other[]} others
    */
-  function whenSent(decided, sent, says) {
+  function whenSent(decided, sent, says, others) {
     answered.add(decided.cue_id);
-    aids?.sent(says);
+    void aids?.sent(says, others);
     countReplies(says.text ?? "");
     const name = agent ? nameOf(agent) : agentId;
     sentToast(decided, name, (draft) => {
@@ -328,6 +332,12 @@ export function createDock(agentId) {
       composer?.focus();
     },
     settle,
+    /** Whether the question that would be answered is on screen. */
+    isInSight() {
+      const view = el.parentElement?.querySelector(".timeline")?.getBoundingClientRect();
+      const box = place.getBoundingClientRect();
+      return Boolean(view) && (!currentCue() || (place.classList.contains("answer-place") && box.top < Number(view?.bottom) && box.bottom > Number(view?.top)));
+    },
     /** @param {string} cueId */
     has: (cueId) => open().some((cue) => cue.cue_id === cueId),
     /** @param {string} cueId */

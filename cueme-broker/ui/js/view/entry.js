@@ -15,7 +15,7 @@ import { foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
 import { kindOf } from "./row.js";
 import { takeBack, toast } from "./toast.js";
-import { foldsChanged } from "./unseen.js";
+import { opened } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
@@ -41,16 +41,21 @@ export function createEntry(cue, actions) {
 }
 
 /**
- * Images and patches of the project that a question names.
+ * Images and patches of the project that a question names. Until one is on screen, nobody has seen it.
  * @param {T.Cue} cue
  * @param {EntryActions} actions
  */
 function filesOf({ files = [] }, actions) {
   if (files.length === 0) return null;
-  const image = (/** @type {T.QuestionFile} */ { path, url }) => h("li", null, h("figure", null, h("a", { href: url, target: "_blank", rel: "noopener" }, h("img", { src: url, alt: path, loading: "lazy" })), h("figcaption", { class: "muted cut", dir: "auto" }, path)));
+  const image = (/** @type {T.QuestionFile} */ { path, url }) => {
+    const place = h("li", { data: { folded: "" } }, h("figure", null, h("a", { href: url, target: "_blank", rel: "noopener" }, h("img", { src: url, alt: path, loading: "lazy", onload: () => opened(place) })), h("figcaption", { class: "muted cut", dir: "auto" }, path)));
+    return place;
+  };
   const patch = (/** @type {T.QuestionFile} */ { path, url }) => {
-    const place = h("div", { class: "attached" }, h("p", { class: "file" }, icon("file"), h("bdi", null, path)));
-    void api.patch(url).then(({ html }) => (place.append(rendered(html)), foldsChanged(), actions.drawn()), () => place.append(h("p", { class: "muted small" }, t("error.try-again"))));
+    const place = h("div", { class: "attached", data: { folded: "" } }, h("p", { class: "file" }, icon("file"), h("bdi", null, path)));
+    const read = () => api.patch(url).then(({ html }) => (place.append(rendered(html)), opened(place), actions.drawn()), () => place.append(retry));
+    const retry = textButton(t("error.try-again"), () => (retry.remove(), void read()));
+    void read();
     return place;
   };
   const images = files.filter(({ kind }) => kind === "image");

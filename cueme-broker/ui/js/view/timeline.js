@@ -76,6 +76,7 @@ export function createTimeline(agentId, actions) {
 
   /** Shows the beginning of the open question, or else the end. */
   function jumpToOpen() {
+    if (isBehind && !openEntry()) return void loadNewest().then(jumpToOpen).catch(() => {});
     followsEnd = true;
     settle(() => {
       const entry = openEntry();

@@ -1,6 +1,6 @@
 /**
- * What of a question nobody has looked at. Everything that is folded says in `data-folded` how many lines it hides; a yes counts
- * only when it was opened, or when the human says that they have seen it.
+ * What of a question nobody has looked at. Everything that is folded says in `data-folded` how many lines it hides, and a file that
+ * is not there yet says nothing; a yes counts only when it was opened, or when the human says that they have seen it.
  */
 
 import { fill, h } from "../lib/dom.js";
@@ -39,7 +39,7 @@ export function createUnseen(cue) {
     const entry = document.getElementById(`cue-${cue.cue_id}`);
     const folds = /** @type {HTMLElement[]} */ ([...(entry?.querySelectorAll("[data-folded]") ?? [])]);
     const lines = folds.reduce((sum, fold) => sum + Number(fold.dataset.folded), 0);
-    isSeen = Boolean(entry) && (lines === 0 || entry?.dataset.seen === "true");
+    isSeen = Boolean(entry) && (folds.length === 0 || entry?.dataset.seen === "true");
     show = () => {
       if (!entry) return go(cue.agent_id, cue.cue_id);
       folds[0]?.scrollIntoView({ block: "start" });
@@ -50,7 +50,7 @@ export function createUnseen(cue) {
       look();
     };
     el.hidden = isSeen;
-    fill(el, h("span", null, entry ? t("unseen", { n: lines }) : t("unseen.away")), textButton(t("dock.show"), () => show(), "strong"), entry && textButton(t("unseen.declare"), declare));
+    fill(el, h("span", null, t(!entry ? "unseen.away" : lines === 0 ? "unseen.file" : lines === 1 ? "unseen.one" : "unseen", { n: lines })), textButton(t("dock.show"), () => show(), "strong"), entry && textButton(t("unseen.declare"), declare));
   };
   document.addEventListener(CHANGED, look);
   look();
