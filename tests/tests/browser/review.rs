@@ -69,6 +69,22 @@ fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
 }
 
 #[test]
+fn a_comment_being_written_is_in_sight_above_the_answer() {
+    let lines = "+let x = 1;\n".repeat(60);
+    let prompt = format!("Merge it?\n\n```diff\n--- /dev/null\n+++ b/x.rs\n@@ -0,0 +1,61 @@\n{lines}+the last\n```");
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let agent = home.join();
+        let (_asking, _) = home.ask(&agent, &prompt, Some(CONFIRM));
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", &agent);
+        browser.sees(".answering .patch-bar", "");
+        press_line(&browser, "the last", false);
+        browser.until("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => { const box = document.querySelector('.review-editor').getBoundingClientRect(), view = document.querySelector('.timeline').getBoundingClientRect(), answer = document.querySelector('.answer-place').getBoundingClientRect(); done(box.top >= view.top && box.bottom <= answer.top + 1); })))");
+    }
+}
+
+#[test]
 fn a_diff_is_walked_and_commented_by_keys_and_shown_side_by_side() {
     let home = Home::new();
     let agent = home.join();
@@ -84,6 +100,13 @@ fn a_diff_is_walked_and_commented_by_keys_and_shown_side_by_side() {
     browser.press("By key");
     control_enter(&browser);
     browser.sees(".review-note", "By key");
+    // With Shift, the lines on the way are a range.
+    browser.press("J");
+    browser.until("return document.querySelectorAll('.diff-line.cursor').length === 2");
+    browser.press("c");
+    browser.sees(".review-editor", "lines 9-10");
+    browser.press(key::ESCAPE);
+    browser.misses(".review-editor");
     browser.click_text(".split-button", "Split");
     browser.until("const box = (kind) => document.querySelector(`.diff-line.${kind}`).getBoundingClientRect(); return box('del').top === box('add').top && box('del').right <= box('add').left + 1");
     // The comment stays below its line, and nothing leaves the block.

@@ -284,6 +284,7 @@ export const en = {
   "review.line": "line {at}",
   "review.lines": "lines {at}",
   "review.range": "Shift+click for a range",
+  "review.range-tap": "Tap another line for a range",
   "review.add": "Add comment",
   "review.discard": "Discard",
   "review.edit": "Edit",

@@ -288,6 +288,7 @@ export const zh = {
   "review.line": "第 {at} 行",
   "review.lines": "第 {at} 行",
   "review.range": "Shift+点击选择范围",
+  "review.range-tap": "轻点另一行选择范围",
   "review.add": "添加评论",
   "review.discard": "放弃",
   "review.edit": "编辑",

@@ -8,7 +8,7 @@ import { linesOf } from "./text.js";
 const isTouch = () => matchMedia("(hover: none)").matches;
 
 /** What the review, which is loaded when it is needed, uses of the page. */
-const kit = { addStyles, h, linesOf, t, textButton };
+const kit = { addStyles, h, isTouch, linesOf, t, textButton };
 
 /** @typedef {typeof kit} Kit */
 /** @typedef {Pick<import("../view/composer.js").Composer, "comments" | "setComments">} Holder */
@@ -66,7 +66,7 @@ export function offerReview(entry, holder) {
   });
   entry.addEventListener("keydown", (event) => {
     const target = event.target instanceof Element ? event.target : null;
-    if (!target?.matches(".patch") || !/^([jkc]|Arrow(Up|Down))$/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!target?.matches(".patch") || !/^([jkc]|Arrow(Up|Down))$/i.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
     void review().then((ready) => ready.key(event));

@@ -22,10 +22,12 @@ function placeOf(line) {
  * @param {HTMLElement} entry
  * @param {() => Holder | null} holder
  */
-export function createReview({ addStyles, h, linesOf, t, textButton }, entry, holder) {
+export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, entry, holder) {
   addStyles(css);
-  /** The line that a range begins with, or that the keys are at. @type {HTMLElement | null} */
+  /** The line that a range begins with. @type {HTMLElement | null} */
   let anchor = null;
+  /** The line that it ends with, where the keys are. @type {HTMLElement | null} */
+  let cursor = null;
 
   const lines = () => /** @type {HTMLElement[]} */ ([...entry.querySelectorAll(".patch-lines .diff-line:not(.meta)")]).filter((line) => line.checkVisibility());
 
@@ -39,11 +41,19 @@ export function createReview({ addStyles, h, linesOf, t, textButton }, entry, ho
       return path === comment.path && side === comment.side && at >= comment.from && at <= comment.to;
     });
 
-  const mark = (/** @type {HTMLElement | null} */ line) => {
+  /**
+   * Moves to a line; with `extend`, takes everything from the line before to it.
+   * @param {HTMLElement} line
+   * @param {boolean} extend
+   */
+  function mark(line, extend) {
     for (const other of entry.querySelectorAll(".diff-line.cursor")) other.classList.remove("cursor");
-    line?.classList.add("cursor");
-    anchor = line;
-  };
+    if (!extend || !anchor?.isConnected) anchor = line;
+    cursor = line;
+    const all = lines();
+    const [from = 0, to = 0] = [all.indexOf(anchor), all.indexOf(line)].sort((a, b) => a - b);
+    for (const one of all.slice(from, to + 1)) one.classList.add("cursor");
+  }
 
   /** @param {T.Comment[]} list */
   function keep(list) {
@@ -103,7 +113,7 @@ export function createReview({ addStyles, h, linesOf, t, textButton }, entry, ho
     const editor = h(
       "div",
       { class: "review-editor" },
-      h("p", { class: "review-head" }, h("b", null, t("review.new")), h("span", { class: "muted" }, where(comment)), h("span", { class: "muted push" }, t("review.range"))),
+      h("p", { class: "review-head" }, h("b", null, t("review.new")), h("span", { class: "muted" }, where(comment)), h("span", { class: "muted push" }, t(isTouch() ? "review.range-tap" : "review.range"))),
       text,
       h("div", { class: "review-acts" }, textButton(t("review.discard"), discard), h("button", { type: "button", class: "button push", onclick: add }, t("review.add"), h("kbd", { "aria-hidden": "true" }, "Ctrl ↵"))),
     );
@@ -119,6 +129,7 @@ export function createReview({ addStyles, h, linesOf, t, textButton }, entry, ho
     if (line?.style.gridRow) editor.style.gridRow = below(line);
     line?.after(editor);
     text.focus();
+    editor.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -127,11 +138,13 @@ export function createReview({ addStyles, h, linesOf, t, textButton }, entry, ho
    * @param {boolean} extend
    */
   function begin(line, extend) {
-    const first = extend && anchor ? placeOf(anchor) : placeOf(line);
+    // A finger has no Shift: while a comment is being written, the next line ends its range.
+    const isLonger = (extend || (isTouch() && entry.querySelector(".review-editor") !== null)) && anchor !== null;
+    const first = placeOf(isLonger && anchor ? anchor : line);
     const last = placeOf(line);
-    const isRange = extend && first.path === last.path && first.side === last.side;
+    const isRange = isLonger && first.path === last.path && first.side === last.side;
     const [from, to] = isRange ? [Math.min(first.at, last.at), Math.max(first.at, last.at)] : [last.at, last.at];
-    if (!extend) mark(line);
+    mark(line, isRange);
     write(isRange && first.at > last.at ? anchor : line, { path: last.path, side: last.side, from, to, text: "" });
   }
 
@@ -181,12 +194,13 @@ export function createReview({ addStyles, h, linesOf, t, textButton }, entry, ho
     /** @param {KeyboardEvent} event */
     key(event) {
       const all = lines();
-      const at = anchor ? all.indexOf(anchor) : -1;
-      if (event.key === "c") return void (anchor && begin(anchor, false));
-      const step = event.key === "j" || event.key === "ArrowDown" ? 1 : -1;
+      const at = cursor ? all.indexOf(cursor) : -1;
+      const key = event.key.toLowerCase();
+      if (key === "c") return void (cursor && begin(cursor, anchor !== cursor));
+      const step = key === "j" || key === "arrowdown" ? 1 : -1;
       const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
       if (!next) return;
-      mark(next);
+      mark(next, event.shiftKey);
       next.scrollIntoView({ block: "nearest" });
     },
   };

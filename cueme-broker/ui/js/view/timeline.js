@@ -188,7 +188,9 @@ export function createTimeline(agentId, actions) {
   };
 
   const sizes = new ResizeObserver(() => {
-    if (followsEnd) jumpToOpen();
+    // Whoever is at a line of the question stays there.
+    const isAtLine = list.contains(document.activeElement) && !document.activeElement?.closest(".answer-place");
+    if (followsEnd && !isAtLine) jumpToOpen();
   });
   sizes.observe(el);
   for (const content of el.children) sizes.observe(content);
