@@ -76,15 +76,12 @@ fn nothing_calls_when_it_is_off_or_in_quiet_hours() {
     let home = Home::created();
     let agent = home.join_as("terminal");
     let browser = watched(&home);
-    switch(&browser, &["Notifications of this browser", "Sound"]);
+    switch(&browser, &["Browser notifications", "Sound"]);
     let (_first, _) = home.ask(&agent, "Nobody wanted to be called", None);
     browser.until("return document.title === '(1) cueme'");
     assert_eq!(browser.script("return [calls, notes]"), json!([[], 0]));
     browser.script("Object.assign(window, { calls: [], notes: 0 })");
-    switch(
-        &browser,
-        &["Notifications of this browser", "Sound", "Quiet hours"],
-    );
+    switch(&browser, &["Browser notifications", "Sound", "Quiet hours"]);
     browser.click("[aria-label=Settings]");
     browser.sees("dialog h2", "Settings");
     browser.script(

@@ -497,10 +497,12 @@ fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
     browser.sees(".composer", "Goes above your next answer");
+    browser.sees(".composer .send span", "Leave note");
     browser.write(TEXT, &format!("mind the tests{}", key::ENTER));
     browser.sees(".toast", "goes above your next answer");
     browser.click("[data-purpose=queued_answer]");
     browser.sees(".composer", "Answers its next plain question before you see it");
+    browser.sees(".composer .send span", "Queue answer");
     browser.write(TEXT, &format!("take SQLite{}", key::ENTER));
     browser.sees(".toast", "answers its next question");
     browser.sees(".queue-item", "Note");
@@ -514,8 +516,10 @@ fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
     // The choice is the human's for each message: a broadcast has it too.
     browser.click("[aria-label='Message several agents']");
     browser.sees("dialog .purpose", "Goes above your next answer");
+    browser.sees("dialog .primary", "Leave note");
     browser.click("dialog [data-purpose=queued_answer]");
     browser.sees("dialog .purpose", "Never an approval");
+    browser.sees("dialog .primary", "Queue answer");
 }
 
 /// An input of Claude Code for its hooks, as it was recorded.

@@ -23,7 +23,10 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
   const list = h("div", { class: "pick-list", role: "group", "aria-label": w("broadcast.agents") });
   const groups = h("div", { class: "chips", role: "group", "aria-label": w("broadcast.groups") });
   const message = uuid7();
-  const purpose = createPurpose(() => {});
+  const send = h("button", { type: "submit", class: "button primary" });
+  const tellPurpose = () => void (send.textContent = t(`${purpose.read()}.leave`));
+  const purpose = createPurpose(tellPurpose);
+  tellPurpose();
   text.value = unsent;
 
   const tellCount = () => (count.textContent = w("broadcast.count", { n: chosen.size }));
@@ -59,7 +62,7 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
     askText({ title: w("broadcast.save"), label: w("broadcast.name"), confirm: t("save"), run: (name) => saveGroups([...state.settings.groups.filter((one) => one.name !== name), { name, agents: [...chosen] }]) });
   };
 
-  const send = async (/** @type {() => void} */ close) => {
+  const submit = async (/** @type {() => void} */ close) => {
     if (chosen.size === 0) return void (error.textContent = w("broadcast.choose"));
     if (text.value.trim() === "") return text.focus();
     try {
@@ -80,7 +83,7 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
     (close) => [
       h(
         "form",
-        { class: "stack", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void send(close)) },
+        { class: "stack", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void submit(close)) },
         groups,
         list,
         count,
@@ -88,7 +91,7 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
         h("label", { class: "field-label", htmlFor: id }, t("message")),
         text,
         error,
-        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, t("send"))),
+        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), send),
       ),
     ],
     { wide: true },

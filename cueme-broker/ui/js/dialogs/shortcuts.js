@@ -30,7 +30,7 @@ const KEYS = [
   [[","], "key.settings"],
   [["j", "k", "c"], "key.review"],
   [["Esc"], "key.leave"],
-  [["?"], null, "key.help"],
+  [["?"], null, "key.all"],
 ];
 
 /**
@@ -39,5 +39,5 @@ const KEYS = [
  * @param {Words} w
  */
 export function openShortcuts({ h, openDialog, t }, w) {
-  openDialog(t("shortcuts"), () => [h("dl", { class: "keys", tabindex: "0" }, KEYS.map(([keys, word, shared]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key))), h("dd", null, word ? w(word) : shared && t(shared)))))]);
+  openDialog(t("shortcuts"), () => [h("dl", { class: "keys", tabindex: "0" }, KEYS.map(([keys, word, shared]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key.length === 1 ? key.toUpperCase() : key))), h("dd", null, word ? w(word) : shared && t(shared)))))]);
 }

@@ -5,7 +5,7 @@
 
 const SHOWN_MAX = 40;
 
-/** @typedef {{ group: string, icon: import("../lib/icons.js").IconName, label: string, more?: string, key?: string, text: string, run: () => unknown }} Command */
+/** @typedef {{ group: string, icon: import("../lib/icons.js").IconName, label: string, more?: string, key?: string, time?: string, text: string, run: () => unknown }} Command */
 
 /**
  * @param {Kit} kit
@@ -54,7 +54,7 @@ export function openPalette(kit, w, tools) {
     for (const row of rows) {
       const question = plain(row.cue?.beginning ?? "");
       const isWaiting = row.state === "waiting";
-      add({ group: w("palette.goto"), icon: "send", label: row.agent.project || row.agent.agent_id, more: question, key: isWaiting ? span(row.since) : "", text: `project:${row.agent.project_dir} runtime:${row.agent.runtime} ${row.agent.agent_id} ${row.agent.name ?? ""}`, run: () => go(row.agent.agent_id, row.isOnly ? undefined : row.cue?.cue_id) });
+      add({ group: w("palette.goto"), icon: "send", label: row.agent.project || row.agent.agent_id, more: question, time: isWaiting ? span(row.since) : "", text: `project:${row.agent.project_dir} runtime:${row.agent.runtime} ${row.agent.agent_id} ${row.agent.name ?? ""}`, run: () => go(row.agent.agent_id, row.isOnly ? undefined : row.cue?.cue_id) });
     }
     const group = w("palette.inbox");
     const page = state.settings.page;
@@ -87,7 +87,7 @@ export function openPalette(kit, w, tools) {
         const option = h(
           "div",
           { class: "palette-item", role: "option", id: `palette-${index}`, "aria-selected": String(index === at), onclick: () => run(index), onpointermove: () => index !== at && ((at = index), mark()) },
-          icon(command.icon), h("bdi", null, command.label), command.more ? h("bdi", { class: "cut muted" }, command.more) : null, command.key ? h("kbd", { class: "push" }, command.key) : null,
+          icon(command.icon), h("bdi", null, command.label), command.more ? h("bdi", { class: "cut muted" }, command.more) : null, command.time ? h("span", { class: "push palette-wait" }, command.time) : null, command.key ? h("kbd", { class: "push" }, command.key) : null,
         );
         return [...head, option];
       }),

@@ -7,7 +7,7 @@
  * @param {Kit} kit
  * @param {(word: Word, values?: Record<string, string | number>) => string} w
  */
-export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, readAgent, state, openDialog, toast }, w) {
+export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, readAgent, state, t, openDialog, toast }, w) {
   const rows = [...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil)).filter((row) => row.cue && ["waiting", "detached", "snoozed"].includes(row.state) && !row.agent.archived);
   if (rows.length === 0) return toast(w("several.none"));
   const boxes = rows.map(() => h("input", { type: "checkbox", onchange: () => draw() }));
@@ -15,8 +15,8 @@ export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, 
   const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("several.answer"), placeholder: w("several.answer") });
   const note = h("div", { class: "field-error", role: "alert" });
   const chosen = () => rows.filter((_, at) => boxes[at]?.checked);
-  const act = (/** @type {Word} */ word, /** @type {string} */ kind, /** @type {() => unknown} */ run) => h("button", { type: "button", class: `button ${kind}`, data: { act: word }, onclick: () => void run() });
-  const buttons = [act("several.archive", "", () => each((row) => api.changeAgent(row.agent.agent_id, { archived: true }))), act("several.decline", "", decline), act("several.send", "primary", answer)];
+  const act = (/** @type {Word} */ word, /** @type {string} */ none, /** @type {string} */ kind, /** @type {() => unknown} */ run) => h("button", { type: "button", class: `button ${kind}`, data: { act: word, none }, onclick: () => void run() });
+  const buttons = [act("several.archive", t("archive"), "", () => each((row) => api.changeAgent(row.agent.agent_id, { archived: true }))), act("several.decline", t("decline"), "", decline), act("several.send", t("send"), "primary", answer)];
   /** @type {() => void} */
   let close = () => {};
 
@@ -25,7 +25,7 @@ export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, 
     all.checked = n === rows.length;
     for (const button of buttons) {
       button.disabled = n === 0;
-      button.textContent = w(/** @type {Word} */ (button.dataset.act), { n });
+      button.textContent = n > 0 ? w(/** @type {Word} */ (button.dataset.act), { n }) : String(button.dataset.none);
     }
   }
 
@@ -64,7 +64,7 @@ export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, 
     return each((row) => api.decline(String(row.cue?.cue_id), uuid7(), text.value.trim()));
   }
 
-  const line = (/** @type {typeof rows[number]} */ row, /** @type {number} */ at) => h("label", { class: "pick" }, /** @type {HTMLElement} */ (boxes[at]), h("span", { class: "cut", dir: "auto" }, plain(row.cue?.beginning ?? "")), h("span", { class: "muted small" }, `${row.agent.project} · ${nameOf(row.agent)}`));
+  const line = (/** @type {typeof rows[number]} */ row, /** @type {number} */ at) => h("label", { class: "pick" }, /** @type {HTMLElement} */ (boxes[at]), h("span", { class: "pick-text", dir: "auto" }, plain(row.cue?.beginning ?? "")), h("span", { class: "muted small" }, `${row.agent.project} · ${nameOf(row.agent)}`));
   draw();
   openDialog(w("several"), (closing) => {
     close = closing;

@@ -135,7 +135,7 @@ export function createComposer(target, outcomes) {
   function showPurpose() {
     if (!purpose) return;
     text.placeholder = text.ariaLabel = t(`${purpose.read()}.placeholder`);
-    setText(/** @type {Element} */ (sendButton.lastElementChild), t(`${purpose.read()}.leave`));
+    setText(/** @type {Element} */ (sendButton.firstElementChild), t(`${purpose.read()}.leave`));
   }
 
   function drawQuick() {

@@ -98,7 +98,7 @@ function headOf(cue, fold) {
     cue.outcome === "superseded" && h("span", { class: "badge" }, t("entry.superseded")),
     cue.kind === "pause" && h("span", { class: "badge plain" }, icon("pause"), t("entry.pause")),
     cue.origin !== "agent" && h("span", { class: "badge plain" }, originOf(cue.origin)),
-    isOpen && cue.origin === "agent" && h("span", { class: "muted entry-kind" }, kindOf(cue)),
+    isOpen && cue.origin === "agent" && cue.kind !== "pause" && h("span", { class: "muted entry-kind" }, kindOf(cue)),
     h("time", { class: "entry-time", datetime: cue.asked_at }, clock(cue.asked_at)),
     h("span", { class: "entry-tools" }, cue.prompt.hides_marks && sourceButton(cue, fold), copyButton(() => api.source(cue.cue_id, "prompt"), t("copy.question"))),
   ];
@@ -153,7 +153,7 @@ function openFoot(cue, actions) {
   return [
     cue.stopped_policy && h("p", { class: "delivery" }, icon("gear"), t("policy.stopped", { name: cue.stopped_policy.name, max: cue.stopped_policy.in_a_row_max })),
     cue.waiting === 0 && h("p", { class: "delivery", data: { tone: "warn" } }, icon("clock"), t(cue.outcome === "superseded" ? "entry.superseded-note" : "entry.detached-note")),
-    textButton(t("entry.answer-this"), () => actions.reply(cue.cue_id), "answer-this"),
+    h("button", { type: "button", class: "button answer-this", onclick: () => actions.reply(cue.cue_id) }, t("entry.answer-this")),
   ];
 }
 
@@ -172,6 +172,8 @@ function damagedFoot(cue) {
 /** @param {T.Cue} cue */
 function decisionOf(cue) {
   const words = deliveryWords(cue);
+  const decidedAt = cue.decided_at ? clock(cue.decided_at) : "";
+  const isRepeated = cue.acknowledged_at !== null && clock(cue.acknowledged_at) === decidedAt;
   const outcome = cue.withdrawn ? "withdrawn" : /** @type {"declined" | "cancelled"} */ (cue.outcome);
   const title = cue.outcome === "answered" ? null : h("p", { class: "decision" }, t(`outcome.${outcome}`));
   return h(
@@ -191,7 +193,7 @@ function decisionOf(cue) {
       icon(words.icon),
       h("span", null, words.text),
       isHeld(cue) && textButton(t("undo"), () => takeBack(cue.cue_id), "strong"),
-      h("span", { class: "by" }, [cue.by, cue.decided_at && clock(cue.decided_at)].filter(Boolean).join(" · ")),
+      h("span", { class: "by" }, [cue.by, !isRepeated && decidedAt].filter(Boolean).join(" · ")),
       cue.text && copyButton(() => api.source(cue.cue_id, "text"), t("copy.answer")),
     ),
   );

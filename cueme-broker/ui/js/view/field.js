@@ -66,7 +66,7 @@ function inputField(field, onchange) {
   const isBroken = () => input instanceof HTMLInputElement && input.validity.badInput;
   const read = () => (input.value === "" ? null : { label: field.label, values: [input.value] });
   return {
-    el: h("div", { class: "field" }, h("label", { class: "field-label", htmlFor: id }, labelOf(field)), input, error.el),
+    el: h("div", { class: "field" }, h("label", { class: "field-label", htmlFor: id }, labelOf(field)), input, field.kind === "password" && h("p", { class: "muted small" }, t("form.secret")), error.el),
     read,
     readDraft: () => (field.kind === "password" ? null : read()),
     write: (reply) => void (input.value = reply?.values[0] ?? reply?.other ?? ""),

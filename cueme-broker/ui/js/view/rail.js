@@ -18,7 +18,7 @@ import { toast } from "./toast.js";
 /** @import * as T from "../types.js" */
 
 /** @type {[string[], import("../i18n/index.js").Word][]} */
-const KEYS = [[["J", "K"], "key.step"], [["W"], "key.next-waiting"], [["["], "key.question"], [["?"], "key.help"]];
+const KEYS = [[["J", "K"], "key.step"], [["W"], "key.next-waiting"], [["[", "]"], "key.question"], [["?"], "key.all"]];
 
 /**
  * @param {string} agentId

@@ -72,6 +72,7 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   setText(parts.place, place && `${place} ·`);
   parts.place.hidden = place === "";
   setText(parts.runtime, isQuestion(state) && state !== "detached" && !row.others ? runtime : "");
+  parts.runtime.hidden = parts.runtime.textContent === "";
   setText(parts.name, row.others ? t("once.agents", { n: all.length }) : nameOf(agent));
   parts.name.title = runtime;
   showTime(parts.time, row);
