@@ -31,6 +31,7 @@ fn control_enter(browser: &Browser) {
 /// Waits until the composer answers the question that begins so.
 fn answers(browser: &Browser, beginning: &str) {
     browser.sees(".entry.answering .for", beginning);
+    browser.misses(".answering [aria-disabled=true]");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn several_questions_get_the_same_answer_and_each_failure_is_told() {
     let browser = sign_in(&home, DESKTOP);
     browser.press("x");
     for question in ["Go on? one", "Go on? two"] {
-        browser.click_text("dialog .pick .cut", question);
+        browser.click_text("dialog .pick .pick-text", question);
     }
     browser.sees("dialog .button", "Send to 2");
     // Somebody answers one of them in a terminal meanwhile.

@@ -14,6 +14,7 @@ import { snooze, snoozedUntil } from "../snooze.js";
 import { changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state } from "../store.js";
 import { language, runWords, t } from "../i18n/index.js";
 import { textButton } from "../view/buttons.js";
+import { copyButton } from "../view/copy.js";
 import { askText, closeOnBack, openDialog } from "../view/dialog.js";
 import { liveSpan } from "../view/live-time.js";
 import { openSettings } from "../view/settings.js";
@@ -27,7 +28,7 @@ let conversation = () => null;
 /** What these parts use of the page. A part imports nothing of it: what it shares with the document would become a file of its own. */
 const kit = {
   addStyles, debounce, fill, freshId, h, keyed, setText, icon, plain, runtimeGlyph, runtimeName, clock, now, span, uuid7, visible, api, ApiError, json, send, go, route,
-  rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state, language, t,
+  copyButton, rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, state, language, t,
   askText, closeOnBack, createPurpose, liveSpan, openDialog, openSettings, openTool, sentToast, textButton, toast, toggle,
   runWords: () => runWords,
   loadRules: () => loadRules(),
@@ -45,6 +46,9 @@ const dialogs = async () => (await import("../dialogs/dialogs.js")).createDialog
 /** The rules, once they are there. */
 export const loadRules = async () => (await import("../rules/rules.js")).createRules(kit);
 const runs = async () => (await import("../runs/runs.js")).createRuns(kit);
+
+/** Shows how to connect agents. @param {HTMLElement} el */
+export const loadGuide = async (el) => (await import("../guide/guide.js")).fillGuide(kit, el);
 
 /** What helps to answer a question, once it is there. */
 export const loadAids = async () => (await import("../aids/aids.js")).createAids(kit);

@@ -36,8 +36,8 @@ const isTouch = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
 /** How soon after another question stood in this place a press is still meant for that one. */
 const REACTION_MS = 500;
 
-/** When a composer left the screen last. */
-let leftAt = -REACTION_MS;
+/** The question whose composer left the screen last, and when. */
+let last = { of: "", at: -REACTION_MS };
 
 /**
  * @param {Target} target
@@ -55,7 +55,7 @@ export function createComposer(target, outcomes) {
   let isComposing = false;
   /** Whether somebody has touched it since it was put here. */
   let isTouched = false;
-  const readyAt = performance.now() - leftAt < REACTION_MS ? performance.now() + REACTION_MS : 0;
+  const readyAt = cue && cue.cue_id !== last.of && performance.now() - last.at < REACTION_MS ? performance.now() + REACTION_MS : 0;
   /** Comments on lines of a patch in the question. @type {T.Comment[]} */
   let comments = [];
   /** The words that are on their way: the field is free for the next ones, and gets these back when they were not sent. */
@@ -108,7 +108,7 @@ export function createComposer(target, outcomes) {
 
   /** Says of the buttons that answer at once that they are not ready, as long as they are not. */
   function settle() {
-    const buttons = el.querySelectorAll(".confirm-buttons button");
+    const buttons = el.querySelectorAll(".confirm-buttons button, .end-run");
     for (const button of buttons) button.setAttribute("aria-disabled", "true");
     setTimeout(() => buttons.forEach((button) => button.removeAttribute("aria-disabled")), REACTION_MS);
   }
@@ -272,7 +272,7 @@ export function createComposer(target, outcomes) {
   }
 
   /** Says whether a press was meant for the question that stood here a moment ago: the second one of a double click, or of two quick keys. */
-  const isTooSoon = () => cue !== null && !isTouched && performance.now() < readyAt;
+  const isTooSoon = () => !isTouched && performance.now() < readyAt;
 
   /** Says whether something of the question has to be opened before it may be confirmed. */
   const isHidden = () => direct !== null && !direct.isSeen();
@@ -408,7 +408,7 @@ export function createComposer(target, outcomes) {
       isTyped = false;
     },
     close() {
-      leftAt = performance.now();
+      last = { of: cue?.cue_id ?? "", at: performance.now() };
       draft.flush();
       removeEventListener("pagehide", leave);
     },
