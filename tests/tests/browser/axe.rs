@@ -140,6 +140,127 @@ fn axe_finds_nothing_in_any_view_or_dialog() {
     assert!(twins.iter().all(cueme_tests::Client::is_running));
 }
 
+/// A picture, a patch and notes, which the question of an agent of Cursor names.
+fn project_with_files(home: &Home) -> (cueme_tests::Client, String) {
+    let project = home.scratch().join("shop");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join("after.png"), crate::files::PNG).unwrap();
+    std::fs::write(project.join("change.patch"), crate::files::PATCH).unwrap();
+    let mut command = home.command(&["join", "cursor"]);
+    let joined = command.current_dir(&project).output().unwrap();
+    let joined = String::from_utf8(joined.stdout).unwrap();
+    let agent = joined.lines().find_map(|line| line.strip_prefix("agent_id="));
+    let agent = agent.expect("an agent_id").to_owned();
+    home.run(&["say", &agent, "Mind the tests."]).expect(0);
+    let confirm = r#"{"type":"confirm","confirm_label":"Merge","cancel_label":"Not yet"}"#;
+    let prompt = "It looks like ![after](after.png), the change is `change.patch`. Merge it?";
+    (home.ask(&agent, prompt, Some(confirm)).0, agent)
+}
+
+/// Clicks the first visible match that holds this text, wherever it is scrolled.
+fn open_part(browser: &Browser, selector: &str, text: &str) {
+    browser.until(&format!(
+        "const part = [...document.querySelectorAll({})].find((el) => el.checkVisibility() && el.innerText.includes({})); part?.click(); return Boolean(part)",
+        json!(selector),
+        json!(text)
+    ));
+}
+
+#[test]
+fn axe_finds_nothing_in_files_settings_runs_and_what_opens_in_them() {
+    let axe = axe_core();
+    let home = Home::new();
+    let (asking, agent) = project_with_files(&home);
+    for size in [DESK, PHONE] {
+        for scheme in ["light", "dark"] {
+            let browser = sign_in(&home, size);
+            browser.prefer(scheme);
+            browser.script(&format!("{axe}; return null"));
+            let view = |name: &str| format!("{name}, {scheme}, {}", size.0);
+            let closes = |dialogs: usize| {
+                for _ in 0..dialogs {
+                    browser.press(key::ESCAPE);
+                }
+                browser.misses("dialog");
+            };
+            browser.script(&format!("location.hash = '#/agent/{agent}'"));
+            browser.sees(".patch-files", "defaults.ts");
+            browser.sees(".queue", "Mind the tests.");
+            browser.until("const image = document.querySelector('.question img'); image.scrollIntoView(); return image.complete && image.naturalWidth === 1");
+            check(&browser, &view("files"));
+            open_part(&browser, ".diff-line.add i:nth-child(2)", "");
+            browser.until("return document.activeElement.matches('.review-editor textarea')");
+            browser.press(&format!("Why?{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
+            browser.sees(".review-note", "Why?");
+            check(&browser, &view("comment"));
+            if size == DESK {
+                open_part(&browser, ".split-button", "Split");
+                check(&browser, &view("both sides"));
+            } else {
+                browser.click("[aria-label=More]");
+            }
+            for (button, title) in [
+                ("Standing instruction", "Standing instruction"),
+                ("Chat in Cursor", "Chat in Cursor"),
+            ] {
+                open_part(&browser, ".rail button", button);
+                browser.sees("dialog h2", title);
+                check(&browser, &view(title));
+                closes(1);
+            }
+            open_part(&browser, ".queue-item [aria-label='Change the text']", "");
+            browser.sees("dialog textarea", "");
+            check(&browser, &view("change a note"));
+            closes(1);
+            browser.script("location.hash = '#/'");
+            browser.click(".inbox-head [aria-label=Settings]");
+            for (part, shown) in [
+                ("Phone and chats", "Add a channel"),
+                ("Connect your agents", "cueme init codex"),
+            ] {
+                open_part(&browser, "dialog summary", part);
+                browser.sees("dialog", shown);
+                check(&browser, &view(part));
+            }
+            open_part(&browser, "dialog .button", "Add a phone");
+            browser.until("return document.querySelector('.qr')?.naturalWidth > 0");
+            check(&browser, &view("a code for a phone"));
+            open_part(&browser, "dialog button", "Add a channel");
+            browser.sees("dialog form", "");
+            check(&browser, &view("a channel"));
+            closes(1);
+            browser.click(".inbox-head [aria-label=Runs]");
+            browser.click(".launch-button");
+            browser.sees("dialog h2", "Start an agent in the cloud");
+            open_part(&browser, ".launch summary", "");
+            check(&browser, &view("start a run"));
+            closes(2);
+            browser.write("#search", "merge");
+            browser.sees(".results .row", "Merge it?");
+            check(&browser, &view("what was found"));
+        }
+    }
+    assert!(asking.is_running());
+}
+
+#[test]
+fn axe_finds_nothing_on_a_link_that_was_used() {
+    let axe = axe_core();
+    let home = Home::new();
+    let used = link(&home);
+    drop(Browser::open(&used, DESK));
+    for size in [DESK, PHONE] {
+        for scheme in ["light", "dark"] {
+            let browser = Browser::start(size, "en-US");
+            browser.prefer(scheme);
+            browser.goto(&used);
+            browser.sees("h1", "This browser is not signed in");
+            browser.script(&format!("{axe}; return null"));
+            check(&browser, &format!("a used link, {scheme}, {}", size.0));
+        }
+    }
+}
+
 #[test]
 fn axe_finds_nothing_before_the_first_agent() {
     let axe = axe_core();

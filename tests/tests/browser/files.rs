@@ -6,8 +6,8 @@ use crate::driver::{DESKTOP, PHONE, key, sign_in};
 use cueme_tests::Home;
 
 /// A red picture of one pixel.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
-const PATCH: &str = "diff --git a/src/retry.ts b/src/retry.ts\n--- a/src/retry.ts\n+++ b/src/retry.ts\n@@ -8,3 +8,3 @@ charge\n const MAX = 5;\n-const BACKOFF = 200;\n+const BACKOFF = 300;\n return charge();\ndiff --git a/defaults.ts b/defaults.ts\n--- a/defaults.ts\n+++ b/defaults.ts\n@@ -1,2 +1,2 @@\n {\n-  attempts: 5,\n+  attempts: 3,\n";
+pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
+pub(crate) const PATCH: &str = "diff --git a/src/retry.ts b/src/retry.ts\n--- a/src/retry.ts\n+++ b/src/retry.ts\n@@ -8,3 +8,3 @@ charge\n const MAX = 5;\n-const BACKOFF = 200;\n+const BACKOFF = 300;\n return charge();\ndiff --git a/defaults.ts b/defaults.ts\n--- a/defaults.ts\n+++ b/defaults.ts\n@@ -1,2 +1,2 @@\n {\n-  attempts: 5,\n+  attempts: 3,\n";
 
 #[test]
 fn an_image_of_the_project_is_seen_and_an_attached_patch_is_reviewed() {

@@ -71,7 +71,8 @@ fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
 #[test]
 fn a_comment_being_written_is_in_sight_above_the_answer() {
     let lines = "+let x = 1;\n".repeat(60);
-    let prompt = format!("Merge it?\n\n```diff\n--- /dev/null\n+++ b/x.rs\n@@ -0,0 +1,61 @@\n{lines}+the last\n```");
+    let prompt =
+        format!("Merge it?\n\n```diff\n--- /dev/null\n+++ b/x.rs\n@@ -0,0 +1,61 @@\n{lines}+the last\n```");
     for size in [DESKTOP, PHONE] {
         let home = Home::new();
         let agent = home.join();

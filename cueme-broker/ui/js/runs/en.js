@@ -33,7 +33,7 @@ export const en = {
   "form.branch": "Branch to push to (empty: Cursor chooses)",
   "form.pr": "Open a pull request at the end",
   "form.more": "More",
-  "form.poll": "Seconds between two looks at the status",
+  "form.poll": "Seconds between status checks",
   "form.timeout": "Longest run in seconds (0: no limit)",
   "form.grace": "Seconds a stop may take",
   "form.url": "Public address of this broker",

@@ -15,7 +15,7 @@ import { toast } from "./toast.js";
 /** @param {string} agentId */
 export function createQueue(agentId) {
   const list = h("ol", { class: "queue-list" });
-  const el = h("section", { class: "queue", hidden: true, "aria-label": t("queue") }, h("h3", { class: "queue-title" }, icon("clock"), t("queue")), list);
+  const el = h("section", { class: "queue", hidden: true, "aria-label": t("queue") }, h("h2", { class: "queue-title" }, icon("clock"), t("queue")), list);
 
   /** @param {() => Promise<unknown>} change */
   const act = async (change) => {
