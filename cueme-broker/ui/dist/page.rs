@@ -1,9 +1,9 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-Tg1sSxPsXHTwT1mY41Tmz0FIWlwy6ZguRmysgomiJy4='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-08asGD9dezjMHbmZxCoJE67KutuXLHktJcrTql6LPJA='";
 const INLINE_STYLES: &str = "'sha256-HuChToo8YwSY9FFpgXKi6a5SsFZPiNpYf8WOheK1yZo=' 'sha256-M6xzwgLKiYUQz/IfaPa+b7Syh462PyvaJbkkueHEBaA='";
 const STATE_AT: usize = 15125;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"8840d910532c8cf78ada\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"40d2ae9e12c1bb06f461\"", is_immutable: false },
     Asset { path: "/aids-5UUNRWHM.js", bytes: include_bytes!("aids-5UUNRWHM.js"), etag: "\"826a52cd51c0a2533e34\"", is_immutable: true },
     Asset { path: "/review-WKWRNLXR.js", bytes: include_bytes!("review-WKWRNLXR.js"), etag: "\"6716becaa849467cec3c\"", is_immutable: true },
     Asset { path: "/zh-PYBXXDHA.js", bytes: include_bytes!("zh-PYBXXDHA.js"), etag: "\"ee7dc04e0b56c7e79f59\"", is_immutable: true },
@@ -18,5 +18,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"6c6e196b63cf3fcda2fe\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"a5abbcc1172d7ec3acc1\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"deb12ebad26e646b9e0c\"", is_immutable: false },
 ];

@@ -199,7 +199,7 @@ export function createDock(agentId) {
     const target = composer?.target;
     const cue = target?.kind === "cue" ? target.cue : null;
     const card = agent?.open.find((one) => one.cue_id === cue?.cue_id);
-    if (cue && twins.of !== cue.cue_id) twins = { of: cue.cue_id, cues: new Set(sameAs(card).map((other) => other.cue.cue_id)) };
+    if (cue && card && twins.of !== cue.cue_id) twins = { of: cue.cue_id, cues: new Set(sameAs(card).map((other) => other.cue.cue_id)) };
     const isWanted = cue && entry && composer && !composer.isSent() && (sameAs(card).length > 0 || cue.precedent || aids);
     if (!isWanted) return void (aids?.close(), (aids = null));
     const loaded = aids ?? (await loadAids().catch(() => null));
