@@ -143,6 +143,8 @@ fn files_of_other_machines_of_approvals_and_of_decided_questions_are_not_looked_
     let cue = heard.json()["cue_id"].as_str().unwrap().to_owned();
     let shown = browser.get(&format!("/cues/{cue}")).ok(200);
     assert_eq!(shown.get("files"), None);
+    // The same words ask something else in another project, whether the file is there or not.
+    assert_eq!(shown["names_files"], true);
     browser
         .get(&format!("/cues/{cue}/files/0"))
         .refused(404, "not_found");

@@ -170,7 +170,7 @@ fn open_part(browser: &Browser, selector: &str, text: &str) {
 fn axe_finds_nothing_in_files_settings_runs_and_what_opens_in_them() {
     let axe = axe_core();
     let home = Home::new();
-    let (asking, agent) = project_with_files(&home);
+    let (_asking, agent) = project_with_files(&home);
     for size in [DESK, PHONE] {
         for scheme in ["light", "dark"] {
             let browser = sign_in(&home, size);
@@ -240,7 +240,6 @@ fn axe_finds_nothing_in_files_settings_runs_and_what_opens_in_them() {
             check(&browser, &view("what was found"));
         }
     }
-    assert!(asking.is_running());
 }
 
 #[test]

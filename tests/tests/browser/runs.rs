@@ -196,10 +196,12 @@ fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work
     eventually("a run that is unattended", || {
         runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED")
     });
-    fs::rename(key.with_extension("away"), &key).unwrap();
     let browser = sign_in(&home, DESKTOP);
     browser.sees(".groups", "Working");
     open_runs(&browser);
+    browser.sees(".run[data-state=left]", "Stop");
+    // With its key back, the broker would soon drive the run itself.
+    fs::rename(key.with_extension("away"), &key).unwrap();
     browser.click_text(".run[data-state=left] .text-button", "Stop");
     browser.sees(".run[data-state=cancelled] .run-place", "STOPPED");
     assert_eq!(fake.count("POST", "/stop"), 1);
