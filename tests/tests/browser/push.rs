@@ -77,7 +77,7 @@ fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_
     browser.until(&format!("{chosen}.includes('\"after_ms\":0'))"));
     click_line(&browser, "Pauses");
     browser.until(&format!("{chosen}.endsWith('[\"question\",\"approval\"]}}'))"));
-    browser.sees("[data-channel=team]", "only tells");
+    browser.sees("[data-channel=team]", "notifies only");
     browser.script("document.getElementById('settings-reach').scrollIntoView(); return true");
     let shots = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/ui/screenshots");
     browser.screenshot(&shots.join("phone-reach.png"));
