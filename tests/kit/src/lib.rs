@@ -7,6 +7,7 @@ mod files;
 mod http;
 mod patience;
 pub mod postgres;
+pub mod postgres_proxy;
 mod wire;
 
 pub use files::files_below;

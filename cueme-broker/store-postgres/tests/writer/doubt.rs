@@ -2,8 +2,8 @@
 
 use cueme_store::BatchId;
 
-use super::proxy::{Cut, Proxy};
 use super::{Broker, agent, ids, join, server};
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
 
 #[test]
 fn a_commit_that_is_cut_at_any_message_is_resolved() {

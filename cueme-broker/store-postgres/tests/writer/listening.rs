@@ -48,7 +48,7 @@ fn a_commit_wakes_the_other_broker_at_once_and_its_own_not_at_all() {
 fn without_notifications_a_broker_wakes_by_looking() {
     let Some(server) = server() else { return };
     let url = server.database();
-    let proxy = super::proxy::Proxy::start(server.port());
+    let proxy = cueme_test_kit::postgres_proxy::Proxy::start(server.port());
     let (mut one, mut two) = (Broker::open(&url), Broker::open(&proxy.url(&url)));
     let _notifying = counted(&mut one);
     let wakes = counted(&mut two);

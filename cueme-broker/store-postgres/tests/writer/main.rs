@@ -6,7 +6,6 @@ mod doubt;
 mod leases;
 mod listening;
 mod opening;
-mod proxy;
 mod sharing;
 mod tls;
 

@@ -94,7 +94,7 @@ fn a_password_opens_the_database_and_a_wrong_one_is_not_repeated() {
 #[test]
 fn a_pooler_that_drops_notifications_is_refused() {
     let Some(server) = server() else { return };
-    let pooler = super::proxy::Proxy::start(server.port());
+    let pooler = cueme_test_kit::postgres_proxy::Proxy::start(server.port());
     let url = pooler.url(&server.database());
     open(&url).unwrap();
     pooler.drop_notifications();

@@ -195,7 +195,7 @@ fn a_statement_that_is_refused_undoes_its_transaction_and_no_other() {
 fn a_batch_of_questions_takes_few_round_trips() {
     let Some(server) = server() else { return };
     let url = server.database();
-    let slow = super::proxy::Proxy::start(server.port());
+    let slow = cueme_test_kit::postgres_proxy::Proxy::start(server.port());
     let mut one = Broker::open(&slow.url(&url));
     let asking = agent(1);
     one.join(&asking);

@@ -2,12 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Where a connection is cut: after so many messages of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub enum Cut {
     /// After so many messages of the client reached the server.
     Sent(u32),
     /// After so many messages of the server reached the client.
@@ -16,8 +16,10 @@ pub(crate) enum Cut {
     Confirmation,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
+    /// Where it leads.
+    server_port: AtomicU16,
     cut: Mutex<Option<Cut>>,
     /// How often the client spoke when the server had answered everything.
     turns: AtomicU32,
@@ -27,22 +29,32 @@ struct State {
     owed: AtomicI32,
 }
 
-pub(crate) struct Proxy {
+/// A proxy in front of a server.
+#[derive(Debug)]
+pub struct Proxy {
     port: u16,
+    /// Where it led at first.
     server_port: u16,
     state: Arc<State>,
 }
 
 impl Proxy {
-    pub(crate) fn start(server_port: u16) -> Self {
+    /// Starts it in front of the server at this port.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it cannot listen.
+    pub fn start(server_port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::<State>::default();
+        state.server_port.store(server_port, Ordering::SeqCst);
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 // A server that is gone refuses, and so does this.
-                let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)) else {
+                let port = shared.server_port.load(Ordering::SeqCst);
+                let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else {
                     continue;
                 };
                 client.set_nodelay(true).unwrap();
@@ -58,8 +70,17 @@ impl Proxy {
         }
     }
 
+    /// Leads new connections to another server.
+    pub fn lead_to(&self, server_port: u16) {
+        self.state.server_port.store(server_port, Ordering::SeqCst);
+    }
+
     /// Returns the URL of a database through this proxy.
-    pub(crate) fn url(&self, direct: &str) -> String {
+    ///
+    /// # Panics
+    ///
+    /// Panics when the URL is not one of the server that it was started for.
+    pub fn url(&self, direct: &str) -> String {
         let port = format!(":{}/", self.server_port);
         let through = direct.replace(&port, &format!(":{}/", self.port));
         assert_ne!(direct, through);
@@ -67,22 +88,30 @@ impl Proxy {
     }
 
     /// Cuts the connection there, counted from now on, once.
-    pub(crate) fn cut(&self, cut: Cut) {
+    ///
+    /// # Panics
+    ///
+    /// Panics when a thread of the proxy has.
+    pub fn cut(&self, cut: Cut) {
         *self.state.cut.lock().unwrap() = Some(cut);
     }
 
     /// Cuts nothing; says whether something would still have been cut.
-    pub(crate) fn spare(&self) -> bool {
+    ///
+    /// # Panics
+    ///
+    /// Panics when a thread of the proxy has.
+    pub fn spare(&self) -> bool {
         self.state.cut.lock().unwrap().take().is_some()
     }
 
     /// Loses every notification from now on.
-    pub(crate) fn drop_notifications(&self) {
+    pub fn drop_notifications(&self) {
         self.state.is_deaf.store(true, Ordering::SeqCst);
     }
 
     /// Returns how many round trips there were.
-    pub(crate) fn turns(&self) -> u32 {
+    pub fn turns(&self) -> u32 {
         self.state.turns.load(Ordering::SeqCst)
     }
 }
