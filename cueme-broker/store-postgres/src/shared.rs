@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cueme_store::{BatchId, Leadership};
+use protocol_spec::message::EventView;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -38,10 +39,14 @@ struct Told {
     head: Option<Head>,
     /// Which database it is.
     identity: Option<Uuid>,
+    /// The newest event at that time, as far as it was seen.
+    newest: Option<EventView>,
     /// What will have been told if the batch was committed.
-    pending: Option<(BatchId, Head)>,
+    pending: Option<(BatchId, Head, Option<EventView>)>,
     /// The newest batch that is known to be committed. One that changed nothing leaves no trace in the database.
     committed: Option<BatchId>,
+    /// Whether nobody was told yet that the database is another one, or has lost its newest part.
+    is_replaced: bool,
 }
 
 impl Told {
@@ -51,6 +56,13 @@ impl Told {
             && self
                 .head
                 .is_none_or(|known| head.event >= known.event && head.revision >= known.revision)
+    }
+
+    /// Says whether the event that was told last is another one by now: a history that lost its newest part has grown again.
+    fn is_contradicted_by(&self, found: &EventView) -> bool {
+        self.newest
+            .as_ref()
+            .is_some_and(|newest| newest.id == found.id && newest != found)
     }
 }
 
@@ -68,27 +80,40 @@ impl Shared {
 
     /// Begins with what is there, at the first connection; later it compares, and says what was lost.
     pub(crate) fn find(&self, identity: Uuid, head: Head) {
+        if !self.told().is_continued_by(identity, head) {
+            self.note_replaced(head);
+        }
         let mut told = self.told();
-        let is_continued = told.is_continued_by(identity, head);
-        if !is_continued {
-            let known = told.head.unwrap_or_default();
-            tracing::error!(
-                database = %self.location.display(),
-                known = known.event,
-                found = head.event,
-                "the database is not the one it was, or has lost its newest part: answers that agents and humans have seen may be missing in it"
-            );
-        }
-        if told.head.is_none() || !is_continued {
-            told.head = Some(head);
-            told.pending = None;
-        }
+        told.head.get_or_insert(head);
         told.identity = Some(identity);
     }
 
-    /// Says whether the database is the one that was found, with everything that was in it.
-    pub(crate) fn is_continued_by(&self, identity: Uuid, head: Head) -> bool {
-        self.told().is_continued_by(identity, head)
+    /// Says whether the database is the one that was found, with everything that was in it; `newest` is its event of the number
+    /// that was told last, unless that was deleted.
+    pub(crate) fn is_continued_by(&self, identity: Uuid, head: Head, newest: Option<&EventView>) -> bool {
+        let told = self.told();
+        told.is_continued_by(identity, head) && !newest.is_some_and(|found| told.is_contradicted_by(found))
+    }
+
+    /// Forgets what was told, and says that answers may be missing.
+    pub(crate) fn note_replaced(&self, found: Head) {
+        let mut told = self.told();
+        tracing::error!(
+            database = %self.location.display(),
+            known = told.head.unwrap_or_default().event,
+            found = found.event,
+            "the database is not the one it was, or has lost its newest part: answers that agents and humans have seen may be missing in it"
+        );
+        *told = Told {
+            is_replaced: true,
+            committed: told.committed,
+            ..Told::default()
+        };
+    }
+
+    /// Says whether nobody was told yet that the database is another one.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.told().is_replaced
     }
 
     /// Returns how far everybody was told.
@@ -97,16 +122,18 @@ impl Shared {
     }
 
     /// Notes what will have been told if this batch was committed.
-    pub(crate) fn expect(&self, batch: BatchId, head: Head) {
-        self.told().pending = Some((batch, head));
+    pub(crate) fn expect(&self, batch: BatchId, head: Head, newest: Option<EventView>) {
+        self.told().pending = Some((batch, head, newest));
     }
 
     /// Notes that a batch is committed, and everybody is told what happened up to here.
-    pub(crate) fn tell(&self, batch: BatchId, head: Head) {
+    pub(crate) fn tell(&self, batch: BatchId, head: Head, newest: Option<EventView>) {
         let mut told = self.told();
         told.head = Some(head);
+        told.newest = newest;
         told.pending = None;
         told.committed = Some(batch);
+        told.is_replaced = false;
     }
 
     /// Says whether a batch is known to be the newest one that is committed.
@@ -117,10 +144,12 @@ impl Shared {
     /// Notes that a batch in doubt was committed.
     pub(crate) fn confirm(&self, batch: BatchId) {
         let mut told = self.told();
-        if let Some((expected, head)) = told.pending.take()
+        if let Some((expected, head, newest)) = told.pending.take()
             && expected == batch
         {
             told.head = Some(head);
+            told.newest = newest;
+            told.is_replaced = false;
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Open {
     /// … and the questions whose agents have.
     cues: BTreeSet<String>,
     events: Vec<EventView>,
+    /// The newest event that was there before these.
+    newest: Option<EventView>,
 }
 
 impl PostgresStore {
@@ -113,13 +115,26 @@ impl Transactions for PostgresStore {
                 params![self.seen.get()],
             ),
             Step::Prepared(
-                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > $1 ORDER BY id",
+                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id >= $1 ORDER BY id",
                 params![told.event],
             ),
         ])?;
         let head = head_of(found.get(1))?;
-        if !self.shared.is_continued_by(identity_of(found.get(1))?, head) {
+        let mut events: Vec<EventView> = rows_of(found.get(4))
+            .iter()
+            .map(event)
+            .collect::<Result<_, _>>()?;
+        let newest = events.last().cloned();
+        let known = events
+            .first()
+            .is_some_and(|first| first.id == Some(told.event))
+            .then(|| events.remove(0));
+        if !self
+            .shared
+            .is_continued_by(identity_of(found.get(1))?, head, known.as_ref())
+        {
             // Restored, or failed over to a standby that lacked the newest part: everything is read anew.
+            self.shared.note_replaced(head);
             return Err(StoreError::Gone {
                 path: self.shared.location.clone(),
             });
@@ -132,6 +147,7 @@ impl Transactions for PostgresStore {
             agents: BTreeSet::new(),
             cues: BTreeSet::new(),
             events: Vec::new(),
+            newest,
         });
         self.shared.set_left(false);
         let mut agents: BTreeSet<String> = first_texts(found.get(3))?.into_iter().collect();
@@ -151,17 +167,13 @@ impl Transactions for PostgresStore {
             self.note(|_| {});
             self.must_tell.set(true);
         }
-        let events = found
-            .get(4)
-            .map(|returned| returned.rows.as_slice())
-            .unwrap_or_default();
         if !agents.is_empty() || !events.is_empty() {
             self.is_unindexed.set(true);
         }
         Ok(Foreign {
             agents: agents.into_iter().map(parse_id).collect::<Result<_, _>>()?,
-            events: events.iter().map(event).collect::<Result<_, _>>()?,
-            has_records: head.records > told.records,
+            events,
+            has_records: head.records > told.records || self.shared.is_replaced(),
             is_expelled: self.must_tell.get(),
         })
     }
@@ -180,18 +192,19 @@ impl Transactions for PostgresStore {
             }
             self.seen.set(open.head.revision);
             self.must_tell.set(false);
-            self.shared.tell(batch, open.head);
+            self.shared.tell(batch, open.head, open.newest);
             return Ok(());
         }
         let is_told_others = open.head_after() != open.head;
         let head = open.head_after();
+        let newest = open.events.last().or(open.newest.as_ref()).cloned();
         let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
         steps.extend(open.closing_steps(head));
         steps.push(self.shared.broker.note_batch(batch.0.cast_signed()));
         steps.push(Step::Plain("COMMIT"));
-        self.shared.expect(batch, head);
+        self.shared.expect(batch, head, newest.clone());
         self.send(steps)?;
-        self.shared.tell(batch, head);
+        self.shared.tell(batch, head, newest);
         self.seen.set(head.revision);
         self.must_tell.set(false);
         if is_told_others {
@@ -348,11 +361,16 @@ pub(crate) fn head_of(returned: Option<&Returned>) -> Result<Head, StoreError> {
     })
 }
 
-pub(crate) fn first_texts(returned: Option<&Returned>) -> Result<Vec<String>, StoreError> {
-    let rows = returned
+fn rows_of(returned: Option<&Returned>) -> &[Row] {
+    returned
         .map(|returned| returned.rows.as_slice())
-        .unwrap_or_default();
-    let texts = rows.iter().map(|row| row.try_get(0).map_err(Fault::from));
+        .unwrap_or_default()
+}
+
+pub(crate) fn first_texts(returned: Option<&Returned>) -> Result<Vec<String>, StoreError> {
+    let texts = rows_of(returned)
+        .iter()
+        .map(|row| row.try_get(0).map_err(Fault::from));
     Ok(texts.collect::<Result<_, Fault>>()?)
 }
 

@@ -46,7 +46,8 @@ pub struct Foreign {
     pub agents: Vec<AgentId>,
     /// What happened, in order.
     pub events: Vec<EventView>,
-    /// Whether records changed that the rules do not concern, such as devices or settings.
+    /// Whether records changed that the rules do not concern, such as devices or settings. They have when the database is
+    /// not the one it was.
     pub has_records: bool,
     /// Whether the others took this broker for dead, so that they know of none of its clients.
     pub is_expelled: bool,

@@ -133,6 +133,28 @@ fn a_database_that_was_replaced_is_noticed_and_read_anew() {
 }
 
 #[test]
+fn a_history_that_lost_its_newest_part_and_grew_again_is_noticed() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut broker, mut other) = (Broker::open(&url), Broker::open(&url));
+    broker.join(&agent(1));
+    broker.join(&agent(2));
+    // What a standby has that was promoted without the last commit; the other broker went on with it.
+    server.run(
+        &url,
+        "UPDATE head SET event = 1, revision = 1; DELETE FROM events WHERE id > 1; DELETE FROM agents WHERE agent_id = 'agent-2'",
+    );
+    other.join(&agent(3));
+    other.join(&agent(4));
+    let gone = broker.store.begin().unwrap_err();
+    assert!(matches!(gone, StoreError::Gone { .. }), "{gone}");
+    broker.reopen();
+    let foreign = broker.look();
+    assert!(foreign.has_records, "devices and settings are read anew, too");
+    assert!(!broker.look().has_records, "once");
+}
+
+#[test]
 fn timeouts_of_the_user_do_not_end_a_transaction() {
     let Some(server) = server() else { return };
     let url = server.database();
