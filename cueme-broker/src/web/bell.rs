@@ -41,6 +41,8 @@ pub(super) struct Frame {
     pub(super) bytes: Bytes,
     /// Whether whoever listens may have been locked out and has to be looked at again.
     pub(super) has_to_check: bool,
+    /// Whether whoever listens starts over, at the newest event that there is now.
+    pub(super) is_restart: bool,
 }
 
 /// Something that changed beside the log: it is told to those who listen now, and nobody else.
@@ -142,10 +144,15 @@ impl Bell {
         self.ring(None, "notice", &Told { notice, epoch }, has_to_check);
     }
 
-    /// Has everyone who listens read everything anew.
+    /// Has everyone who listens read everything anew, and follow from the newest event that there is then.
     pub(super) fn resync(&self) {
         self.count();
-        self.ring(None, "resync", &serde_json::json!({}), true);
+        self.send(Frame {
+            id: None,
+            bytes: Bytes::new(),
+            has_to_check: true,
+            is_restart: true,
+        });
     }
 
     /// Counts something that is not in the log.
@@ -165,6 +172,7 @@ impl Bell {
             id,
             bytes: frame(id, event, data),
             has_to_check,
+            is_restart: false,
         });
     }
 
@@ -216,7 +224,7 @@ pub(super) async fn pass_on_ends(followers: Arc<Followers>, bell: Arc<Bell>) {
     loop {
         match ends.recv().await {
             Ok(agent) => bell.notice(Notice::agent(agent)),
-            Err(RecvError::Lagged(_)) => bell.ring(None, "resync", &serde_json::json!({}), false),
+            Err(RecvError::Lagged(_)) => bell.resync(),
             Err(RecvError::Closed) => return,
         }
     }
@@ -230,6 +238,7 @@ pub(super) async fn beat(bell: Arc<Bell>) {
             id: None,
             bytes: Bytes::from_static(b": alive\n\n"),
             has_to_check: true,
+            is_restart: false,
         });
     }
 }

@@ -164,11 +164,11 @@ impl Listener {
 
     async fn live(&mut self) -> Option<Bytes> {
         loop {
-            if std::mem::take(&mut self.has_missed) {
-                return self.start_over().await;
-            }
             if std::mem::take(&mut self.has_to_check) && !self.is_welcome() {
                 return None;
+            }
+            if std::mem::take(&mut self.has_missed) {
+                return self.start_over().await;
             }
             let frame = match self.live.recv().await {
                 Ok(frame) => frame,
@@ -203,7 +203,10 @@ impl Listener {
     /// Returns what is new in a frame; events of the log that were told from the past are not.
     fn take(&mut self, frame: Frame) -> Option<Bytes> {
         self.has_to_check |= frame.has_to_check;
+        // The numbers that were told may be those of a database that is not there any more.
+        self.has_missed |= frame.is_restart;
         match frame.id {
+            _ if frame.is_restart => None,
             Some(id) if id <= self.last => None,
             Some(id) => {
                 self.last = id;

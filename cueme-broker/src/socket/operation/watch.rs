@@ -19,6 +19,7 @@ pub(in crate::socket) async fn watch(
     connection.flush().await?;
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
+    let mut records = connection.broker.engine().foreign_records();
     let mut last = match read(&connection.broker, move |reader| {
         watch.after.map_or_else(|| reader.newest_event(), Ok)
     })
@@ -55,6 +56,14 @@ pub(in crate::socket) async fn watch(
                 }
                 Err(RecvError::Closed) => return Err(Ended::Gone),
             },
+            _ = records.changed() => {
+                // A database that was restored, or failed over, may have a shorter history than what was told.
+                let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
+                if newest < last {
+                    last = newest;
+                    connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
+                }
+            }
             ready = connection.stream.readable() => {
                 ready?;
                 drain(connection)?;
