@@ -3,6 +3,7 @@
 //! The database has the truth; a copy in memory answers each request. Both change together, here.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,8 @@ pub(in crate::web) struct Keys {
     engine: EngineHandle,
     devices: RwLock<HashMap<TokenHash, Device>>,
     tokens: RwLock<HashMap<TokenHash, Token>>,
+    /// Counts what was changed here, so that a copy that was read before is not put in place after it.
+    changes: AtomicU64,
     failures: Failures,
 }
 
@@ -43,6 +46,7 @@ impl Keys {
             engine,
             devices: RwLock::default(),
             tokens: RwLock::default(),
+            changes: AtomicU64::new(0),
             failures: Failures::default(),
         };
         keys.reload(reader)?;
@@ -51,11 +55,17 @@ impl Keys {
 
     /// Loads anew what other brokers may have changed.
     pub(in crate::web) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
-        let devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
-        let tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
-        *self.write_devices() = devices.collect();
-        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens.collect();
-        Ok(())
+        loop {
+            let changes = self.changes.load(Ordering::Acquire);
+            let read_devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
+            let read_tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
+            let (mut devices, mut tokens) = (self.write_devices(), self.write_tokens());
+            if self.changes.load(Ordering::Acquire) == changes {
+                *devices = read_devices.collect();
+                *tokens = read_tokens.collect();
+                return Ok(());
+            }
+        }
     }
 
     /// Makes a link's token.
@@ -111,7 +121,7 @@ impl Keys {
                     .with_hint("revoke one on the page"),
             );
         }
-        self.write_devices().insert(hash, device);
+        self.change_devices().insert(hash, device);
         Ok(Some(cookie))
     }
 
@@ -177,7 +187,7 @@ impl Keys {
         let (id, new_name) = (device_id.to_owned(), name.clone());
         self.write(move |store, _| store.rename_device(&id, &new_name))
             .await?;
-        let mut devices = self.write_devices();
+        let mut devices = self.change_devices();
         Ok(devices.get_mut(&hash).map(|device| {
             device.name = name;
             device.clone()
@@ -196,7 +206,7 @@ impl Keys {
             store.set(&setting_name(&id), "null")
         })
         .await?;
-        Ok(self.write_devices().remove(&hash).is_some())
+        Ok(self.change_devices().remove(&hash).is_some())
     }
 
     /// Makes a token.
@@ -235,8 +245,7 @@ impl Keys {
                 Ok(token)
             })
             .await?;
-        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        tokens.insert(hash, token.clone());
+        self.change_tokens().insert(hash, token.clone());
         Ok((token, secret))
     }
 
@@ -247,8 +256,7 @@ impl Keys {
         };
         let id = token.token_id;
         self.write(move |store, _| store.drop_token(&id)).await?;
-        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(tokens.remove(&token.hash).is_some())
+        Ok(self.change_tokens().remove(&token.hash).is_some())
     }
 
     /// Counts a wrong token; returns after how many seconds to come back, when there were too many.
@@ -281,6 +289,23 @@ impl Keys {
 
     fn write_devices(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Device>> {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_tokens(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Token>> {
+        self.tokens.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same after a change that is in the database.
+    fn change_devices(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Device>> {
+        let devices = self.write_devices();
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        devices
+    }
+
+    fn change_tokens(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Token>> {
+        let tokens = self.write_tokens();
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        tokens
     }
 }
 
