@@ -41,6 +41,8 @@ pub struct Core {
     reminder: Option<Arc<str>>,
     /// Who waited when the storage failed, for as long as it fails.
     stranded: Vec<(Ticket, CueId)>,
+    /// Who waited for a question that the store does not know any more, and was not told yet.
+    orphaned: Vec<(Ticket, CueId)>,
     /// Whether other brokers may have decided, while the storage failed, what somebody waits for here.
     owes: bool,
     /// Whether the storage failed in a way after which it is to be checked.
@@ -70,6 +72,7 @@ impl Core {
             random,
             reminder: None,
             stranded: Vec::new(),
+            orphaned: Vec::new(),
             owes: false,
             is_suspect: false,
             is_stumbling: false,
@@ -88,7 +91,7 @@ impl Core {
 
     /// Returns when there is something to do by itself, by the steady clock.
     pub fn next_due(&self) -> Option<u64> {
-        if self.owes {
+        if self.owes || !self.orphaned.is_empty() {
             Some(0)
         } else {
             self.machine.next_due()
@@ -239,7 +242,9 @@ impl Core {
             self.owes = !self.stranded.is_empty();
         }
         for (ticket, cue) in std::mem::take(&mut self.stranded) {
-            self.machine.restore_waiter(ticket, cue);
+            if !self.machine.restore_waiter(ticket, cue) {
+                self.orphaned.push((ticket, cue));
+            }
         }
         Ok(())
     }

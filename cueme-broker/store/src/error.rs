@@ -187,6 +187,14 @@ impl StoreError {
         }
     }
 
+    /// Says whether the connection was cut, so that the same may succeed over another one.
+    pub fn is_unreachable(&self) -> bool {
+        match self {
+            Self::Database { source, .. } | Self::Statement(source) => source.kind == FaultKind::Unreachable,
+            _ => false,
+        }
+    }
+
     /// Says whether it failed because there is no space.
     pub fn is_full(&self) -> bool {
         match self {

@@ -1,10 +1,11 @@
 //! Brokers that share one database: an agent on one, a human on another, and either may die.
 
-use cueme_broker::engine::{Order, Work};
+use cueme_broker::engine::{Batch, DiskReserve, Order, Work, Write};
 use cueme_rules::Ticket;
+use cueme_store::{StoreError, Token};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Reply};
+use protocol_spec::message::{ErrorCode, Reply, TokenScope};
 use protocol_spec::outcome::{Kind, Origin};
 use uuid::Uuid;
 
@@ -176,6 +177,100 @@ fn of_many_who_decide_at_once_one_does() {
         let winner = won.iter().position(|won| won.contains(&cue)).unwrap();
         assert!(text.contains(&format!("answer {winner}")), "{text}");
     }
+}
+
+fn order(broker: &mut Little, work: Work) -> Order {
+    broker.tickets += 1;
+    Order {
+        ticket: Ticket(broker.tickets),
+        request: RequestId(Uuid::new_v4()),
+        work,
+    }
+}
+
+fn token(number: u8) -> Token {
+    Token {
+        token_id: format!("token-{number}"),
+        hash: [number; 32],
+        scope: TokenScope::Human,
+        agent: None,
+        name: None,
+        created_at: protocol_spec::time::Timestamp::from_millis(WALL_MS),
+    }
+}
+
+#[test]
+fn a_connection_that_was_cut_costs_nobody_an_error() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut broker = Little::open(&place, WALL_MS).unwrap();
+    let agent = broker.join();
+    place.cut_connections();
+    let cue = broker.ask(&agent);
+    let client = broker.tickets;
+    place.cut_connections();
+    let mut replies = broker.say(answer(cue, "8080"));
+    assert!(
+        replies
+            .iter()
+            .any(|(_, reply)| matches!(**reply, Reply::Decided(_))),
+        "{replies:?}"
+    );
+    replies.append(&mut wake(&mut broker));
+    let told = outcomes(&replies);
+    assert!(
+        matches!(&told[..], [(to, text, _)] if *to == client && text.contains("8080")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn who_waits_for_a_question_that_the_database_has_lost_is_told() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut broker = Little::open(&place, WALL_MS).unwrap();
+    let agent = broker.join();
+    let kept = broker.ask(&agent);
+    broker.ask_this(&agent, "Which host?");
+    let client = broker.tickets;
+    // As a standby that was promoted without the last commit, or a backup that was restored.
+    place.run_beside(
+        "DELETE FROM cues WHERE seq = (SELECT max(seq) FROM cues); UPDATE head SET identity = gen_random_uuid()",
+    );
+    let mut replies = wake(&mut broker);
+    replies.append(&mut wake(&mut broker));
+    let errors: Vec<(u64, ErrorCode)> = replies
+        .iter()
+        .filter_map(|(to, reply)| match &**reply {
+            Reply::Error(failure) => Some((to.0, failure.code)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(errors, [(client, ErrorCode::UnknownCue)]);
+    assert_eq!(wake(&mut broker).len(), 0, "it is told once");
+    assert_eq!(broker.core.machine().waiting(kept).unwrap().clients, 1);
+}
+
+#[test]
+fn what_other_brokers_changed_is_heard_of_also_where_a_batch_is_taken_apart() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut broker = Little::open(&place, WALL_MS).unwrap();
+    let mut other = place.open_beside(WALL_MS);
+    broker.join();
+    let now = other.now;
+    let add = |records: &dyn cueme_store::Records| records.add_token(&token(1));
+    other.core.write(now, DiskReserve::Keep, add).unwrap();
+    let refuse = |_: &dyn cueme_store::Records, _| -> Result<(), StoreError> {
+        Err(StoreError::Meaning {
+            what: "a value",
+            value: "none".into(),
+        })
+    };
+    let mut batch = Batch::default();
+    let tick = order(&mut broker, Work::Tick);
+    broker.core.add(now, tick, &mut batch);
+    let refused = Write::new(DiskReserve::Keep, refuse, drop);
+    broker.core.add_write(now, refused, &mut batch);
+    let output = broker.core.commit(now, &mut batch);
+    assert!(output.has_foreign_records, "{output:?}");
 }
 
 #[test]

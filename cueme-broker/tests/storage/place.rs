@@ -79,6 +79,22 @@ impl AnyPlace {
         }
     }
 
+    /// Runs statements beside every broker.
+    pub(crate) fn run_beside(&self, sql: &str) -> String {
+        match self {
+            Self::Postgres { server, url, .. } => server.run(url, sql),
+            Self::Sqlite(_) => panic!("nobody is beside"),
+        }
+    }
+
+    /// Ends every connection to the database from the server's side.
+    pub(crate) fn cut_connections(&self) {
+        self.run_beside(
+            "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        );
+    }
+
     /// Says whether other brokers could be there, too.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self, Self::Postgres { .. })

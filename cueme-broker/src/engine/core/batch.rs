@@ -1,7 +1,7 @@
 //! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
-use cueme_rules::{Change, Effect, Now, Ticket};
-use cueme_store::{BatchId, Foreign, Store, StoreError};
+use cueme_rules::{Change, Effect, Now, Ticket, unknown_cue};
+use cueme_store::{BatchId, DatabaseFault, FaultKind, Foreign, Store, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{EventKind, EventView, Reply};
 
@@ -148,12 +148,13 @@ impl Core {
 
     fn try_again(&mut self, now: Now, entries: &mut [Entry<'_>], failed: Failed) -> CommitOutput {
         tracing::error!(error = %failed.error, entries = entries.len(), "a transaction failed");
-        let has_made_room = failed.error.is_full() && self.make_room();
+        let is_passing = self.is_over(&failed.error);
         let mut error = match self.recover(now, entries, failed) {
             Ok(output) => return output,
             Err(error) => error,
         };
-        if has_made_room {
+        let is_in_doubt = matches!(error, StoreError::InDoubt { .. });
+        if is_passing && self.store.is_some() && !is_in_doubt {
             match self.attempt(now, entries) {
                 Ok(output) => return output,
                 Err(again) => error = again,
@@ -175,16 +176,39 @@ impl Core {
             entry.fail(error, &mut output);
             return output;
         }
+        let is_away = |core: &Self, error: &StoreError| core.store.is_none() && error.is_unreachable();
+        let mut away = is_away(self, &error).then(|| error.to_string());
         for entry in entries {
+            // A server that is away is not looked for once more for each of them.
+            if let Some(message) = away.clone() {
+                let kind = FaultKind::Unreachable;
+                entry.fail(
+                    StoreError::Statement(DatabaseFault { kind, message }),
+                    &mut output,
+                );
+                continue;
+            }
             match self.attempt(now, std::slice::from_mut(entry)) {
                 Ok(mut done) => {
                     output.replies.append(&mut done.replies);
                     output.events.append(&mut done.events);
+                    output.has_foreign_records |= done.has_foreign_records;
                 }
-                Err(error) => entry.fail(error, &mut output),
+                Err(error) => {
+                    away = is_away(self, &error).then(|| error.to_string());
+                    entry.fail(error, &mut output);
+                }
             }
         }
         output
+    }
+
+    /// Says whether what failed may succeed now: there is room again, the connection was cut, or the database that other
+    /// brokers use, too, became another one.
+    fn is_over(&mut self, error: &StoreError) -> bool {
+        let is_shared = self.storage.is_shared();
+        (error.is_full() && self.make_room())
+            || is_shared && (error.is_unreachable() || matches!(error, StoreError::Gone { .. }))
     }
 
     /// Carries out entries in a transaction of their own; what failed is undone.
@@ -204,6 +228,10 @@ impl Core {
     fn open_transaction(&mut self, now: Now) -> Result<Transaction, StoreError> {
         self.reopen_if_failing(now)?;
         let mut transaction = Transaction::default();
+        for (ticket, cue) in &self.orphaned {
+            let gone = Reply::Error(unknown_cue(*cue));
+            transaction.output.replies.push((*ticket, Box::new(gone)));
+        }
         if self.storage.is_shared() {
             self.take_in_foreign(now, &mut transaction)?;
         }
@@ -373,6 +401,7 @@ impl Core {
                 return Err(Failed { error, doubt });
             }
         }
+        self.orphaned.clear();
         Ok(output)
     }
 }
