@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cueme_rules::{Now, Ticket};
-use cueme_store::{Leadership, Records, Storage, StoreError};
+use cueme_store::{Leadership, Pass, Records, Storage, StoreError};
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{EventView, Reply};
 use protocol_spec::time::Timestamp;
@@ -77,6 +77,8 @@ enum Message {
         caller: Option<Caller>,
         /// Runs before it, in the same commit.
         write: Option<Write<'static>>,
+        /// By what the caller was let in.
+        pass: Option<Pass>,
     },
     Write(Write<'static>),
     Look(Look),
@@ -158,18 +160,26 @@ impl EngineHandle {
 
     /// Hands in an order whose replies go to `caller`.
     pub fn order(&self, order: Order, caller: Caller) -> Result<(), EngineError> {
-        self.order_after(None, order, caller)
+        self.order_by(None, None, order, caller)
     }
 
-    /// Hands in an order and a write that runs before it, in one commit. The order is carried out also when the write fails.
-    pub fn order_after(
+    /// Hands in an order of somebody who was let in by `pass`: it is refused if that opens nothing any more when it is carried out.
+    ///
+    /// `write` runs before it, in the same commit. The order is carried out also when the write fails.
+    pub fn order_by(
         &self,
+        pass: Option<Pass>,
         write: Option<Write<'static>>,
         order: Order,
         caller: Caller,
     ) -> Result<(), EngineError> {
         let caller = Some(caller);
-        self.send(Message::Order { order, caller, write })
+        self.send(Message::Order {
+            order,
+            caller,
+            write,
+            pass,
+        })
     }
 
     /// Says that a caller is gone.
@@ -374,7 +384,12 @@ impl EngineLoop {
         stop: &mut Option<oneshot::Sender<()>>,
     ) {
         match message {
-            Message::Order { order, caller, write } => {
+            Message::Order {
+                order,
+                caller,
+                write,
+                pass,
+            } => {
                 if let Some(write) = write {
                     self.core.add_write(self.clock.now(), write, batch);
                 }
@@ -386,7 +401,7 @@ impl EngineLoop {
                     };
                     self.callers.insert(order.ticket, caller);
                 }
-                self.core.add(self.clock.now(), order, batch);
+                self.core.add_for(self.clock.now(), pass, order, batch);
             }
             Message::Write(write) => self.core.add_write(self.clock.now(), write, batch),
             Message::Look(look) => looks.push(look),
@@ -423,7 +438,7 @@ impl EngineLoop {
         }
         for entry in batch.drain() {
             match entry {
-                Entry::Order(order) => {
+                Entry::Order(order, _) => {
                     if !self.core.machine().is_waiting(order.ticket) {
                         self.callers.remove(&order.ticket);
                     }
@@ -473,6 +488,7 @@ fn order_of_ours(order: Order) -> Message {
         order,
         caller: None,
         write: None,
+        pass: None,
     }
 }
 

@@ -15,7 +15,7 @@ use super::check::check_session;
 use super::operation::{join, read, recall};
 use crate::broker::Broker;
 use crate::engine::{Order, Work, storage_failure};
-use crate::store::{Reader, StoreError, Token};
+use crate::store::{Pass, Reader, StoreError, Token};
 use crate::web::Web;
 
 /// Who speaks on a connection.
@@ -48,6 +48,14 @@ impl Caller {
         match self {
             Self::Local => false,
             Self::Remote(remote) => !remote.web.has_token(&remote.token),
+        }
+    }
+
+    /// Returns by what the caller was let in, if not as a process of this machine.
+    pub(super) fn pass(&self) -> Option<Pass> {
+        match self {
+            Self::Local => None,
+            Self::Remote(remote) => Some(Pass::Token(remote.token.token_id.clone())),
         }
     }
 

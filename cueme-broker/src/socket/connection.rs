@@ -39,7 +39,7 @@ const WRITE_BYTES: usize = 64 * 1024;
 /// A connection being served.
 pub(super) struct Connection {
     pub(super) stream: Stream,
-    caller: Caller,
+    pub(super) caller: Caller,
     pub(super) broker: Arc<Broker>,
     /// Replies of the engine.
     pub(super) sender: mpsc::UnboundedSender<Box<Line>>,

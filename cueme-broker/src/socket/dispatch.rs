@@ -139,6 +139,6 @@ fn hand_in(connection: &Connection, ticket: Ticket, id: RequestId, work: Work) -
     connection
         .broker
         .engine()
-        .order(order, connection.sender.clone())
+        .order_by(connection.caller.pass(), None, order, connection.sender.clone())
         .map_err(|error| stopping(&error))
 }

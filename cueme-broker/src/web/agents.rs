@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::bell::Notice;
+use super::door::Visitor;
 use super::error::ApiError;
 use super::extract::{At, Input, Sent};
 use super::snapshot::agent_cards;
@@ -92,6 +93,7 @@ pub(super) async fn agent(
 /// Names, pins, archives or instructs an agent.
 pub(super) async fn amend(
     State(web): State<Shared>,
+    visitor: Visitor,
     At(agent): At<AgentId>,
     Sent(patch): Sent<AgentPatch>,
 ) -> Result<Json<AgentCard>, ApiError> {
@@ -108,7 +110,7 @@ pub(super) async fn amend(
         agent: agent.clone(),
         amendment,
     };
-    match web.order(RequestId(Uuid::now_v7()), work).await? {
+    match web.order(&visitor, RequestId(Uuid::now_v7()), work).await? {
         Reply::Amended(_) => one(&web, agent).await.map(Json),
         other => Err(unexpected(&other)),
     }

@@ -165,7 +165,7 @@ pub(super) async fn answer(
         by: visitor.name(),
         hold_ms: web.hold_ms(body.hold_ms),
     };
-    decide(&web, body.id, cue, work, draft).await
+    decide(&web, &visitor, body.id, cue, work, draft).await
 }
 
 /// Declines a question.
@@ -211,16 +211,18 @@ async fn close(
         by: visitor.name(),
         hold_ms: web.hold_ms(body.hold_ms),
     };
-    decide(web, body.id, cue, work, None).await
+    decide(web, visitor, body.id, cue, work, None).await
 }
 
 /// Takes a decision back.
 pub(super) async fn undo(
     State(web): State<Shared>,
+    visitor: Visitor,
     At(cue): At<CueId>,
     Sent(Empty {}): Sent<Empty>,
 ) -> Result<Json<Undone>, ApiError> {
-    match web.order(RequestId(Uuid::now_v7()), Work::Undo(cue)).await? {
+    let request = RequestId(Uuid::now_v7());
+    match web.order(&visitor, request, Work::Undo(cue)).await? {
         Reply::Undone(undone) => {
             let draft = web
                 .read(move |reader| reader.draft(&DraftPlace::cue(cue)))
@@ -236,12 +238,13 @@ pub(super) async fn undo(
 
 async fn decide(
     web: &Web,
+    visitor: &Visitor,
     id: Uuid,
     cue: CueId,
     work: Work,
     draft: Option<Write<'static>>,
 ) -> Result<Json<Decided>, ApiError> {
-    match web.order_after(draft, RequestId(id), work).await {
+    match web.order_after(visitor, draft, RequestId(id), work).await {
         Ok(Reply::Decided(decided)) => Ok(Json(Decided {
             cue_id: decided.cue_id.into(),
             agent_id: decided.agent_id.into(),

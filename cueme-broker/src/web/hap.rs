@@ -270,10 +270,8 @@ pub(super) async fn ack(
     if cues.is_empty() {
         return Ok(Json(body));
     }
-    match web
-        .order(RequestId(Uuid::now_v7()), Work::Ack { cues, nonce: None })
-        .await?
-    {
+    let work = Work::Ack { cues, nonce: None };
+    match web.order(&visitor, RequestId(Uuid::now_v7()), work).await? {
         Reply::Acked(acked) => Ok(Json(AckBody {
             cue_ids: acked.cue_ids.into_iter().map(String::from).collect(),
         })),

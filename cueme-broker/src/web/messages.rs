@@ -153,7 +153,7 @@ async fn try_send(
         purpose: body.purpose,
         by: visitor.name(),
     };
-    match web.order(message, work).await? {
+    match web.order(visitor, message, work).await? {
         Reply::Said(said) => Ok((message, said)),
         other => Err(unexpected(&other)),
     }
@@ -185,37 +185,42 @@ pub(super) async fn list(
 /// Puts messages in another order.
 pub(super) async fn reorder(
     State(web): State<Shared>,
+    visitor: Visitor,
     At(agent): At<AgentId>,
     Sent(body): Sent<OrderBody>,
 ) -> Result<Json<Messages>, ApiError> {
     let order = body.messages.into_iter().map(RequestId).collect();
-    edit(&web, agent.clone(), QueueEdit::Reorder(order)).await?;
+    edit(&web, &visitor, agent.clone(), QueueEdit::Reorder(order)).await?;
     waiting(&web, agent).await
 }
 
 /// Writes a message anew.
 pub(super) async fn reword(
     State(web): State<Shared>,
+    visitor: Visitor,
     At((agent, MessageId(message))): At<(AgentId, MessageId)>,
     Sent(body): Sent<RewordBody>,
 ) -> Result<Json<Messages>, ApiError> {
     check(&body.text)?;
-    edit(&web, agent.clone(), QueueEdit::Reword(message, body.text)).await?;
+    let reworded = QueueEdit::Reword(message, body.text);
+    edit(&web, &visitor, agent.clone(), reworded).await?;
     waiting(&web, agent).await
 }
 
 /// Takes a message back.
 pub(super) async fn delete(
     State(web): State<Shared>,
+    visitor: Visitor,
     At((agent, MessageId(message))): At<(AgentId, MessageId)>,
 ) -> Result<StatusCode, ApiError> {
-    edit(&web, agent, QueueEdit::Delete(message)).await?;
+    edit(&web, &visitor, agent, QueueEdit::Delete(message)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn edit(web: &Web, agent: AgentId, edit: QueueEdit) -> Result<(), ApiError> {
+async fn edit(web: &Web, visitor: &Visitor, agent: AgentId, edit: QueueEdit) -> Result<(), ApiError> {
+    let request = RequestId(Uuid::now_v7());
     match web
-        .order(RequestId(Uuid::now_v7()), Work::EditQueue { agent, edit })
+        .order(visitor, request, Work::EditQueue { agent, edit })
         .await?
     {
         Reply::Queue(_) => Ok(()),

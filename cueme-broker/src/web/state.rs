@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
 
 use super::bell::{Bell, Notice, beat, pass_on, pass_on_ends, pass_on_runs};
-use super::door::{Keys, PeerUsers, Site};
+use super::door::{Keys, PeerUsers, Site, Visitor};
 use super::error::ApiError;
 use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
@@ -164,13 +164,19 @@ impl Web {
     }
 
     /// Hands work to the engine and returns its one reply.
-    pub(super) async fn order(&self, request: RequestId, work: Work) -> Result<Reply, ApiError> {
-        self.order_after(None, request, work).await
+    pub(super) async fn order(
+        &self,
+        visitor: &Visitor,
+        request: RequestId,
+        work: Work,
+    ) -> Result<Reply, ApiError> {
+        self.order_after(visitor, None, request, work).await
     }
 
     /// The same with a write that runs before it, in the same commit.
     pub(super) async fn order_after(
         &self,
+        visitor: &Visitor,
         write: Option<Write<'static>>,
         request: RequestId,
         work: Work,
@@ -182,7 +188,7 @@ impl Web {
             request,
             work,
         };
-        engine.order_after(write, order, sender)?;
+        engine.order_by(visitor.pass(), write, order, sender)?;
         match replies.recv().await.map(|line| *line.reply) {
             Some(Reply::Error(failure)) => Err(failure.into()),
             Some(reply) => Ok(reply),

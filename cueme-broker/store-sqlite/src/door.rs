@@ -1,6 +1,6 @@
 //! Who may come in over HTTP. Only hashes of what they carry are ever stored.
 
-use cueme_store::{Code, Device, DoorReads, DoorRecords, StoreError, Token, TokenHash, parse_id};
+use cueme_store::{Code, Device, DoorReads, DoorRecords, Pass, StoreError, Token, TokenHash, parse_id};
 use protocol_spec::id::AgentId;
 use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;
@@ -10,6 +10,14 @@ use super::SqliteReader;
 use super::SqliteStore;
 
 impl DoorRecords for SqliteStore {
+    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError> {
+        let found: Option<i64> = match pass {
+            Pass::Device(id) => self.find_one("SELECT 1 FROM devices WHERE device_id = ?1", params![id]),
+            Pass::Token(id) => self.find_one("SELECT 1 FROM tokens WHERE token_id = ?1", params![id]),
+        }?;
+        Ok(found.is_some())
+    }
+
     fn add_device(&self, device: &Device) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO devices (device_id, token_hash, name, created_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)",

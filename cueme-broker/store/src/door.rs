@@ -41,8 +41,20 @@ pub struct Token {
     pub created_at: Timestamp,
 }
 
+/// By what a visitor was let in: the random name of its device or token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pass {
+    /// A browser that signed in.
+    Device(String),
+    /// A token of a program.
+    Token(String),
+}
+
 /// Lets visitors in, and locks them out.
 pub trait DoorRecords {
+    /// Says whether this still opens anything.
+    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError>;
+
     /// Adds a browser.
     fn add_device(&self, device: &Device) -> Result<(), StoreError>;
 

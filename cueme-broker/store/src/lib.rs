@@ -36,7 +36,7 @@ pub use bootstraps::{BootstrapRecord, BootstrapRecords};
 pub use cards::{AgentRow, CardReads, CueRow, MessageRow, Pending};
 pub use code::{Code, parse_id};
 pub use deliveries::DeliveryRecords;
-pub use door::{Device, DoorReads, DoorRecords, Token, TokenHash};
+pub use door::{Device, DoorReads, DoorRecords, Pass, Token, TokenHash};
 pub use drafts::{Draft, DraftPlace, DraftReads, DraftRecords};
 pub use error::{DatabaseFault, FaultKind, StoreError};
 pub use leads::{LeadRecords, RunLead};

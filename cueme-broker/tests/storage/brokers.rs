@@ -2,7 +2,7 @@
 
 use cueme_broker::engine::{Batch, DiskReserve, Order, Work, Write};
 use cueme_rules::Ticket;
-use cueme_store::{StoreError, Token};
+use cueme_store::{Pass, StoreError, Token};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, TokenScope};
@@ -188,6 +188,20 @@ fn order(broker: &mut Little, work: Work) -> Order {
     }
 }
 
+/// Decides as somebody who was let in with a token; returns why not, if not.
+fn decide_with(broker: &mut Little, token: &str, cue: CueId) -> Option<ErrorCode> {
+    let order = order(broker, answer(cue, "8080"));
+    let mut batch = Batch::default();
+    let pass = Some(Pass::Token(token.to_owned()));
+    broker.core.add_for(broker.now, pass, order, &mut batch);
+    let replies = broker.core.commit(broker.now, &mut batch).replies;
+    match &*replies[0].1 {
+        Reply::Decided(_) => None,
+        Reply::Error(failure) => Some(failure.code),
+        other => panic!("{other:?}"),
+    }
+}
+
 fn token(number: u8) -> Token {
     Token {
         token_id: format!("token-{number}"),
@@ -197,6 +211,30 @@ fn token(number: u8) -> Token {
         name: None,
         created_at: protocol_spec::time::Timestamp::from_millis(WALL_MS),
     }
+}
+
+#[test]
+fn a_token_that_was_revoked_at_another_broker_decides_nothing_any_more() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut asking = Little::open(&place, WALL_MS).unwrap();
+    let mut revoking = place.open_beside(WALL_MS);
+    let mut deciding = place.open_beside(WALL_MS);
+    let agent = asking.join();
+    let cue = asking.ask(&agent);
+    let now = revoking.now;
+    for number in [1, 2] {
+        let add = move |records: &dyn cueme_store::Records| records.add_token(&token(number));
+        revoking.core.write(now, DiskReserve::Keep, add).unwrap();
+    }
+    // The door of the deciding broker let it in a moment before.
+    let revoke = |records: &dyn cueme_store::Records| records.drop_token("token-1");
+    revoking.core.write(now, DiskReserve::Keep, revoke).unwrap();
+    assert_eq!(
+        decide_with(&mut deciding, "token-1", cue),
+        Some(ErrorCode::Forbidden)
+    );
+    assert_eq!(deciding.core.machine().waiting(cue).unwrap().clients, 1);
+    assert_eq!(decide_with(&mut deciding, "token-2", cue), None);
 }
 
 #[test]

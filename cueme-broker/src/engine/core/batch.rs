@@ -1,9 +1,9 @@
 //! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
 
 use cueme_rules::{Change, Effect, Now, Ticket, unknown_cue};
-use cueme_store::{BatchId, DatabaseFault, FaultKind, Foreign, Store, StoreError};
+use cueme_store::{BatchId, DatabaseFault, FaultKind, Foreign, Pass, Store, StoreError};
 use protocol_spec::id::CueId;
-use protocol_spec::message::{EventKind, EventView, Reply};
+use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Reply};
 
 use super::{CommitOutput, Core, storage_failure};
 use crate::engine::order::Order;
@@ -20,8 +20,8 @@ pub struct Batch<'a> {
 /// One of a batch.
 #[derive(Debug)]
 pub enum Entry<'a> {
-    /// Work for the machine.
-    Order(Order),
+    /// Work for the machine, and by what its caller was let in, if that may have ended since.
+    Order(Order, Option<Pass>),
     /// A write that the rules do not concern.
     Write(Write<'a>),
 }
@@ -77,7 +77,7 @@ impl Entry<'_> {
     /// Returns who gave the order.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
-            Self::Order(order) => Some(order.ticket),
+            Self::Order(order, _) => Some(order.ticket),
             Self::Write(_) => None,
         }
     }
@@ -92,7 +92,7 @@ impl Entry<'_> {
     /// Tells whom it concerns that nothing was changed.
     fn fail(&mut self, error: StoreError, output: &mut CommitOutput) {
         match self {
-            Self::Order(order) => {
+            Self::Order(order, _) => {
                 let failed = Reply::Error(storage_failure(&error));
                 output.replies.push((order.ticket, Box::new(failed)));
             }
@@ -113,7 +113,12 @@ impl Core {
 
     /// Carries out an order that shares its commit with the others of a batch.
     pub fn add(&mut self, now: Now, order: Order, batch: &mut Batch<'_>) {
-        self.add_entry(now, Entry::Order(order), batch);
+        self.add_for(now, None, order, batch);
+    }
+
+    /// The same for a caller who was let in by this; nothing is done when it opens nothing any more.
+    pub fn add_for(&mut self, now: Now, pass: Option<Pass>, order: Order, batch: &mut Batch<'_>) {
+        self.add_entry(now, Entry::Order(order, pass), batch);
     }
 
     /// Runs a write that shares its commit with the others of a batch.
@@ -285,7 +290,12 @@ impl Core {
         transaction: &mut Transaction,
     ) -> Result<(), StoreError> {
         match entry {
-            Entry::Order(order) => self.carry_out_order(now, order, transaction),
+            Entry::Order(order, Some(pass)) if !self.opened()?.is_valid(pass)? => {
+                let refused = (order.ticket, Box::new(Reply::Error(locked_out())));
+                transaction.output.replies.push(refused);
+                Ok(())
+            }
+            Entry::Order(order, _) => self.carry_out_order(now, order, transaction),
             Entry::Write(write) if self.storage.is_full() && write.reserve == DiskReserve::Keep => {
                 write.fail(self.no_space());
                 Ok(())
@@ -414,6 +424,14 @@ impl Transaction {
         }
         Ok(())
     }
+}
+
+fn locked_out() -> Failure {
+    Failure::new(
+        ErrorCode::Forbidden,
+        "you were signed out, or your token was revoked",
+    )
+    .with_hint("sign in again, or run `cueme link` again")
 }
 
 #[cfg(test)]

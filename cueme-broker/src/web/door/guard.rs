@@ -8,7 +8,7 @@ use protocol_spec::message::TokenScope;
 use super::address::{Peer, Source, comes_from, is_safe, own_host};
 use super::secret::Secret;
 use crate::broker::wall_clock;
-use crate::store::{Device, Token};
+use crate::store::{Device, Pass, Token};
 use crate::web::error::ApiError;
 use crate::web::state::Web;
 
@@ -36,6 +36,16 @@ impl Visitor {
         match &self.0 {
             Who::Device(device) => Some(device.name.clone()),
             Who::Human(token) | Who::Agent(token) => token.name.clone(),
+        }
+    }
+
+    /// Returns by what a human was let in.
+    pub(in crate::web) fn pass(&self) -> Option<Pass> {
+        match &self.0 {
+            Who::Device(device) => Some(Pass::Device(device.device_id.clone())),
+            Who::Human(token) => Some(Pass::Token(token.token_id.clone())),
+            // That of a run is in no table.
+            Who::Agent(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who may come in over HTTP. Only hashes of what they carry are ever stored.
 
-use cueme_store::{Code, Device, DoorRecords, StoreError, Token, TokenHash};
+use cueme_store::{Code, Device, DoorRecords, Pass, StoreError, Token, TokenHash};
 use protocol_spec::id::AgentId;
 use protocol_spec::time::Timestamp;
 
@@ -9,6 +9,13 @@ use crate::store::PostgresStore;
 use crate::text::Text;
 
 impl DoorRecords for PostgresStore {
+    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError> {
+        match pass {
+            Pass::Device(id) => self.exists("SELECT 1 FROM devices WHERE device_id = $1", params![id]),
+            Pass::Token(id) => self.exists("SELECT 1 FROM tokens WHERE token_id = $1", params![id]),
+        }
+    }
+
     fn add_device(&self, device: &Device) -> Result<(), StoreError> {
         self.record(
             "INSERT INTO devices (device_id, token_hash, name, created_at, seen_at) VALUES ($1, $2, $3, $4, $5)",
