@@ -94,6 +94,8 @@ impl Listen {
 pub struct WebConfig {
     /// Further names the page is served under, as browsers write them (`cue.example.org`, `box:7000`).
     pub hosts: Vec<String>,
+    /// Further origins that the page's own requests may have: a tunnel may rewrite `Origin` and leave `Host` as it is.
+    pub origins: Vec<String>,
     /// The address of the page behind a proxy, such as `https://cue.example.org`.
     pub url: Option<String>,
 }

@@ -34,7 +34,7 @@ pub fn head<'a>(parts: &'a Parts, local: SocketAddr, config: &WebConfig, cookie_
     let host = own_host(parts, peer, config);
     Head {
         host,
-        is_our_page: host.is_some_and(|host| comes_from(parts, host) == Source::OurPage),
+        is_our_page: host.is_some_and(|host| comes_from(parts, host, config) == Source::OurPage),
         bearer: bearer(parts),
         cookie: cookie(parts, cookie_name),
     }

@@ -98,6 +98,7 @@ pub fn edge(bytes: &[u8]) {
     let Some(parts) = head(bytes) else { return };
     let config = WebConfig {
         hosts: vec!["cue.example.org".into()],
+        origins: Vec::new(),
         url: Some("https://inbox.example.org/".into()),
     };
     let names = [

@@ -113,7 +113,7 @@ fn is_own(host: &str, peer: Peer, config: &WebConfig) -> bool {
 }
 
 /// Says whether a request comes from our own page, from no page at all, or from another one.
-pub(in crate::web) fn comes_from(parts: &Parts, host: &str) -> Source {
+pub(in crate::web) fn comes_from(parts: &Parts, host: &str, config: &WebConfig) -> Source {
     let site = parts.headers.get(FETCH_SITE).map(|site| site.as_bytes());
     let mode = parts.headers.get("sec-fetch-mode").map(|mode| mode.as_bytes());
     match site {
@@ -128,7 +128,7 @@ pub(in crate::web) fn comes_from(parts: &Parts, host: &str) -> Source {
         return Source::Nowhere;
     }
     match only(&parts.headers, &header::ORIGIN) {
-        Some(origin) if is_origin_of(origin, host) => Source::OurPage,
+        Some(origin) if is_origin_of(origin, host) || is_listed(origin, config) => Source::OurPage,
         Some(_) | None => Source::Elsewhere,
     }
 }
@@ -154,6 +154,11 @@ fn is_origin_of(origin: &str, host: &str) -> bool {
         .strip_prefix("http://")
         .or_else(|| origin.strip_prefix("https://"));
     authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+}
+
+fn is_listed(origin: &str, config: &WebConfig) -> bool {
+    let is_it = |own: &String| own.trim_end_matches('/').eq_ignore_ascii_case(origin);
+    !origin.is_empty() && config.origins.iter().any(is_it)
 }
 
 pub(super) fn is_safe(parts: &Parts) -> bool {
@@ -281,7 +286,8 @@ mod tests {
     #[test]
     fn other_pages_are_told_from_our_own() {
         let host = "127.0.0.1:7000";
-        let of = |headers: &[(&str, &str)]| comes_from(&parts("/", headers), host);
+        let config = WebConfig::default();
+        let of = |headers: &[(&str, &str)]| comes_from(&parts("/", headers), host, &config);
         assert_eq!(of(&[]), Source::Nowhere);
         assert_eq!(of(&[("origin", "http://127.0.0.1:7000")]), Source::OurPage);
         for origin in [
@@ -300,6 +306,24 @@ mod tests {
             of(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]),
             Source::Nowhere
         );
+    }
+
+    #[test]
+    fn an_origin_that_a_tunnel_writes_is_ours_where_it_is_listed_and_the_browser_agrees() {
+        let host = "name-7000.app.github.dev";
+        let config = WebConfig {
+            hosts: vec![host.into()],
+            origins: vec!["http://localhost:7000/".into(), String::new()],
+            ..WebConfig::default()
+        };
+        let of = |headers: &[(&str, &str)]| comes_from(&parts("/", headers), host, &config);
+        let rewritten = ("origin", "http://localhost:7000");
+        assert_eq!(of(&[rewritten]), Source::OurPage);
+        assert_eq!(of(&[rewritten, (FETCH_SITE, "same-origin")]), Source::OurPage);
+        assert_eq!(of(&[rewritten, (FETCH_SITE, "cross-site")]), Source::Elsewhere);
+        for origin in ["http://localhost:7001", "https://localhost:7000", "null", ""] {
+            assert_eq!(of(&[("origin", origin)]), Source::Elsewhere, "{origin}");
+        }
     }
 
     #[test]

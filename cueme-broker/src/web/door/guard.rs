@@ -104,7 +104,7 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
             )
             .into());
     };
-    let source = comes_from(parts, host);
+    let source = comes_from(parts, host, &config.web);
     if source == Source::Elsewhere {
         return Err(forbidden("the request comes from another page").into());
     }

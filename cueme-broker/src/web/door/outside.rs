@@ -28,7 +28,7 @@ pub(in crate::web) async fn admit_outside(
         return Err(forbidden("this host name is not served here")
             .with_hint("add the name to `[public] hosts` in the broker's configuration"));
     };
-    if comes_from(parts, host) == Source::Elsewhere {
+    if comes_from(parts, host, &hosts) == Source::Elsewhere {
         return Err(forbidden("the request comes from another page"));
     }
     let Some(bearer) = bearer(parts) else {
@@ -97,8 +97,8 @@ fn public_hosts(broker: &Broker) -> WebConfig {
     let tried = broker.probes().public_urls();
     for url in configured.into_iter().chain(of_runs).chain(tried) {
         let sent_to = WebConfig {
-            hosts: Vec::new(),
             url: Some(url),
+            ..WebConfig::default()
         };
         hosts.hosts.extend(sent_to.url_host().map(str::to_owned));
     }
