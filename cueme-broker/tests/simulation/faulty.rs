@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads, Pass,
     PlainQuestion, Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store,
     StoreError, SurfaceRecords, Token, TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
@@ -236,6 +236,7 @@ pass_on! {
         fn keep_delivery(&self, delivery_id: &str, session: &str, status: &str, at: Timestamp) -> Result<bool, StoreError>;
     }
     DoorRecords {
+        fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError>;
         fn add_device(&self, device: &Device) -> Result<(), StoreError>;
         fn rename_device(&self, device_id: &str, name: &str) -> Result<(), StoreError>;
         fn touch_device(&self, device_id: &str, at: Timestamp) -> Result<(), StoreError>;
