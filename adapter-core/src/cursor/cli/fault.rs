@@ -213,7 +213,8 @@ const KNOWN: [(ErrorCode, &[&str]); 12] = [
             "[unavailable]",
             "failed to establish a socket connection",
             "something went wrong communicating with the server",
-            "retriableerror",
+            "retriableerror: [aborted]",
+            "retriableerror: [canceled]",
         ],
     ),
     (
@@ -361,6 +362,10 @@ mod tests {
             ),
             ("Error: T: [resource_exhausted] Error", ErrorCode::RateLimited),
             ("Error: RetriableError: [aborted] terminated", ErrorCode::Network),
+            (
+                "RetriableError: [invalid_argument] unknown option '--system-prompt'",
+                ErrorCode::UnknownOption,
+            ),
             (
                 "Connection failed. If the problem persists, please check your internet connection or VPN",
                 ErrorCode::Network,
