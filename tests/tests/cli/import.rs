@@ -345,7 +345,7 @@ fn an_imported_agent_is_found_again_and_goes_on_asking() {
         .stdout;
     assert!(shown.contains("SQLite"), "{shown}");
     assert!(
-        shown.contains("whether the agent received it is not known"),
+        shown.contains("it is unknown whether the agent received it"),
         "only what is known is claimed: {shown}"
     );
 }

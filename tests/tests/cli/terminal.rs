@@ -29,7 +29,7 @@ fn on_a_terminal_the_demo_waits_for_the_person_and_ends_with_their_own_answer() 
         });
         screen.press("Enter");
     }
-    screen.sees("press Enter; `cueme tui` opens");
+    screen.sees("press Enter to open `cueme tui`");
     screen.sees("in a browser: http://127.0.0.1");
     screen.press("Enter");
     screen.sees("What do you think of it?");
@@ -42,7 +42,7 @@ fn on_a_terminal_the_demo_waits_for_the_person_and_ends_with_their_own_answer() 
     screen.press("q");
     let seen = screen.sees("exit=0");
     assert!(
-        seen.contains("I like it") && seen.contains("That was all"),
+        seen.contains("I like it") && seen.contains("That is all"),
         "{seen}"
     );
     assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
@@ -64,7 +64,7 @@ fn a_demo_that_is_left_early_leaves_no_process_no_directory_and_no_socket() {
             screen.press("Enter");
         }
         if enters > 0 {
-            screen.sees("press Enter; `cueme tui` opens");
+            screen.sees("press Enter to open `cueme tui`");
         }
         let demo = eventually("the demo runs", || {
             let found = processes_with("TMPDIR", &scratch);

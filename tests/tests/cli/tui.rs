@@ -154,7 +154,7 @@ fn an_approval_can_be_answered_once_all_of_it_was_on_the_screen() {
         screen.press("Enter");
         screen.sees("> 1. ( ) Allow");
         screen.press("Enter");
-        screen.sees("was not shown yet");
+        screen.sees("is still unread");
         eventually("the end of the request is shown", || {
             screen.press("PageDown");
             screen.screen().contains("rm -rf build").then_some(())
@@ -371,7 +371,7 @@ fn undo_decline_close_note_and_search() {
     screen.sees("Note for");
     screen.types("use staging");
     screen.press("Enter");
-    screen.sees("noted:");
+    screen.sees("note saved:");
     let (client, _) = home.ask(&agent, "Which host?", None);
     screen.sees("Which host?");
     screen.press("Home");

@@ -99,7 +99,7 @@ fn a_note_closes_no_question_and_stands_above_the_next_answer() {
     let agent = home.join();
     let said = home.ok(&["say", &agent, "use the staging database"]);
     assert!(
-        said.contains("noted: ") && said.contains("1 message waits"),
+        said.contains("note saved: ") && said.contains("1 message waits"),
         "{said}"
     );
     home.run_with(&["say", &agent, "-"], "第二句\n".as_bytes())

@@ -513,7 +513,7 @@ fn a_plain_word_decides_an_approval_and_any_other_words_refuse_it() {
         let (hook, cue) = asks_for_approval(&home, json!({ "command": format!("make {words}") }));
         let told = home.run(&["answer", &cue, words]).expect(0).stderr;
         assert_eq!(
-            told.contains("refuses the request"),
+            told.contains("denies the request"),
             words == "only in build/",
             "{words}: {told}"
         );

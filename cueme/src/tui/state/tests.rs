@@ -176,7 +176,7 @@ fn an_approval_is_answered_only_after_all_of_it_was_on_the_screen() {
         person
             .state
             .notice()
-            .is_some_and(|notice| notice.contains("was not shown yet"))
+            .is_some_and(|notice| notice.contains("is still unread"))
     );
     assert_eq!(*person.state.mode(), Mode::Answer);
     while person.state.unread() > 0 {
