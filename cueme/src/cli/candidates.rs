@@ -1,4 +1,4 @@
-//! What a shell offers for an argument: ids, options and runtimes that are there right now.
+//! Completions of arguments: current ids, options and runtimes.
 //!
 //! Only a broker that runs is asked. An option of an agent is offered only if no shell reads anything into it.
 

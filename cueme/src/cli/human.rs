@@ -111,7 +111,7 @@ pub(crate) struct TokenArgs {
     /// The verb; without it, a token is created.
     #[command(subcommand)]
     pub(crate) verb: Option<TokenVerb>,
-    /// What the token permits
+    /// Permissions of the token
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
     /// The id of the token's agent, or its first characters

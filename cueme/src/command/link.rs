@@ -46,7 +46,7 @@ pub(crate) struct LinkArgs {
     remove: bool,
 }
 
-/// What the broker gives for a code.
+/// The tokens that the broker returns for a code.
 #[derive(Debug, Deserialize)]
 struct Linked {
     agent_token: Token,

@@ -165,7 +165,7 @@ impl Sandbox {
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status();
-            // What is left here is removed when the sandbox is dropped.
+            // Dropping the sandbox removes the files that are left.
             let _ = std::fs::remove_dir_all(home.path());
         }
     }

@@ -1,4 +1,4 @@
-//! What a doctor found: one line for it, and one for what to do about it.
+//! Findings of a doctor: a line for the problem, and a line for the remedy.
 
 use super::paint::Paint;
 use super::visible::visible_line;

@@ -2,24 +2,24 @@
 
 use super::width::break_line;
 
-/// What a piece of text is to its reader.
+/// The role of a piece of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
     Plain,
-    /// What matters most, and headings.
+    /// Emphasis, and headings.
     Strong,
-    /// What matters less.
+    /// Secondary text.
     Quiet,
     Emphasis,
     Link,
-    /// What is well, and lines that a patch adds.
+    /// Success, and lines that a patch adds.
     Good,
-    /// What wants attention.
+    /// A warning.
     Attention,
-    /// What is wrong, and lines that a patch removes.
+    /// An error, and lines that a patch removes.
     Bad,
-    /// What can be typed, and code.
+    /// Commands and code.
     Accent,
 }
 

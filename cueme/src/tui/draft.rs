@@ -10,17 +10,17 @@ use protocol_spec::payload::{Confirm, Field, Kind as FieldKind, Payload, Shape};
 use super::text_box::TextBox;
 use crate::dialogue::{Pressed, parse_button};
 
-/// What one part of a question wants: options, a text, or both.
+/// The input of one part of a question: options, a text, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    /// What stands above it.
+    /// The text above it.
     pub(super) label: Option<String>,
     pub(super) options: Vec<String>,
     pub(super) picked: BTreeSet<usize>,
     pub(super) allow_multiple: bool,
-    /// What the text is for.
+    /// The purpose of the text.
     pub(super) text_label: String,
-    /// What is typed; a yes or no needs no text.
+    /// The typed text; a yes or no needs none.
     pub(super) text: Option<TextBox>,
 }
 

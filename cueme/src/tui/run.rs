@@ -76,7 +76,7 @@ fn serve(
             Err(RecvTimeoutError::Timeout) => Some(Input::Event(Event::Tick)),
             Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Done),
         };
-        // What has arrived meanwhile is drawn once.
+        // All events that have arrived meanwhile are drawn at once.
         while let Some(taken) = input {
             let (event, is_terminal) = match taken {
                 Input::Event(event) => (event, false),

@@ -49,7 +49,7 @@ struct Wait {
     reason: Option<&'static str>,
 }
 
-/// What the human said, and what confirms that the agent has it.
+/// The words of the human, and the acknowledgement that the agent has them.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) heard: Heard,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a line is. Anything else, such as a batch or no JSON at all, only passes through.
+/// The kind of a line. Anything else, such as a batch or no JSON at all, only passes through.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
     Request {

@@ -40,7 +40,7 @@ pub(super) enum Key {
     Turn(u64),
 }
 
-/// What is to be done.
+/// An action of the proxy.
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
     /// Writes the line to the other side, byte by byte.
@@ -55,7 +55,7 @@ pub(super) enum Action {
     Withdraw(Key, &'static str),
 }
 
-/// What the inbox is asked, and for whom.
+/// A question for the inbox, and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) session: String,
@@ -71,12 +71,12 @@ pub(super) enum About {
     TurnEnd(String),
 }
 
-/// What became of a question in the inbox.
+/// The outcome of a question in the inbox.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// What became of each form of a request.
+    /// The outcome of each form of a request.
     Told(Vec<Told>),
-    /// What the agent is to do next.
+    /// The next instruction to the agent.
     Next(String),
     /// Nothing that the agent needs to hear.
     Nothing,
@@ -101,7 +101,7 @@ enum Turn {
     Ours,
 }
 
-/// What a request of the editor will tell us by its reply.
+/// A request of the editor whose reply the proxy needs.
 #[derive(Debug)]
 enum Pending {
     NewSession(Option<PathBuf>),

@@ -48,7 +48,7 @@ enum End {
     Stopped,
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Shared {
     proxy: Mutex<Proxy>,
     inbox: Inbox,

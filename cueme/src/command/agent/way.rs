@@ -54,7 +54,7 @@ pub(super) struct Way {
     pub(super) why: &'static str,
 }
 
-/// What the choice depends on.
+/// The facts on which the choice depends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) via: Option<Via>,

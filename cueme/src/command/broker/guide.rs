@@ -1,4 +1,4 @@
-//! What `cueme init` writes for each runtime, for the page: the plan that init itself would follow in an empty home.
+//! The files that `cueme init` writes for each runtime, for the page: the plan of init in an empty home.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -25,7 +25,7 @@ const QUESTIONS_LOOKED_AT: u32 = 20;
 /// How much of the agent's last word the human reads.
 const LAST_WORD_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
 
-/// What a human can say to a start that was not answered.
+/// The answers of a human about a start that was not confirmed.
 const START_AGAIN: &str = "Start it again";
 const LEAVE: &str = "Do not start it again";
 

@@ -8,7 +8,7 @@ use protocol_spec::message::{Lead, RunWoken};
 /// How long to wait for the broker's first word. Without it the run goes on: a broker that is away asks nobody.
 const FIRST_WORD_WAIT_MAX: Duration = Duration::from_secs(3);
 
-/// What the broker told last.
+/// The last message of the broker.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LeadWatch {
     told: Arc<(Mutex<Option<Told>>, Condvar)>,

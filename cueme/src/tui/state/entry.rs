@@ -100,7 +100,7 @@ impl State {
         if entry == self.selected {
             return;
         }
-        // What was decided elsewhere stays for as long as it is looked at.
+        // A question that was decided elsewhere stays while it is selected.
         if !matches!(entry, Some(Entry::Gone(_))) {
             self.gone = None;
         }

@@ -1,4 +1,4 @@
-//! What a key means, by where the keys go.
+//! Key bindings, by the part of the screen that has the focus.
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{

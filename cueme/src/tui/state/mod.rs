@@ -1,4 +1,4 @@
-//! What the inbox knows and what a key means: events in, commands out, no clock and no input or output.
+//! The state of the inbox and its key bindings: events in, commands out, no clock and no input or output.
 
 mod model;
 

@@ -22,13 +22,13 @@ pub(in crate::tui) enum Event {
     Resize(u16, u16),
     /// Time passed.
     Tick,
-    /// What the broker has right now.
+    /// The current state of the broker.
     Inbox(Inbox),
     /// The broker is away, for this reason.
     Lost(String),
-    /// What came of a call, or why nothing did.
+    /// The result of a call, or its failure.
     Reply(About, Result<Vec<Reply>, String>),
-    /// What the person's own editor saved, or why it did not.
+    /// The text that the person's editor saved, or its failure.
     Edited(Result<String, String>),
 }
 
@@ -54,7 +54,7 @@ pub(in crate::tui) enum Command {
     Quit,
 }
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tui) enum About {
     Answer(CueId),
@@ -79,7 +79,7 @@ pub(in crate::tui) enum Mode {
     /// The last look at an answer before it goes out.
     Review {
         cue: CueId,
-        /// What the agent will read, without secrets.
+        /// The text that the agent will read, without secrets.
         text: String,
         remark: Option<&'static str>,
     },
@@ -88,7 +88,7 @@ pub(in crate::tui) enum Mode {
     Help,
 }
 
-/// What a text is asked for.
+/// The purpose of a text that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tui) enum Asked {
     Decline(CueId),
@@ -113,7 +113,7 @@ pub(in crate::tui) struct Held {
     pub(in crate::tui) draft: Draft,
 }
 
-/// What is shown of the selected entry, in lines.
+/// The visible part of the selected entry, in lines.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Body {
     pub(super) key: Option<(Entry, usize, u64)>,
@@ -135,7 +135,7 @@ pub(in crate::tui) struct State {
     pub(super) version: u64,
     /// The selected question after somebody else decided it.
     pub(super) gone: Option<CueView>,
-    /// What a search found among past questions.
+    /// Past questions that a search found.
     pub(super) found: Vec<CueView>,
     pub(super) search: TextBox,
     pub(super) selected: Option<Entry>,

@@ -1,4 +1,4 @@
-//! What the mouse means: the wheel scrolls, a click selects. It never sends anything.
+//! Mouse events: the wheel scrolls, a click selects. Neither sends anything.
 
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;

@@ -1,4 +1,4 @@
-//! What comes back from the broker and from the person's own editor.
+//! Replies of the broker and of the person's editor.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::{CueView, Decided, Purpose, Reply, Said};
