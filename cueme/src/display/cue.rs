@@ -398,7 +398,7 @@ pub(crate) mod tests {
             delivery: Delivery::Handed,
             ..question("A?", None)
         };
-        assert!(delivery_words(&handed).contains("not confirmed"));
+        assert!(delivery_words(&handed).contains("not acknowledged"));
         let acknowledged = CueView {
             delivery: Delivery::Acknowledged,
             ..question("A?", None)
