@@ -1,5 +1,8 @@
 //! Brokers with homes of their own and one database: an agent at the first, a human at the second.
 
+use std::io::{BufRead, BufReader, Write};
+use std::sync::{Arc, Mutex};
+
 use cueme_test_kit::postgres::Server;
 use cueme_tests::{Client, Home, Http, eventually};
 use protocol_spec::answer::Answer;
@@ -319,6 +322,105 @@ fn a_backup_is_restored_into_a_shared_store() {
             (history.contains("8080") && !history.contains("after the backup")).then_some(())
         });
     }
+}
+
+/// Listens to the events of a home's page, as an open page does; returns what it hears.
+fn open_page(home: &Home) -> Arc<Mutex<Vec<String>>> {
+    let link = home.ok(&["ui", "--print-url"]);
+    let (address, _) = link.trim().split_once("/login/").unwrap();
+    let http = Http::new(address.rsplit_once(':').unwrap().1.parse().unwrap());
+    let cookie = http.sign_in(link.trim().strip_prefix(address).unwrap());
+    let mut stream = http.connect();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\n\r\n",
+        http.host()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.set_read_timeout(None).unwrap();
+    let heard = Arc::<Mutex<Vec<String>>>::default();
+    let writing = Arc::clone(&heard);
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            writing.lock().unwrap().push(line);
+        }
+    });
+    hears(&heard, "event: ready");
+    heard
+}
+
+fn hears(heard: &Mutex<Vec<String>>, wanted: &str) {
+    eventually(wanted, || {
+        let heard = heard.lock().unwrap();
+        heard.iter().any(|line| line.contains(wanted)).then_some(())
+    });
+}
+
+#[test]
+fn open_pages_and_waiting_calls_notice_that_a_shared_store_was_restored() {
+    let Some(team) = Team::new() else { return };
+    let (_kept, kept_cue) = team.ask("Asked before the backup?", None);
+    let file = team.humans.scratch().join("copy.db").display().to_string();
+    team.humans.ok(&["backup", &file]);
+    for number in 0..3 {
+        let (client, cue) = team.ask(&format!("Asked after it, {number}?"), None);
+        team.humans.ok(&["answer", &cue, "yes"]);
+        client.finish().printed(0);
+    }
+    let (lost, _) = team.ask("Lost by the restore?", None);
+    let token = team.humans.ok(&["token", "--scope", "human"]).trim().to_owned();
+    let page = open_page(&team.agents);
+    let state = |token: &str| {
+        let web = team.agents.status().web.unwrap();
+        let port = web
+            .trim_end_matches('/')
+            .rsplit_once(':')
+            .unwrap()
+            .1
+            .parse()
+            .unwrap();
+        let (http, bearer) = (Http::new(port), format!("Bearer {token}"));
+        let headers = [("host", http.host()), ("authorization", bearer)];
+        let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+        http.send("GET", "/api/v1/state", &headers, b"").status
+    };
+    comes_to(|| state(&token), 200);
+    team.humans.ok(&["restore", &file]);
+    // The question is not there any more: the call ends, and asks it anew when it is made again.
+    lost.finish().refused(75, &["no longer known", "same command"]);
+    // The page's own device was restored away with everything else, so its stream ends; one that signs in now goes on.
+    comes_to(|| state(&token), 401);
+    let page_after = open_page(&team.agents);
+    drop(page);
+    let (client, cue) = team.ask("Asked of the restored store?", None);
+    hears(&page_after, &cue);
+    for cue in [&cue, &kept_cue] {
+        team.humans.ok(&["answer", cue, "yes"]);
+    }
+    client.finish().printed(0);
+}
+
+#[test]
+fn an_open_page_goes_on_where_the_history_became_shorter() {
+    let Some(team) = Team::new() else { return };
+    let page = open_page(&team.agents);
+    for number in 0..3 {
+        let (client, cue) = team.ask(&format!("Before, {number}?"), None);
+        team.humans.ok(&["answer", &cue, "yes"]);
+        client.finish().printed(0);
+    }
+    // As a standby has it that was promoted without the newest commits.
+    team.server.run(
+        &team.url,
+        "DELETE FROM cues WHERE cue_id IN (SELECT cue_id FROM events WHERE id > 4);
+         DELETE FROM events WHERE id > 4; UPDATE head SET event = 4",
+    );
+    let agent = team.agents.join();
+    hears(&page, "event: resync");
+    let client = team.agents.start_cue(&agent, "After?", None);
+    let cue = team.humans.wait_for("After?", 1);
+    hears(&page, &cue);
+    team.humans.ok(&["answer", &cue, "yes"]);
+    client.finish().printed(0);
 }
 
 #[test]
