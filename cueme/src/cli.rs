@@ -81,7 +81,7 @@ pub(crate) enum Verb {
     Token(TokenArgs),
     /// Use a broker on another machine, with a code from its page
     #[command(
-        after_help = "Examples:\n  cueme link https://inbox.example.org\n  cueme link https://inbox.example.org --human\n  cueme link --status\n  cueme link --remove\n\nCUEME_URL and CUEME_TOKEN do the same for one process, such as a container or a CI job."
+        after_help = "Examples:\n  cueme link https://inbox.example.org\n  cueme link https://inbox.example.org --human\n  cueme link you@devbox\n  cueme link --status\n  cueme link --remove\n\nCUEME_URL and CUEME_TOKEN do the same for one process, such as a container or a CI job."
     )]
     Link(LinkArgs),
     /// List the open questions

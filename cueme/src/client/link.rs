@@ -11,6 +11,7 @@ use protocol_spec::message::Request;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
+use super::ssh::is_destination;
 use super::trust::check_file;
 use crate::environment;
 use crate::error::CliError;
@@ -31,6 +32,15 @@ pub(crate) struct Target {
     pub(crate) token: Token,
     /// Whose calls go there.
     pub(crate) side: Side,
+    /// The machine over which SSH leads there; the address is as that machine sees it.
+    pub(crate) ssh: Option<String>,
+}
+
+impl Target {
+    /// Returns how messages call it.
+    pub(crate) fn name(&self) -> &str {
+        self.ssh.as_deref().unwrap_or(self.url.as_str())
+    }
 }
 
 /// A token, which no error and no log shows.
@@ -96,6 +106,9 @@ pub(crate) struct Link {
     /// For the human's verbs on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) human_token: Option<Token>,
+    /// The machine over which SSH leads to the address, which is as that machine sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ssh: Option<String>,
 }
 
 impl Link {
@@ -164,15 +177,25 @@ pub(crate) fn target(places: &Places, side: Side) -> Result<Option<Target>, CliE
     let Some(link) = Link::read(places)? else {
         return Ok(None);
     };
-    let url = check_url(link.url)?;
+    let ssh = link.ssh.filter(|destination| is_destination(destination));
+    let url = match ssh {
+        Some(_) => link.url,
+        None => check_url(link.url)?,
+    };
     let token = match side {
         Side::Agent => link.agent_token,
         Side::Human => link.human_token.ok_or_else(|| {
-            CliError::usage(format!("this machine is linked to {url} for agents alone"))
-                .with_hint(format!("answer on the page, or run `cueme link {url} --human`"))
+            let name = ssh.as_deref().unwrap_or(url.as_str());
+            CliError::usage(format!("this machine is linked to {name} for agents alone"))
+                .with_hint(format!("answer on the page, or run `cueme link {name} --human`"))
         })?,
     };
-    Ok(Some(Target { url, token, side }))
+    Ok(Some(Target {
+        url,
+        token,
+        side,
+        ssh,
+    }))
 }
 
 fn from_environment(url: &str, side: Side) -> Result<Target, CliError> {
@@ -185,7 +208,12 @@ fn from_environment(url: &str, side: Side) -> Result<Target, CliError> {
         CliError::usage(format!("{TOKEN_VARIABLE} is not a token"))
             .with_hint("`cueme token` prints a token where the broker runs")
     })?;
-    Ok(Target { url, token, side })
+    Ok(Target {
+        url,
+        token,
+        side,
+        ssh: None,
+    })
 }
 
 /// Reads the address of a broker.

@@ -6,6 +6,7 @@
 mod connect;
 mod link;
 mod remote;
+mod ssh;
 mod start;
 mod stream;
 mod trust;
@@ -29,6 +30,7 @@ pub(crate) use link::{Link, Side, Target, Token, parse_url, target};
 pub(crate) use remote::check as check_remote;
 pub(crate) use session::{mint, unexpected_reply};
 pub(crate) use signals::{Signals, Switch};
+pub(crate) use ssh::{is_destination, run_there};
 pub(crate) use start::lock_start;
 pub(crate) use take::{Missed, Taken, ask_and_take, ask_and_take_until, attach_and_take};
 pub(crate) use wait::{Asker, Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};

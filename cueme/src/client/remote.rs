@@ -1,6 +1,6 @@
 //! Reaching a broker elsewhere: an HTTP request that becomes a connection which speaks the socket's protocol.
 //!
-//! Plain HTTP goes to the loopback interface alone, because a token is sent with it.
+//! Plain HTTP goes to the loopback interface alone, or through SSH, because a token is sent with it.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -15,6 +15,7 @@ use rustls_platform_verifier::ConfigVerifierExt;
 use url::{Host, Url};
 
 use super::link::{Side, Target};
+use super::ssh::{Tunnel, run_there};
 use super::stream::{Connection, Stream};
 use crate::error::CliError;
 
@@ -25,19 +26,40 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Connects to a broker elsewhere.
 pub(super) fn connect(target: &Target) -> Result<Connection, CliError> {
-    let deadline = Instant::now() + CONNECT_WAIT_MAX;
     let away = |error: io::Error| {
-        let message = format!("could not reach the broker at {}: {error}", target.url);
+        let message = format!("could not reach the broker at {}: {error}", target.name());
         CliError::no_broker(message)
             .with_hint("check the address with `cueme link --status`, and that the broker runs")
     };
-    let mut stream = open(&target.url, deadline).map_err(away)?;
-    stream.write_all(request(target).as_bytes()).map_err(away)?;
-    let (head, first) = read_head(&mut stream, deadline).map_err(away)?;
-    set_patience(&stream, None).map_err(away)?;
+    let mut greeted = greet(target);
+    if let (Err(_), Some(destination)) = (&greeted, &target.ssh) {
+        // Where nobody has called for long no broker may run; any verb starts it.
+        run_there(destination, &["token", "list"])?;
+        greeted = greet(target);
+    }
+    let (stream, head, first) = greeted.map_err(away)?;
     match status_of(&head) {
         Some(101) => Ok(Connection { stream, first }),
         status => Err(refused(target, status)),
+    }
+}
+
+/// Asks for the connection; returns the head of the answer, and what came behind it.
+fn greet(target: &Target) -> io::Result<(Stream, Vec<u8>, Vec<u8>)> {
+    let deadline = Instant::now() + CONNECT_WAIT_MAX;
+    let mut stream = open(target, deadline)?;
+    let greeted = stream
+        .write_all(request(target).as_bytes())
+        .and_then(|()| read_head(&mut stream, deadline));
+    match greeted {
+        Ok((head, first)) => {
+            set_patience(&stream, None)?;
+            Ok((stream, head, first))
+        }
+        Err(error) => Err(match &mut stream {
+            Stream::Tunnel(tunnel) => tunnel.complaint().map_or(error, io::Error::other),
+            _ => error,
+        }),
     }
 }
 
@@ -46,7 +68,14 @@ pub(crate) fn check(target: &Target) -> Result<(), CliError> {
     connect(target).map(drop)
 }
 
-fn open(url: &Url, deadline: Instant) -> io::Result<Stream> {
+fn open(target: &Target, deadline: Instant) -> io::Result<Stream> {
+    let url = &target.url;
+    if let Some(destination) = &target.ssh {
+        let port = url.port_or_known_default().unwrap_or(80);
+        let tunnel = Tunnel::open(destination, &format!("{}:{port}", host_of(url)))?;
+        tunnel.stream.set_read_timeout(Some(CONNECT_WAIT_MAX))?;
+        return Ok(Stream::Tunnel(tunnel));
+    }
     let tcp = dial(url, deadline)?;
     tcp.set_nodelay(true)?;
     let left = deadline.saturating_duration_since(Instant::now());
@@ -88,14 +117,19 @@ fn set_patience(stream: &Stream, patience: Option<Duration>) -> io::Result<()> {
     match stream {
         Stream::Local(_) => Ok(()),
         Stream::Plain(stream) => stream.set_read_timeout(patience),
+        Stream::Tunnel(tunnel) => tunnel.stream.set_read_timeout(patience),
         Stream::Tls(stream) => stream.sock.set_read_timeout(patience),
     }
 }
 
+fn host_of(url: &Url) -> &str {
+    url.host_str().unwrap_or_default()
+}
+
 fn request(target: &Target) -> String {
     let host = match target.url.port() {
-        Some(port) => format!("{}:{port}", target.url.host_str().unwrap_or_default()),
-        None => target.url.host_str().unwrap_or_default().to_owned(),
+        Some(port) => format!("{}:{port}", host_of(&target.url)),
+        None => host_of(&target.url).to_owned(),
     };
     let base = target.url.path().trim_end_matches('/');
     let path = match target.side {
@@ -118,6 +152,7 @@ fn read_head(stream: &mut Stream, deadline: Instant) -> io::Result<(Vec<u8>, Vec
         let count = match stream {
             Stream::Local(stream) => stream.read(&mut piece),
             Stream::Plain(stream) => stream.read(&mut piece),
+            Stream::Tunnel(tunnel) => tunnel.stream.read(&mut piece),
             Stream::Tls(stream) => stream.read(&mut piece),
         }?;
         if count == 0 {
@@ -150,7 +185,7 @@ fn status_of(head: &[u8]) -> Option<u16> {
 
 /// Tells refusals that stay (exit 2: a wrong token, no broker there) from a broker that is away for now (exit 69).
 fn refused(target: &Target, status: Option<u16>) -> CliError {
-    let url = &target.url;
+    let url = target.name();
     match status {
         Some(401) => CliError::usage(format!("the broker at {url} does not know this token")).with_hint(
             format!("ask the human to run `cueme link {url}` on this machine, or set CUEME_TOKEN anew"),

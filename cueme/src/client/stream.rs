@@ -7,13 +7,17 @@ use std::os::unix::net::UnixStream;
 
 use rustls::{ClientConnection, StreamOwned};
 
+use super::ssh::Tunnel;
+
 /// A connection to a broker.
 #[derive(Debug)]
 pub(crate) enum Stream {
     /// The socket of this user's broker.
     Local(UnixStream),
-    /// A broker on the loopback interface, or behind a tunnel that ends there.
+    /// A broker on the loopback interface, or behind a tunnel of the person's own that ends there.
     Plain(TcpStream),
+    /// A broker elsewhere, over SSH.
+    Tunnel(Tunnel),
     /// A broker elsewhere.
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
@@ -42,7 +46,7 @@ impl Stream {
     /// Says whether a read returns at once although the socket has nothing: TLS decrypts whole records.
     pub(super) fn has_buffered(&mut self) -> bool {
         match self {
-            Self::Local(_) | Self::Plain(_) => false,
+            Self::Local(_) | Self::Plain(_) | Self::Tunnel(_) => false,
             // An error is met again, and told, by the read.
             Self::Tls(stream) => stream
                 .conn
@@ -56,6 +60,7 @@ impl Stream {
         match self {
             Self::Local(stream) => stream.read(buffer),
             Self::Plain(stream) => stream.read(buffer),
+            Self::Tunnel(tunnel) => tunnel.stream.read(buffer),
             Self::Tls(stream) => {
                 // A record of TLS itself makes the socket readable and says nothing to us.
                 stream.sock.set_nonblocking(true)?;
@@ -70,6 +75,7 @@ impl Stream {
         match self {
             Self::Local(stream) => stream.write_all(bytes),
             Self::Plain(stream) => stream.write_all(bytes),
+            Self::Tunnel(tunnel) => tunnel.stream.write_all(bytes),
             Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
         }
     }
@@ -80,6 +86,7 @@ impl AsFd for Stream {
         match self {
             Self::Local(stream) => stream.as_fd(),
             Self::Plain(stream) => stream.as_fd(),
+            Self::Tunnel(tunnel) => tunnel.stream.as_fd(),
             Self::Tls(stream) => stream.sock.as_fd(),
         }
     }

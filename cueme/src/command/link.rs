@@ -1,4 +1,4 @@
-//! `cueme link`: connects this machine to a broker elsewhere, by a one-time code that its page shows.
+//! `cueme link`: connects this machine to a broker elsewhere, by a one-time code that its page shows, or over SSH.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -7,12 +7,13 @@ use adapter_core::http::client;
 use clap::Args;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use protocol_spec::message::Status;
 use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
 use super::agent::runtime;
-use crate::client::{Link, Side, Target, Token, check_remote, parse_url, target};
+use crate::client::{Link, Side, Target, Token, check_remote, is_destination, parse_url, run_there, target};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -26,7 +27,7 @@ const LOGIN_PATH: &str = "/login/";
 /// Arguments of `link`.
 #[derive(Debug, Args)]
 pub(crate) struct LinkArgs {
-    /// The broker's address, or the whole sign-in link that its page shows
+    /// The broker's address, the whole sign-in link that its page shows, or user@host to go over SSH
     #[arg(value_name = "URL", required_unless_present_any = ["status", "remove"])]
     url: Option<String>,
     /// The one-time code; without it, cueme asks you for it
@@ -58,6 +59,7 @@ pub(super) fn run(args: &LinkArgs) -> Result<Exit, CliError> {
     match &args.url {
         _ if args.status => status(&places),
         _ if args.remove => remove(&places),
+        Some(destination) if is_destination(destination) => link_over_ssh(&places, destination, args),
         Some(url) => link(&places, url, args),
         None => Err(CliError::usage("the broker's address is missing")
             .with_hint("example: cueme link https://inbox.example.org")),
@@ -75,14 +77,55 @@ fn link(places: &Places, written: &str, args: &LinkArgs) -> Result<Exit, CliErro
         url,
         agent_token: linked.agent_token,
         human_token: linked.human_token,
+        ssh: None,
     };
-    check_remote(&Target {
+    keep(places, &link, args)
+}
+
+/// Links to the broker of a user on another machine; who may sign in there by SSH needs no code.
+fn link_over_ssh(places: &Places, destination: &str, args: &LinkArgs) -> Result<Exit, CliError> {
+    if args.code.is_some() {
+        return Err(CliError::usage("no code is needed over SSH"));
+    }
+    let name = args.name.clone().unwrap_or_else(environment::machine);
+    let mint = |scope: &str| {
+        let words = ["token", "--scope", scope, "--name", &name];
+        let printed = run_there(destination, &words)?;
+        Token::parse(&printed).ok_or_else(|| {
+            CliError::no_broker(format!("`cueme token` at {destination} printed no token"))
+                .with_hint("update cueme there")
+        })
+    };
+    let agent_token = mint("join")?;
+    let human_token = args.human.then(|| mint("human")).transpose()?;
+    let status = run_there(destination, &["broker", "status", "--json"])?;
+    let web = serde_json::from_str::<Status>(&status)
+        .ok()
+        .and_then(|status| status.web);
+    let url = web.and_then(|web| Url::parse(&web).ok()).ok_or_else(|| {
+        CliError::no_broker(format!("the broker at {destination} serves no page"))
+            .with_hint("remove `listen = \"off\"` from its configuration")
+    })?;
+    let link = Link {
+        url,
+        agent_token,
+        human_token,
+        ssh: Some(destination.to_owned()),
+    };
+    keep(places, &link, args)
+}
+
+/// Keeps a link that works.
+fn keep(places: &Places, link: &Link, args: &LinkArgs) -> Result<Exit, CliError> {
+    let target = Target {
         url: link.url.clone(),
         token: link.agent_token.clone(),
         side: Side::Agent,
-    })?;
+        ssh: link.ssh.clone(),
+    };
+    check_remote(&target)?;
     let path = link.write(places)?;
-    output::print_line(&format!("linked to {}", link.url))?;
+    output::print_line(&format!("linked to {}", target.name()))?;
     let whose = if args.human {
         "agents' and your own calls"
     } else {
@@ -166,7 +209,7 @@ fn status(places: &Places) -> Result<Exit, CliError> {
     } else {
         "agents"
     };
-    output::print_line(&format!("linked to {} ({whose}); it answers", target.url))?;
+    output::print_line(&format!("linked to {} ({whose}); it answers", target.name()))?;
     Ok(Exit::Done)
 }
 

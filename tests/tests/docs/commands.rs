@@ -15,7 +15,7 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 12] = [
+const NOT_HERE: [(&str, &str); 13] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
@@ -37,6 +37,7 @@ const NOT_HERE: [(&str, &str); 12] = [
         "cueme link https",
         "needs a broker elsewhere; see tests/e2e/remote.rs",
     ),
+    ("cueme link you@", "needs SSH; see tests/e2e/ssh.rs"),
 ];
 /// Commands that ask a person in a terminal, and refuse to without one.
 const NEED_TERMINAL: [&str; 5] = [

@@ -19,6 +19,7 @@ mod waiting;
 mod copies;
 mod crash;
 mod lifecycle;
+mod ssh;
 mod storage;
 
 mod door;
