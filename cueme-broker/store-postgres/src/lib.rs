@@ -9,6 +9,7 @@
 
 mod connect;
 mod fault;
+mod inspect;
 mod lease;
 mod listen;
 mod migrate;
@@ -41,6 +42,7 @@ pub use copy::{
     CopyError, CopyProgress, CopyReport, OnProgress, copy_into_postgres, copy_into_sqlite,
     restore_into_postgres,
 };
+pub use inspect::{Inspection, inspect};
 pub use migrate::SCHEMA;
 pub use reader::PostgresReader;
 pub use runtime::Runtime;

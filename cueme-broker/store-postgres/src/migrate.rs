@@ -48,6 +48,12 @@ pub(crate) async fn migrate(client: &mut Client, settings: &Settings) -> Result<
     transaction.commit().await.map_err(failed)
 }
 
+/// Says whether there is a schema; a newer one is refused.
+pub(crate) async fn check_schema(client: &Client, settings: &Settings) -> Result<bool, StoreError> {
+    let found = read_schema(client, settings).await?;
+    is_newest(found, settings).map(|_| found > 0)
+}
+
 async fn read_schema(client: &Client, settings: &Settings) -> Result<u32, StoreError> {
     let failed = failed("read the schema of", settings.location());
     let exists = "SELECT to_regclass('cueme_schema') IS NOT NULL";

@@ -1,6 +1,6 @@
 //! Refuses a server that would lose what was acknowledged, or that does not wake anybody, and says what to do.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cueme_store::StoreError;
 use tokio::sync::mpsc;
@@ -96,7 +96,12 @@ pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result
 }
 
 /// Refuses a pooler that accepts LISTEN and never delivers a notification: one connection listens, another one notifies.
-pub(crate) async fn check_notifications(client: &Client, settings: &Settings) -> Result<(), StoreError> {
+///
+/// Returns how long that took.
+pub(crate) async fn check_notifications(
+    client: &Client,
+    settings: &Settings,
+) -> Result<Duration, StoreError> {
     let failed = failed("listen to", settings.location());
     let channel = format!("cueme_probe_{}", uuid::Uuid::new_v4().simple());
     let (listener, connection) = settings.connect().await?;
@@ -106,12 +111,13 @@ pub(crate) async fn check_notifications(client: &Client, settings: &Settings) ->
         .batch_execute(&format!("LISTEN {channel}"))
         .await
         .map_err(failed)?;
+    let started = Instant::now();
     client
         .batch_execute(&format!("NOTIFY {channel}"))
         .await
         .map_err(failed)?;
     match tokio::time::timeout(NOTIFICATION_PATIENCE, notifications.recv()).await {
-        Ok(Some(_)) => Ok(()),
+        Ok(Some(_)) => Ok(started.elapsed()),
         Ok(None) | Err(_) => Err(StoreError::Unsuitable {
             path: settings.location().to_owned(),
             what: "notifications do not arrive; a connection pooler in transaction mode drops them".into(),

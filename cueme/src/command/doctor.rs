@@ -12,8 +12,11 @@ use protocol_spec::exit::Exit;
 use protocol_spec::message::{Checked, Nothing, Request, Status};
 use protocol_spec::version::{PROGRAM, PROTOCOL};
 
+mod shared;
+
 use super::init::{Connection, Machine, all_connections};
 use super::sandbox::Sandbox;
+use super::store::in_force;
 use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
 use crate::display::{Grade, Paint};
@@ -47,8 +50,24 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
     };
     report.add(check_config(&places))?;
     let status = reach_broker(&places, &mut report)?;
+    let shared = match in_force(&places) {
+        Ok(shared) => shared,
+        Err(error) => {
+            report.add(Finding::fail(
+                "store",
+                error.to_string(),
+                "correct `store` or CUEME_STORE",
+            ))?;
+            None
+        }
+    };
     for (name, path, mode) in private_paths(&places) {
-        report.add(check_private(name, &path, mode))?;
+        if shared.is_none() || path != places.database() {
+            report.add(check_private(name, &path, mode))?;
+        }
+    }
+    for finding in shared.iter().flat_map(shared::check_server) {
+        report.add(finding)?;
     }
     report.add(check_space(&places))?;
     if let Some(status) = status {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
-use crate::{eventually, not_run_without};
+use crate::{PATIENCE, eventually, not_run_without, within};
 
 /// Where Debian puts each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
@@ -54,13 +54,21 @@ impl Server {
             not_run_without("PostgreSQL");
             return None;
         };
+        let server = Self::prepare(programs);
+        server.initialise(settings);
+        server.restart();
+        Some(server)
+    }
+
+    /// Makes the place of a server.
+    fn prepare(programs: PathBuf) -> Self {
         let directory = TempDir::with_prefix("cueme-pg-").unwrap().keep();
         let is_root = fs::metadata(&directory).unwrap().uid() == 0;
         if is_root {
             give_to_unprivileged(&directory);
         }
         let (watchdog, life) = watch(&programs, &directory, is_root);
-        let server = Self {
+        Self {
             programs,
             directory,
             port: free_port(),
@@ -68,10 +76,7 @@ impl Server {
             watchdog,
             _life: Some(life),
             databases: AtomicU32::new(0),
-        };
-        server.initialise(settings);
-        server.restart();
-        Some(server)
+        }
     }
 
     /// Creates an empty database and returns its URL.
@@ -124,18 +129,17 @@ impl Server {
     /// Panics when it does not start.
     pub fn restart(&self) {
         let log = self.directory.join("log");
-        let mut command = self.command("pg_ctl");
-        command.args(["-w", "-s", "-l"]).arg(&log).arg("start");
-        let started = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(
-            started.success(),
-            "PostgreSQL did not start: {}",
-            fs::read_to_string(&log).unwrap_or_default()
-        );
+        let start = || {
+            let mut command = self.command("pg_ctl");
+            command.args(["-w", "-s", "-l"]).arg(&log).arg("start");
+            let started = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+            started.unwrap().success().then_some(())
+        };
+        // After a kill, processes of the one before may hold its memory for a moment.
+        within(PATIENCE, start).unwrap_or_else(|| {
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            panic!("PostgreSQL did not start: {said}")
+        });
     }
 
     /// Stops the server; `immediate` is a crash, which the next start recovers from.
@@ -146,6 +150,85 @@ impl Server {
     pub fn stop(&self, mode: &str) {
         let mut command = self.command("pg_ctl");
         output_of(command.args(["-w", "-s", "-m", mode, "stop"]));
+    }
+
+    /// Kills it as a power switch does: no process of it ends in order.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it does not run.
+    pub fn kill(&self) {
+        let file = fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
+        let first = file.lines().next().unwrap();
+        let children = Command::new("pgrep").args(["-P", first]).output().unwrap();
+        let children = String::from_utf8_lossy(&children.stdout).into_owned();
+        // Some of the children may have ended by themselves.
+        let mut command = Command::new("kill");
+        let _ = command.arg("-KILL").arg(first).args(children.lines()).output();
+    }
+
+    /// Starts another server that follows this one, as a standby that may lag behind.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it does not start.
+    pub fn standby(&self) -> Self {
+        let standby = Self::prepare(self.programs.clone());
+        let mut command = standby.command("pg_basebackup");
+        let port = self.port.to_string();
+        output_of(command.args([
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-U",
+            USER,
+        ]));
+        standby.configure(&[]);
+        standby.restart();
+        self.wait_for_standby();
+        standby
+    }
+
+    /// Waits until a standby has everything.
+    ///
+    /// # Panics
+    ///
+    /// Panics when that does not come.
+    pub fn wait_for_standby(&self) {
+        let sql = "SELECT bool_and(replay_lsn = pg_current_wal_lsn()) FROM pg_stat_replication";
+        eventually("the standby has everything", || {
+            (self.run(&self.url("postgres"), sql) == "t").then_some(())
+        });
+    }
+
+    /// Lets this standby hear nothing of its primary any more.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it goes on to hear.
+    pub fn stop_following(&self) {
+        let url = self.url("postgres");
+        self.run(&url, "ALTER SYSTEM SET primary_conninfo = ''");
+        self.run(&url, "SELECT pg_reload_conf()");
+        eventually("the standby is alone", || {
+            (self.run(&url, "SELECT count(*) FROM pg_stat_wal_receiver") == "0").then_some(())
+        });
+    }
+
+    /// Makes this standby a primary.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it does not become one.
+    pub fn promote(&self) {
+        let mut command = self.command("pg_ctl");
+        output_of(command.args(["-w", "-s", "promote"]));
     }
 
     /// Lets a user in with a password alone, which it gets here.
@@ -214,6 +297,11 @@ impl Server {
             USER,
         ]);
         output_of(&mut command);
+        self.configure(settings);
+    }
+
+    /// Adds what is its own to the configuration; the last line counts.
+    fn configure(&self, settings: &[&str]) {
         let path = self.directory.join("data/postgresql.conf");
         let mut lines = fs::read_to_string(&path).unwrap();
         let socket = self.directory.display();

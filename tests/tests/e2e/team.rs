@@ -424,6 +424,36 @@ fn an_open_page_goes_on_where_the_history_became_shorter() {
 }
 
 #[test]
+fn doctor_tells_what_a_shared_store_is_like() {
+    let Some(server) = Server::own(&["full_page_writes = off"]) else {
+        return;
+    };
+    let home = Home::new();
+    home.configure(&format!("store = \"{}\"\n", server.database()));
+    home.ok(&["inbox"]);
+    let found = home.ok(&["doctor", "--quick"]);
+    for wanted in [
+        "database server: PostgreSQL ",
+        "durability: fsync=on, full_page_writes=off, synchronous_commit=on",
+        "turn full_page_writes on",
+        "replication: no standby",
+        "notifications: arrive after",
+        "uses it",
+    ] {
+        assert!(found.contains(wanted), "{wanted:?} is not in {found}");
+    }
+    assert!(!found.contains("database file"), "{found}");
+    let standby = server.standby();
+    let found = home.ok(&["doctor", "--quick"]);
+    assert!(found.contains("1 asynchronous standby"), "{found}");
+    drop(standby);
+    server.stop("fast");
+    let found = home.run(&["doctor", "--quick"]);
+    assert!(found.stdout.contains("fail  database server"), "{found:?}");
+    assert!(!found.stdout.contains("fail  socket"), "{found:?}");
+}
+
+#[test]
 fn behind_a_balancer_a_broker_that_is_told_to_end_leaves_its_calls_to_the_other() {
     if !Nginx::is_installed() {
         return;
