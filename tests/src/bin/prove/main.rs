@@ -43,6 +43,7 @@ mod r14_herd;
 mod r15_bit_flips;
 mod r16_upgrade;
 mod r17_brokers;
+mod r17_move;
 mod r18_adapter;
 mod r19_teeth;
 mod r20_gate;

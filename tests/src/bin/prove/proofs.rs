@@ -53,6 +53,11 @@ pub(crate) const PROOFS: &[Proof] = &[
         crate::r17_brokers::run,
     ),
     proof(
+        "r17m",
+        "a store that is moved, interrupted anywhere",
+        crate::r17_move::run,
+    ),
+    proof(
         "r18",
         "an agent's process that writes anything",
         crate::r18_adapter::run,
