@@ -200,6 +200,7 @@ mod tests {
         let config = WebConfig {
             hosts: vec!["cue.example.org".into()],
             url: Some("https://inbox.example.org/".into()),
+            ..WebConfig::default()
         };
         for host in [
             "127.0.0.1:7000",
