@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol_spec::endpoint::Places;
@@ -25,7 +25,7 @@ use crate::notify::PushSender;
 use crate::policy::{Policy, StoredRule, read_rules};
 use crate::runs::{Followers, Probes};
 use crate::store::{Reader, StoreError};
-use crate::web::Web;
+use crate::web::Page;
 use cueme_store_sqlite::SCHEMA;
 
 /// Why the broker stops.
@@ -65,8 +65,8 @@ pub(crate) struct Broker {
     rules: Mutex<Arc<Vec<StoredRule>>>,
     stop: watch::Sender<Option<StopReason>>,
     is_draining: AtomicBool,
-    /// The page's side, once it is served.
-    web: OnceLock<Weak<Web>>,
+    /// The page, once it is served.
+    page: OnceLock<Page>,
     /// Where agents elsewhere reach it, if they can.
     public: OnceLock<SocketAddr>,
     push: PushSender,
@@ -114,7 +114,7 @@ impl Broker {
             rules: Mutex::new(Arc::new(rules)),
             stop: watch::channel(None).0,
             is_draining: AtomicBool::new(false),
-            web: OnceLock::new(),
+            page: OnceLock::new(),
             public: OnceLock::new(),
             push: PushSender::default(),
             probes: Probes::default(),
@@ -222,15 +222,15 @@ impl Broker {
         self.public.get().is_some()
     }
 
-    /// Makes the page's side known.
-    pub(crate) fn set_web(&self, web: &Arc<Web>) {
+    /// Makes the page known.
+    pub(crate) fn set_page(&self, page: Page) {
         // There is one page for the life of a broker.
-        let _ = self.web.set(Arc::downgrade(web));
+        let _ = self.page.set(page);
     }
 
-    /// Returns the page's side, if it is served.
-    pub(crate) fn web(&self) -> Result<Arc<Web>, Failure> {
-        self.web.get().and_then(Weak::upgrade).ok_or_else(|| {
+    /// Returns the page, if it is served.
+    pub(crate) fn page(&self) -> Result<&Page, Failure> {
+        self.page.get().ok_or_else(|| {
             Failure::new(ErrorCode::NotFound, "this broker serves no page")
                 .with_hint("remove `listen = \"off\"` from the configuration, or see its log for why it could not listen")
         })
@@ -238,7 +238,7 @@ impl Broker {
 
     /// Returns where humans find the page.
     pub(crate) fn page_url(&self) -> Option<String> {
-        self.web().ok().map(|web| web.page_url())
+        Some(self.page.get()?.url(&self.config().web))
     }
 
     /// Returns the user the broker runs as, the only one it serves.
@@ -369,7 +369,7 @@ impl Broker {
             waiting: counts.waiting,
             undelivered: counts.undelivered,
             agents: counts.agents,
-            web: self.web().ok().map(|web| web.local_url()),
+            web: self.page.get().map(Page::local_url),
             storage_error: self.engine.trouble(),
             config_error: self
                 .config

@@ -239,8 +239,9 @@ async fn serve_page(broker: &Arc<Broker>) -> Option<Arc<Web>> {
     let web = Web::open(Arc::clone(broker), listener.address())
         .inspect_err(|error| tracing::error!(%error, "the page cannot be served"))
         .ok()?;
-    broker.set_web(&web);
-    tracing::info!(url = web.local_url(), "the page is served");
+    let page = web.page();
+    tracing::info!(url = page.local_url(), "the page is served");
+    broker.set_page(page);
     tokio::spawn(web::accept(listener, Arc::clone(&web), Entrance::Page));
     Some(web)
 }

@@ -231,7 +231,7 @@ pub(super) async fn revoke_token(
     State(web): State<Shared>,
     At(token_id): At<String>,
 ) -> Result<StatusCode, ApiError> {
-    if !web.revoke_token(&token_id).await? {
+    if !web.page().revoke_token(&token_id).await? {
         return Err(ApiError::not_found("there is no such token"));
     }
     Ok(StatusCode::NO_CONTENT)

@@ -3,6 +3,7 @@
 //! Reading order: how connections are served ([`server`]), who is let in ([`door`]), what there is ([`api`]), and one file
 //! for each kind of thing.
 
+mod page;
 mod server;
 mod state;
 
@@ -49,6 +50,7 @@ pub mod edge;
 pub use markdown::patch;
 
 pub(crate) use files::{FILES_MAX, NamedFile, named_file};
+pub(crate) use page::Page;
 pub(crate) use server::{Entrance, WebListener, accept};
 pub(crate) use state::Web;
 pub(crate) use uploads::{keep_file, tidy};

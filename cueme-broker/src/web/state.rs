@@ -5,15 +5,16 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use protocol_spec::id::{AgentId, RequestId};
-use protocol_spec::message::{Failure, Reply, TokenMade, TokenScope, WebLinked};
+use protocol_spec::id::RequestId;
+use protocol_spec::message::Reply;
 use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
 
-use super::bell::{Bell, Notice, beat, pass_on, pass_on_ends, pass_on_runs};
+use super::bell::{Bell, beat, pass_on, pass_on_ends, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site, Visitor};
 use super::error::ApiError;
+use super::page::Page;
 use super::settings::SettingsKeeper;
 use super::{api, public, uploads};
 use crate::broker::{Broker, blocking};
@@ -25,7 +26,7 @@ use crate::store::{Reader, Records, StoreError, Token};
 #[derive(Debug)]
 pub(crate) struct Web {
     pub(super) broker: Arc<Broker>,
-    pub(super) keys: Keys,
+    pub(super) keys: Arc<Keys>,
     pub(super) bell: Arc<Bell>,
     pub(super) site: Site,
     pub(super) peer_users: PeerUsers,
@@ -52,7 +53,7 @@ impl Web {
     /// Loads what the page needs and begins to pass events on.
     pub(crate) fn open(broker: Arc<Broker>, address: SocketAddr) -> Result<Arc<Self>, StoreError> {
         uploads::prepare(broker.places())?;
-        let keys = Keys::load(broker.engine().clone(), broker.reader())?;
+        let keys = Arc::new(Keys::load(broker.engine().clone(), broker.reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new());
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
@@ -87,52 +88,13 @@ impl Web {
         self.keys.token(&token.hash).is_some()
     }
 
-    /// Returns where browsers of this machine find the page.
-    pub(crate) fn local_url(&self) -> String {
-        self.site.local_url()
-    }
-
-    /// Returns where humans find the page, from other devices if that is possible.
-    pub(crate) fn page_url(&self) -> String {
-        self.site
-            .remote_url(&self.broker.config().web)
-            .unwrap_or_else(|| self.local_url())
-    }
-
-    /// Makes a link that signs one browser of this machine in.
-    pub(crate) async fn make_link(&self, name: Option<String>) -> Result<WebLinked, Failure> {
-        let (secret, expires_at) = self.keys.make_link(name).await?;
-        Ok(WebLinked {
-            url: format!("{}/login/{}", self.local_url(), secret.expose()),
-            expires_at,
-        })
-    }
-
-    /// Makes a token for a program.
-    pub(crate) async fn mint(
-        &self,
-        scope: TokenScope,
-        agent: Option<AgentId>,
-        name: Option<String>,
-    ) -> Result<TokenMade, Failure> {
-        let (token, secret) = self.keys.mint(scope, agent, name).await?;
-        Ok(TokenMade {
-            token_id: token.token_id,
-            token: secret.expose().to_owned(),
-            url: format!("{}/api/v1", self.page_url()),
-        })
-    }
-
-    /// Lists the tokens of programs, oldest first.
-    pub(crate) fn tokens(&self) -> Vec<Token> {
-        self.keys.tokens()
-    }
-
-    /// Revokes a token; returns whether there was one.
-    pub(crate) async fn revoke_token(&self, token_id: &str) -> Result<bool, Failure> {
-        let is_revoked = self.keys.revoke_token(token_id).await?;
-        self.bell.notice(Notice::devices());
-        Ok(is_revoked)
+    /// Returns the page as the rest of the broker knows it.
+    pub(crate) fn page(&self) -> Page {
+        Page {
+            keys: Arc::clone(&self.keys),
+            bell: Arc::clone(&self.bell),
+            site: self.site,
+        }
     }
 
     /// Returns what leads to the page and its API; made when it is first asked for.

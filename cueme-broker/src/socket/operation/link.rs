@@ -6,6 +6,6 @@ use super::Next;
 use crate::broker::Broker;
 
 pub(in crate::socket) async fn link(broker: &Broker, link: WebLink) -> Result<Next, Failure> {
-    let link = broker.web()?.make_link(link.name).await?;
+    let link = broker.page()?.make_link(link.name).await?;
     Ok(Next::Reply(Reply::WebLink(link)))
 }

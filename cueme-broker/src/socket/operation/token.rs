@@ -9,23 +9,25 @@ use crate::broker::Broker;
 use crate::store::Token;
 
 pub(in crate::socket) async fn token(broker: &Arc<Broker>, mint: MintToken) -> Result<Next, Failure> {
-    let web = broker.web()?;
+    let page = broker.page()?;
     let agent = match &mint.agent {
         Some(agent) => Some(find_agent(broker, agent).await?),
         None => None,
     };
-    let token = web.mint(mint.scope, agent, mint.name).await?;
+    let token = page
+        .mint(&broker.config().web, mint.scope, agent, mint.name)
+        .await?;
     Ok(Next::Reply(Reply::Token(token)))
 }
 
 pub(in crate::socket) fn tokens(broker: &Arc<Broker>) -> Result<Next, Failure> {
-    let tokens = broker.web()?.tokens().into_iter().map(shown).collect();
+    let tokens = broker.page()?.tokens().into_iter().map(shown).collect();
     Ok(Next::Reply(Reply::Tokens(TokenList { tokens })))
 }
 
 pub(in crate::socket) async fn revoke(broker: &Arc<Broker>, wanted: &str) -> Result<Next, Failure> {
-    let web = broker.web()?;
-    let found: Vec<String> = web
+    let page = broker.page()?;
+    let found: Vec<String> = page
         .tokens()
         .into_iter()
         .filter(|token| token.token_id.starts_with(wanted) || token.name.as_deref() == Some(wanted))
@@ -38,7 +40,7 @@ pub(in crate::socket) async fn revoke(broker: &Arc<Broker>, wanted: &str) -> Res
         "token",
         "`cueme token list` lists them",
     )?;
-    web.revoke_token(&token_id).await?;
+    page.revoke_token(&token_id).await?;
     Ok(Next::Reply(Reply::TokenRevoked(TokenRevoked { token_id })))
 }
 

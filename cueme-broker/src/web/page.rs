@@ -1,0 +1,68 @@
+//! What the rest of the broker does with the page: say where it is, let browsers and programs in, and lock programs out.
+
+use std::sync::Arc;
+
+use protocol_spec::id::AgentId;
+use protocol_spec::message::{Failure, TokenMade, TokenScope, WebLinked};
+
+use super::bell::{Bell, Notice};
+use super::door::{Keys, Site};
+use crate::config::WebConfig;
+use crate::store::Token;
+
+/// The page as the rest of the broker knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
+    pub(super) keys: Arc<Keys>,
+    pub(super) bell: Arc<Bell>,
+    pub(super) site: Site,
+}
+
+impl Page {
+    /// Returns where browsers of this machine find it.
+    pub(crate) fn local_url(&self) -> String {
+        self.site.local_url()
+    }
+
+    /// Returns where humans find it, from other devices if that is possible.
+    pub(crate) fn url(&self, config: &WebConfig) -> String {
+        self.site.remote_url(config).unwrap_or_else(|| self.local_url())
+    }
+
+    /// Makes a link that signs one browser of this machine in.
+    pub(crate) async fn make_link(&self, name: Option<String>) -> Result<WebLinked, Failure> {
+        let (secret, expires_at) = self.keys.make_link(name).await?;
+        Ok(WebLinked {
+            url: format!("{}/login/{}", self.local_url(), secret.expose()),
+            expires_at,
+        })
+    }
+
+    /// Makes a token for a program.
+    pub(crate) async fn mint(
+        &self,
+        config: &WebConfig,
+        scope: TokenScope,
+        agent: Option<AgentId>,
+        name: Option<String>,
+    ) -> Result<TokenMade, Failure> {
+        let (token, secret) = self.keys.mint(scope, agent, name).await?;
+        Ok(TokenMade {
+            token_id: token.token_id,
+            token: secret.expose().to_owned(),
+            url: format!("{}/api/v1", self.url(config)),
+        })
+    }
+
+    /// Lists the tokens of programs, oldest first.
+    pub(crate) fn tokens(&self) -> Vec<Token> {
+        self.keys.tokens()
+    }
+
+    /// Revokes a token; returns whether there was one.
+    pub(crate) async fn revoke_token(&self, token_id: &str) -> Result<bool, Failure> {
+        let is_revoked = self.keys.revoke_token(token_id).await?;
+        self.bell.notice(Notice::devices());
+        Ok(is_revoked)
+    }
+}
