@@ -42,6 +42,7 @@ mod r13_descriptors;
 mod r14_herd;
 mod r15_bit_flips;
 mod r16_upgrade;
+mod r17_attacks;
 mod r17_brokers;
 mod r17_move;
 mod r18_adapter;

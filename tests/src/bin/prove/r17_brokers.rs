@@ -1,9 +1,11 @@
 //! R17: three brokers share one PostgreSQL database, and everything that can die does.
 //!
 //! What R1 does to one broker happens to three at once; besides, connections to the database are ended from its side, and the
-//! server itself crashes and comes back. Brokers are stopped for longer than their lease, too, and go on.
+//! server itself is killed and comes back, while others read events (T1, T4, T6). The attacks that have to be aimed are in
+//! `r17_attacks`.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cueme_test_kit::postgres::Server;
@@ -11,6 +13,10 @@ use cueme_tests::{Home, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ledger::Ledger;
+use crate::r17_attacks::{
+    READERS, t2_eight_deciders, t3_commit_cut, t4_read_events, t5_notifications_dropped,
+    t8_revoked_while_deciding, t9_promoted_standby,
+};
 use crate::town::{AGENTS, Crowd, HUMANS, Town};
 use crate::trial::{NotRun, Trial};
 
@@ -19,7 +25,7 @@ const BROKERS: usize = 3;
 /// Longer than a broker counts as alive without being heard of.
 const BEYOND_LEASE: Duration = Duration::from_secs(11);
 /// How long what was decided elsewhere may take to be known.
-const CATCH_UP_MAX: Duration = Duration::from_secs(2);
+pub(crate) const CATCH_UP_MAX: Duration = Duration::from_secs(2);
 
 /// Kills everybody, and judges.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -41,11 +47,29 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let town = Town::new(&homes, &ledger);
     let cycles = trial.size(100, 2_000, 10_000);
     let mut kills = [0; 6];
-    town.live(trial, cycles, |trial, crowd| {
-        kills[kill(trial, &town, crowd, &server, &url)] += 1;
+    let (is_over, gaps) = (AtomicBool::new(false), Mutex::default());
+    std::thread::scope(|scope| {
+        for reader in 0..READERS {
+            let (home, random) = (&homes[reader % BROKERS], trial.random.fork());
+            let (is_over, gaps) = (&is_over, &gaps);
+            scope.spawn(move || t4_read_events(home, random, is_over, gaps));
+        }
+        town.live(trial, cycles, |trial, crowd| {
+            kills[kill(trial, &town, crowd, &server, &url)] += 1;
+        });
+        is_over.store(true, Ordering::Relaxed);
+        for home in &homes {
+            home.kill_brokers(&home.brokers());
+        }
     });
-    stopped_beyond_its_lease(trial, &homes);
+    trial.violations(gaps.into_inner().unwrap_or_else(PoisonError::into_inner));
+    t7_stopped_beyond_its_lease(trial, &homes);
     judge(trial, &ledger, &homes[0]);
+    t2_eight_deciders(trial, &homes);
+    t3_commit_cut(trial, &server);
+    t5_notifications_dropped(trial, &server);
+    t8_revoked_while_deciding(trial, &server);
+    t9_promoted_standby(trial);
     let gaps = server.run(
         &url,
         "SELECT count(*) FROM events e WHERE id > 1 AND NOT EXISTS (SELECT 1 FROM events p WHERE p.id = e.id - 1)",
@@ -100,7 +124,7 @@ fn kill(trial: &mut Trial, town: &Town<'_>, crowd: &mut Crowd<'_>, server: &Serv
             3
         }
         92..96 => {
-            server.stop("immediate");
+            server.kill();
             server.restart();
             4
         }
@@ -114,7 +138,7 @@ fn kill(trial: &mut Trial, town: &Town<'_>, crowd: &mut Crowd<'_>, server: &Serv
 }
 
 /// T7: a broker that stood still for longer than its lease goes on, and its agent gets what was decided meanwhile.
-fn stopped_beyond_its_lease(trial: &mut Trial, homes: &[Home]) {
+fn t7_stopped_beyond_its_lease(trial: &mut Trial, homes: &[Home]) {
     const PROMPT: &str = "Are you still there?";
     let (agents, humans) = (&homes[0], &homes[1]);
     humans.ok(&["inbox"]);

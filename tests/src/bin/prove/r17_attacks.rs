@@ -1,0 +1,305 @@
+//! The attacks of R17 that have to be aimed, each named after the invariant that it attacks.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
+use cueme_tests::{Home, Http, Random, Wire, eventually};
+use protocol_spec::id::CueId;
+use protocol_spec::message::{ErrorCode, Reply, Request, RevokeToken, Watch};
+
+use crate::r17_brokers::CATCH_UP_MAX;
+use crate::talk::{ack, answer, ask};
+use crate::trial::Trial;
+
+/// Who decides one question at once.
+const DECIDERS: usize = 8;
+/// Readers of events, spread over all brokers.
+pub(crate) const READERS: usize = 6;
+
+/// Returns a broker of its own machine on a database.
+pub(crate) fn home_on(url: &str, more: &str) -> Home {
+    let home = Home::new();
+    home.configure(&format!("reminder = false\nstore = \"{url}\"\n{more}"));
+    home.ok(&["inbox"]);
+    home
+}
+
+const NO_PAGE: &str = "listen = \"off\"\n";
+
+/// Asks, and waits on the connection that it returns.
+fn ask_at(home: &Home, agent: &str, prompt: &str) -> (Wire, CueId) {
+    let mut wire = home.wire();
+    match wire.call(&ask(agent, prompt)) {
+        Some(Reply::Asked(asked)) => (wire, asked.cue_id),
+        other => panic!("{prompt:?} was not asked: {other:?}"),
+    }
+}
+
+/// Hears the outcome as the agent's process, and acknowledges it.
+fn hear(trial: &mut Trial, wire: &mut Wire, cue: CueId, wanted: &str) {
+    match wire.hear() {
+        Some(Reply::Outcome(told)) if told.text == wanted => {
+            wire.call(&ack(cue));
+        }
+        other => trial.violation(format!(
+            "{cue} was answered {wanted:?}, and its agent heard {other:?}"
+        )),
+    }
+}
+
+/// T2: of eight who decide one question at three brokers one wins, and each gets the same reply when it says the same again.
+pub(crate) fn t2_eight_deciders(trial: &mut Trial, homes: &[Home]) {
+    for home in homes {
+        home.ok(&["inbox"]);
+    }
+    let questions = trial.size(25, 500, 500);
+    let agent = homes[0].join();
+    for number in 0..questions {
+        let (mut asking, cue) = ask_at(&homes[0], &agent, &format!("Who decides {number}?"));
+        let decide = |decider: usize| {
+            let (mut wire, request) = (homes[decider % homes.len()].wire(), Wire::mint());
+            let say = answer(cue.as_str(), &format!("decider {decider}"));
+            [(); 2].map(|()| {
+                wire.send_as(request, &say);
+                match wire.hear() {
+                    Some(Reply::Decided(_)) => Ok(true),
+                    Some(Reply::Error(failure)) if failure.code == ErrorCode::AlreadyDecided => Ok(false),
+                    other => Err(format!("{other:?}")),
+                }
+            })
+        };
+        let heard: Vec<[Result<bool, String>; 2]> = std::thread::scope(|scope| {
+            let decide = &decide;
+            let deciders: Vec<_> = (0..DECIDERS)
+                .map(|decider| scope.spawn(move || decide(decider)))
+                .collect();
+            deciders
+                .into_iter()
+                .filter_map(|decider| decider.join().ok())
+                .collect()
+        });
+        let winners: Vec<usize> = (0..heard.len())
+            .filter(|place| heard[*place][0] == Ok(true))
+            .collect();
+        let is_steady = heard.iter().all(|[first, again]| first == again && first.is_ok());
+        trial.check(is_steady && winners.len() == 1 && heard.len() == DECIDERS, || {
+            format!("T2: {cue} was decided by {heard:?}")
+        });
+        let Some(winner) = winners.first() else { continue };
+        hear(trial, &mut asking, cue, &format!("decider {winner}"));
+    }
+    trial.figure("T2 questions of eight deciders", questions);
+}
+
+/// T3: the connection to the database is cut at a message of the transaction that decides, in either direction.
+pub(crate) fn t3_commit_cut(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let (through, direct) = (home_on(&proxy.url(&url), NO_PAGE), home_on(&url, NO_PAGE));
+    let agent = direct.join();
+    // Larger tiers try every message.
+    let stride = trial.size(8, 1, 1);
+    let mut cuts = 0u32;
+    for make in [Cut::Sent as fn(u32) -> Cut, Cut::Received] {
+        let mut place = 0;
+        loop {
+            let (mut asking, cue) = ask_at(&direct, &agent, &format!("Cut at {:?}?", make(place)));
+            let text = format!("answer {cuts}");
+            let (mut wire, request) = (through.wire(), Wire::mint());
+            proxy.cut(make(place));
+            wire.send_as(request, &answer(cue.as_str(), &text));
+            let first = wire.hear();
+            let was_spared = proxy.spare();
+            let count = format!(
+                "SELECT count(*) FROM decisions JOIN cues USING (seq) WHERE cue_id = '{}'",
+                cue.as_str()
+            );
+            let is_stored = server.run(&url, &count) == "1";
+            match &first {
+                Some(Reply::Decided(_)) => trial.check(is_stored, || {
+                    format!(
+                        "T3: {cue} was reported as decided at {:?}, and is not",
+                        make(place)
+                    )
+                }),
+                Some(Reply::Error(failure)) if failure.code == ErrorCode::Storage => {
+                    trial.check(!is_stored || failure.message.contains("not known"), || {
+                        format!(
+                            "T3: {cue} was reported as failed at {:?}, and is decided",
+                            make(place)
+                        )
+                    });
+                }
+                other => trial.violation(format!("T3: at {:?} the human heard {other:?}", make(place))),
+            }
+            // The same decision again is taken, whatever became of the first.
+            eventually("the decision is taken", || {
+                wire.send_as(request, &answer(cue.as_str(), &text));
+                matches!(wire.hear(), Some(Reply::Decided(_))).then_some(())
+            });
+            hear(trial, &mut asking, cue, &text);
+            if was_spared {
+                break;
+            }
+            cuts += 1;
+            place += stride;
+        }
+    }
+    trial.check(cuts > 0, || "T3: nothing was cut".to_owned());
+    trial.figure("T3 transactions cut", cuts);
+}
+
+/// T4: reads events from random places at one broker until it is told to stop; each number is the one after the last.
+pub(crate) fn t4_read_events(
+    home: &Home,
+    mut random: Random,
+    is_over: &AtomicBool,
+    gaps: &Mutex<Vec<String>>,
+) {
+    let mut newest = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let Some(mut wire) = Wire::connect(&home.socket()) else {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            continue;
+        };
+        let mut last = i64::try_from(random.below(newest + 1)).unwrap_or(0);
+        wire.send(&Request::Watch(Watch { after: Some(last) }));
+        // Once it is over the brokers are killed, which ends this.
+        while let Some(Reply::Event(event)) = wire.hear() {
+            let Some(id) = event.id else { continue };
+            if id != last + 1 {
+                let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+                gaps.push(format!(
+                    "T4: event {id} came after {last} at {}",
+                    home.path().display()
+                ));
+            }
+            last = id;
+            newest = newest.max(u64::try_from(id).unwrap_or(0));
+            // Now and then from another place.
+            if random.below(200) == 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// T5: with every notification lost the same happens, at most as late as a broker looks by itself.
+pub(crate) fn t5_notifications_dropped(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let proxies = [Proxy::start(server.port()), Proxy::start(server.port())];
+    let homes = [
+        home_on(&proxies[0].url(&url), NO_PAGE),
+        home_on(&proxies[1].url(&url), NO_PAGE),
+    ];
+    proxies.iter().for_each(Proxy::drop_notifications);
+    let agent = homes[0].join();
+    let mut slowest = std::time::Duration::ZERO;
+    let questions = trial.size(3, 50, 50);
+    for number in 0..questions {
+        let (mut asking, cue) = ask_at(&homes[0], &agent, &format!("Unheard {number}?"));
+        let text = format!("answer {number}");
+        let started = Instant::now();
+        let decided = homes[1].wire().call(&answer(cue.as_str(), &text));
+        trial.check(matches!(decided, Some(Reply::Decided(_))), || {
+            format!("T5: not decided: {decided:?}")
+        });
+        hear(trial, &mut asking, cue, &text);
+        slowest = slowest.max(started.elapsed());
+    }
+    trial.check(slowest < CATCH_UP_MAX + trial.noise(), || {
+        format!("T5: without notifications it took {slowest:?}")
+    });
+    trial.figure("T5 slowest answer without notifications, ms", slowest.as_millis());
+}
+
+/// T8: a token that was revoked at one broker decides nothing at another one that has not heard of it yet.
+pub(crate) fn t8_revoked_while_deciding(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let (revoking, deciding) = (home_on(&url, ""), home_on(&proxy.url(&url), ""));
+    // What the door of the deciding broker knows by heart is as old as can be.
+    proxy.drop_notifications();
+    let agent = deciding.join();
+    let web = deciding.status().web.unwrap_or_default();
+    let port = web.trim_end_matches('/').rsplit_once(':');
+    let Some(port) = port.and_then(|(_, port)| port.parse().ok()) else {
+        return trial.violation(format!("T8: no page at {web:?}"));
+    };
+    let http = Http::new(port);
+    let rounds = trial.size(10, 500, 500);
+    let mut refused = 0u32;
+    for round in 0..rounds {
+        let name = format!("decider-{round}");
+        let token = deciding.ok(&["token", "--scope", "human", "--name", &name]);
+        let (mut asking, cue) = ask_at(&deciding, &agent, &format!("Revoked {round}?"));
+        eventually("the other broker knows the token, and revokes it", || {
+            let revoke = Request::RevokeToken(RevokeToken { token: name.clone() });
+            matches!(revoking.wire().call(&revoke), Some(Reply::TokenRevoked(_))).then_some(())
+        });
+        let body = format!(
+            r#"{{"id":"{}","answer":{{"text":"by a revoked token"}}}}"#,
+            Wire::mint().0
+        );
+        let (host, bearer) = (http.host(), format!("Bearer {}", token.trim()));
+        let headers = [
+            ("host", host.as_str()),
+            ("authorization", &bearer),
+            ("content-type", "application/json"),
+        ];
+        let path = format!("/api/v1/cues/{}/answer", cue.as_str());
+        let answered = http.send("POST", &path, &headers, body.as_bytes());
+        trial.check(matches!(answered.status, 401 | 403), || {
+            format!("T8: a token decided after it was revoked: {}", answered.text())
+        });
+        refused += u32::from(answered.status == 403);
+        deciding.wire().call(&answer(cue.as_str(), "by the human"));
+        hear(trial, &mut asking, cue, "by the human");
+    }
+    trial.check(refused > 0, || "T8: the door was never late".to_owned());
+    trial.figure(
+        "T8 tokens revoked; of them past the door",
+        format!("{rounds}; {refused}"),
+    );
+}
+
+/// T9: a standby is promoted that lacks the newest part. Brokers say so, who waits for what was lost is told, and the rest goes on.
+pub(crate) fn t9_promoted_standby(trial: &mut Trial) {
+    let Some(primary) = Server::own(&[]) else { return };
+    let url = primary.database();
+    let standby = primary.standby();
+    let proxy = Proxy::start(primary.port());
+    let through = proxy.url(&url);
+    let (agents, humans) = (home_on(&through, NO_PAGE), home_on(&through, NO_PAGE));
+    let agent = agents.join();
+    let (mut kept, kept_cue) = ask_at(&agents, &agent, "Asked before?");
+    primary.wait_for_standby();
+    standby.stop_following();
+    let (mut lost, lost_cue) = ask_at(&agents, &agent, "Asked in the part that is lost?");
+    primary.stop("immediate");
+    standby.promote();
+    proxy.lead_to(standby.port());
+    let told = lost.hear();
+    trial.check(
+        matches!(&told, Some(Reply::Error(failure)) if failure.code == ErrorCode::UnknownCue),
+        || format!("T9: who waited for {lost_cue}, which is lost, heard {told:?}"),
+    );
+    let say = answer(kept_cue.as_str(), "still here");
+    eventually("the humans' broker goes on", || {
+        matches!(
+            humans.wire().call(&say),
+            Some(Reply::Decided(_) | Reply::Error(_))
+        )
+        .then(|| humans.show(kept_cue.as_str())["outcome"] == "answered")
+        .filter(|is_answered| *is_answered)
+    });
+    hear(trial, &mut kept, kept_cue, "still here");
+    // The other broker may not have heard of the lost part, and then has lost nothing.
+    trial.check(agents.log().contains("lost its newest part"), || {
+        format!("T9: nothing was said of the loss at {}", agents.path().display())
+    });
+    trial.figure("T9 standbys promoted without their newest part", 1);
+}
