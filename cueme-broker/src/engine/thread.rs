@@ -79,7 +79,7 @@ enum Message {
         /// Runs before it, in the same commit.
         write: Option<Write<'static>>,
         /// By what the caller was let in.
-        pass: Option<Pass>,
+        pass: Option<Box<Pass>>,
     },
     Write(Write<'static>),
     Look(Look),
@@ -179,7 +179,7 @@ impl EngineHandle {
             order,
             caller,
             write,
-            pass,
+            pass: pass.map(Box::new),
         })
     }
 
@@ -402,6 +402,7 @@ impl EngineLoop {
                     };
                     self.callers.insert(order.ticket, caller);
                 }
+                let pass = pass.map(|pass| *pass);
                 self.core.add_for(self.clock.now(), pass, order, batch);
             }
             Message::Write(write) => self.core.add_write(self.clock.now(), write, batch),
