@@ -71,7 +71,6 @@ pub type Events = Arc<[EventView]>;
 type Caller = caller::UnboundedSender<Box<Line>>;
 type Look = Box<dyn FnOnce(&mut Core) + Send>;
 
-#[allow(clippy::large_enum_variant, reason = "nearly every message is an order")]
 enum Message {
     Order {
         order: Order,
