@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cloud_settings::CloudConfig;
+use runtime_settings::{RuntimeConfig, optional_duration};
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
@@ -130,27 +131,6 @@ pub struct PushConfig {
     pub private_services: Vec<String>,
 }
 
-/// The keys of `[runtime.NAME]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RuntimeConfig {
-    /// Duration that one call may wait there; `0` means no limit.
-    #[serde(deserialize_with = "optional_duration")]
-    pub wait: Option<Duration>,
-    /// Language in which cueme addresses its agents.
-    pub language: Option<AgentLanguage>,
-}
-
-/// A language in which cueme addresses agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AgentLanguage {
-    /// English.
-    En,
-    /// Simplified Chinese.
-    Zh,
-}
-
 /// Why a configuration is not used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
@@ -215,28 +195,6 @@ impl Config {
     }
 }
 
-/// Parses a duration: `90` (seconds), `90s`, `5m`, `12h`, `30d`.
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let split = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let factor = match unit.trim() {
-        "ms" => return number.parse().ok().map(Duration::from_millis),
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return None,
-    };
-    number
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(factor)
-        .map(Duration::from_secs)
-}
-
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum TextOr<T> {
@@ -296,17 +254,6 @@ fn vacuum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::E
         })
 }
 
-fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    match TextOr::<u64>::deserialize(deserializer)? {
-        TextOr::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
-            de::Error::custom(format!(
-                "{text:?} is not a duration; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
-            ))
-        }),
-        TextOr::Other(seconds) => Ok(Some(Duration::from_secs(seconds))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,23 +267,6 @@ mod tests {
         assert_eq!(of("vacuum = \"never\""), Ok(None));
         for wrong in ["\"101%\"", "\"25\"", "\"-1%\"", "\"often\"", "25", "true"] {
             assert!(of(&format!("vacuum = {wrong}")).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn durations_are_read_with_and_without_a_unit() {
-        for (text, seconds) in [
-            ("90", 90),
-            ("90s", 90),
-            ("5m", 300),
-            ("2 h", 7200),
-            ("1d", 86_400),
-            ("0", 0),
-        ] {
-            assert_eq!(parse_duration(text), Some(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "x", "5 weeks", "-1", "1.5h", "99999999999999999999d"] {
-            assert_eq!(parse_duration(text), None, "{text}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::error::CliError;
 
 /// Parses a length of time; a number without a unit counts seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, CliError> {
-    cueme_broker::config::parse_duration(text).ok_or_else(|| {
+    runtime_settings::parse_duration(text).ok_or_else(|| {
         CliError::usage(format!("{text:?} is not a duration"))
             .with_hint("write a number with a unit: 90s, 5m, 12h, 30d")
     })

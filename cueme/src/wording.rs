@@ -4,20 +4,16 @@
 //! write is theirs and is never translated.
 
 use adapter_core::runtime::Language;
-use cueme_broker::config::{AgentLanguage, Config};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::Join;
+use runtime_settings::AgentLanguage;
 
 /// Returns the language of the agents of a runtime.
 pub(crate) fn language_of(places: &Places, runtime: &RuntimeTag) -> Language {
     // A configuration that cannot be read is reported by the wait budget, which needs it too.
-    let config = Config::load(&places.config).unwrap_or_default();
-    let chosen = config
-        .runtime
-        .get(runtime.as_str())
-        .and_then(|runtime| runtime.language);
-    match chosen {
+    let settings = runtime_settings::load(&places.config, runtime.as_str()).unwrap_or_default();
+    match settings.language {
         Some(AgentLanguage::Zh) => Language::Chinese,
         Some(AgentLanguage::En) | None => Language::English,
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use runtime_settings::parse_duration;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
 use super::reason::Reasons;
 use super::surface::push::Subscription;
-use crate::config::parse_duration;
 use crate::hours::Hours;
 
 /// How long a question waits for an answer before anyone is told, unless a channel says otherwise.

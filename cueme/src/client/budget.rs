@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use adapter_core::runtime::wait_ceiling;
-use cueme_broker::config::Config;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::RuntimeTag;
 
@@ -44,8 +43,8 @@ pub(super) fn of_runtime(places: &Places, tag: &RuntimeTag) -> Option<Duration> 
 }
 
 fn configured(places: &Places, tag: &RuntimeTag) -> Option<Duration> {
-    match Config::load(&places.config) {
-        Ok(config) => config.runtime.get(tag.as_str()).and_then(|runtime| runtime.wait),
+    match runtime_settings::load(&places.config, tag.as_str()) {
+        Ok(settings) => settings.wait,
         Err(error) => {
             output::tell(&format!(
                 "warning: {error}; waiting as if there were no configuration"
