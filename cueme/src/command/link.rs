@@ -218,7 +218,7 @@ fn remove(places: &Places) -> Result<Exit, CliError> {
         output::print_line("not linked")?;
         return Ok(Exit::NotFound);
     }
-    output::print_line("the link is removed; revoke this machine's token on the broker's page")?;
+    output::print_line("the link is removed; `cueme token revoke` at the broker revokes the token of this machine")?;
     Ok(Exit::Done)
 }
 
