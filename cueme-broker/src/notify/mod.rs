@@ -1,6 +1,6 @@
-//! Tells humans who do not look: on the screen, by webhook, ntfy, Slack, Telegram or Web Push; and takes their answers where they are told.
+//! Notifications: on the screen, by webhook, ntfy, Slack, Telegram or Web Push; the last four take answers, too.
 //!
-//! Only when nobody answered within a delay, once for each question, and withdrawn where the channel can.
+//! A question is notified once, after a delay without an answer, and its message is withdrawn or edited when it is answered.
 
 mod busy;
 mod channel;

@@ -1,6 +1,6 @@
 //! Runs: turns of agents that an adapter drives, on this machine or in a cloud.
 //!
-//! Whoever drives a run reports it here, so that everybody else can see it.
+//! The driver of a run reports it to the broker, which shows it on the page.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,11 +27,11 @@ pub enum RunKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
-    /// It did what it could.
+    /// The agent finished.
     Succeeded,
-    /// It did not.
+    /// It failed.
     Failed,
-    /// It was ended from outside.
+    /// A human or a program cancelled it.
     Cancelled,
 }
 
