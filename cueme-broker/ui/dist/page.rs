@@ -1,9 +1,9 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-QK1PFCYdR37Q7qdzl9+nnVA9Vm3pQARL0MJ+yVsFyJE='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-z6CgX9TUZXcye+Lg5I73v/7bvnUEt5iC6rzD05OTmns='";
 const INLINE_STYLES: &str = "'sha256-75zu7ftN7YxWiOR6+zxogF+AUfLOngRLd/2RzC7oTzU=' 'sha256-IoeJ6R1LhNoXcsK1F5sOp8b2ylBi2hwkQXRJP09c0q4='";
 const STATE_AT: usize = 15149;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"e08461741c3086fe7f98\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"e620b8d6089e5c565956\"", is_immutable: false },
     Asset { path: "/aids-EWDKSKGI.js", bytes: include_bytes!("aids-EWDKSKGI.js"), etag: "\"c9c746240b9d4ce3085b\"", is_immutable: true },
     Asset { path: "/review-WKWRNLXR.js", bytes: include_bytes!("review-WKWRNLXR.js"), etag: "\"6716becaa849467cec3c\"", is_immutable: true },
     Asset { path: "/zh-PYBXXDHA.js", bytes: include_bytes!("zh-PYBXXDHA.js"), etag: "\"ee7dc04e0b56c7e79f59\"", is_immutable: true },
@@ -18,5 +18,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"6c6e196b63cf3fcda2fe\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"2b5ac4c0f2d170ca8d87\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"f0f12a97fbe7ab0b4226\"", is_immutable: false },
 ];

@@ -187,15 +187,16 @@ export function createTimeline(agentId, actions) {
     if (newest && !document.hidden) actions.seen(newest.seq);
   };
 
+  // The focus in a line of the question, or in a comment on one, stays in sight.
+  const isAtLine = () => list.contains(document.activeElement) && !document.activeElement?.closest(".answer-place");
   const sizes = new ResizeObserver(() => {
-    // Whoever is at a line of the question stays there.
-    const isAtLine = list.contains(document.activeElement) && !document.activeElement?.closest(".answer-place");
-    if (followsEnd && !isAtLine) jumpToOpen();
+    if (followsEnd && !isAtLine()) jumpToOpen();
   });
   sizes.observe(el);
   for (const content of el.children) sizes.observe(content);
   const takeOver = () => void (settling = null);
   for (const gesture of ["wheel", "touchmove", "pointerdown", "keydown"]) el.addEventListener(gesture, takeOver, { passive: true });
+  el.addEventListener("focusin", () => isAtLine() && takeOver());
   el.addEventListener("scroll", () => {
     if (!settling) followsEnd = isAtEnd();
     if (el.scrollTop < NEAR_TOP_PX && hasOlder) void loadOlder();
@@ -218,9 +219,9 @@ export function createTimeline(agentId, actions) {
       const entry = document.getElementById(`cue-${cueId}`);
       if (!entry) return;
       followsEnd = false;
-      settle(() => entry.scrollIntoView({ block: "start" }));
       entry.classList.add("found");
       entry.focus({ preventScroll: true });
+      settle(() => entry.scrollIntoView({ block: "start" }));
     },
     close: () => void (isGone = true),
   };
