@@ -223,7 +223,7 @@ Usage: cueme <COMMAND>     -V [--verbose]: version; CUEME_HOME: data directory
 Commands:
   inbox        You      List the open questions
   show                  Show one question in full
-  answer                Answer a question; without an answer, cueme asks you for it
+  answer                Answer a question; without an answer, cueme asks for it
   undo                  Take back an answer that the agent has not received yet
   decline               Refuse to answer a question; the agent reads that
   cancel                Close a question without an answer; the agent reads that

@@ -143,7 +143,7 @@ fn a_queued_answer_answers_the_next_plain_question_unseen_and_never_an_approval(
     assert!(text.contains("]\ngo on\n"), "{text}");
     let shown = home.ok(&["history", "--limit", "1"]);
     assert!(
-        shown.contains("answered from the queue, before anybody saw it"),
+        shown.contains("answered from the queue, before a human saw it"),
         "{shown}"
     );
 }
@@ -163,7 +163,7 @@ fn the_inbox_lists_what_the_queue_answered_until_a_human_has_seen_it() {
             "{inbox}"
         );
         assert!(
-            inbox.contains("answered from the queue, before anybody saw it")
+            inbox.contains("answered from the queue, before a human saw it")
                 && inbox.contains(&format!("`cueme show {cue}` shows what the agent got")),
             "{inbox}"
         );
