@@ -218,7 +218,9 @@ fn remove(places: &Places) -> Result<Exit, CliError> {
         output::print_line("not linked")?;
         return Ok(Exit::NotFound);
     }
-    output::print_line("the link is removed; `cueme token revoke` at the broker revokes the token of this machine")?;
+    output::print_line(
+        "the link is removed; `cueme token revoke` at the broker revokes the token of this machine",
+    )?;
     Ok(Exit::Done)
 }
 
