@@ -68,13 +68,15 @@ fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_
     click_line(&browser, "Push questions here, also while the page is closed");
     browser.sees("#settings-reach", "Show the question on the lock screen");
     assert_eq!(browser.script("return keys"), json!([public_key]));
-    click_line(&browser, "Show the question on the lock screen");
     let chosen = "return fetch('/api/v1/push').then((answer) => answer.json()).then(({ subscription }) => JSON.stringify(subscription)";
-    browser.until(&format!("{chosen}.includes('\"preview\":true'))"));
+    // The second change is made before the broker has heard of the first.
     browser.script(
-        "const list = document.querySelector('#settings-reach select'); list.value = '0'; list.dispatchEvent(new Event('change')); return true",
+        "const line = [...document.querySelectorAll('#settings-reach label')].find((line) => line.innerText.trim() === 'Show the question on the lock screen');
+         line.querySelector('input').click();
+         const list = document.querySelector('#settings-reach select'); list.value = '0'; list.dispatchEvent(new Event('change')); return true",
     );
     browser.until(&format!("{chosen}.includes('\"after_ms\":0'))"));
+    browser.until(&format!("{chosen}.includes('\"preview\":true'))"));
     click_line(&browser, "Pauses");
     browser.until(&format!("{chosen}.endsWith('[\"question\",\"approval\"]}}'))"));
     browser.sees("[data-channel=team]", "notifies only");

@@ -23,15 +23,35 @@ export function pushSection(kit, w) {
     return whole;
   }
 
-  /** @param {Promise<unknown>} done */
-  const act = async (done) => {
+  /** What is chosen, also before the broker has heard of it: a second change keeps the first. @type {Choices | null} */
+  let chosen = null;
+  let running = 0;
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+
+  /**
+   * Does one thing after the other; what is shown follows once all of them are done.
+   * @param {() => Promise<unknown>} what
+   */
+  const act = async (what) => {
+    running += 1;
+    const mine = last.then(what);
+    last = mine.catch(() => {});
     try {
-      await done;
+      await mine;
       fill(note, "");
     } catch (problem) {
       fill(note, problem instanceof Error && problem.message ? problem.message : t("error.try-again"));
     }
-    await draw();
+    running -= 1;
+    if (running === 0) await draw();
+  };
+
+  /** @param {Partial<Choices>} what */
+  const change = (what) => {
+    const whole = { ...(chosen ?? {}), ...what };
+    chosen = chosen && { ...chosen, ...what };
+    return act(() => keep(whole));
   };
 
   const draw = async () => {
@@ -40,16 +60,16 @@ export function pushSection(kit, w) {
     const worker = await navigator.serviceWorker.ready;
     // The broker's word alone does not make a push arrive.
     const here = await worker.pushManager.getSubscription();
-    const chosen = here && state.subscription;
-    const change = (/** @type {Partial<Choices>} */ what) => act(keep({ ...(chosen ?? {}), ...what }));
+    if (running > 0) return;
+    chosen = here && state.subscription;
     fill(
       body,
-      toggle(w("push.on"), Boolean(chosen), (on) => act(on ? subscribe(state.public_key) : unsubscribe())),
+      toggle(w("push.on"), Boolean(chosen), (on) => act(() => (on ? subscribe(state.public_key) : unsubscribe()))),
       chosen && toggle(w("push.preview"), chosen.preview, (preview) => change({ preview })),
       chosen && h("p", { class: "muted small" }, w("push.hint")),
       chosen && afterChoice(kit, w, chosen.after_ms / 1000, (seconds) => change({ after_ms: seconds * 1000 })),
       chosen && reasonChoice(kit, w, chosen.reasons, (reasons) => change({ reasons })),
-      chosen && textButton(w("push.test"), () => act(send("POST", "/push/test").then(() => toast(w("push.sent"))))),
+      chosen && textButton(w("push.test"), () => act(() => send("POST", "/push/test").then(() => toast(w("push.sent"))))),
     );
   };
 
