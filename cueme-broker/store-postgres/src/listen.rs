@@ -23,8 +23,8 @@ use crate::transactions::head_of;
 /// Where everybody listens.
 const LISTEN: &str = "LISTEN cueme";
 const NOTIFY: &str = "NOTIFY cueme";
-/// How often the database is looked at and the lease renewed.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often the database is looked at and the lease renewed: what a lost notification delays arrives within two seconds.
+const LOOK_EVERY: Duration = Duration::from_millis(1500);
 /// How long a statement of the listener may take; none of them waits for a transaction of the engine.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How long it waits before it connects again: at first, and at most.
