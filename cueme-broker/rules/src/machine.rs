@@ -344,7 +344,7 @@ impl Machine {
         }
     }
 
-    /// Runs a rule of an agent; then whoever waits here is told what it released.
+    /// Runs a rule of an agent, and delivers the outcomes that it released to the callers that wait at this broker.
     fn run(
         &mut self,
         now: Now,
@@ -459,7 +459,7 @@ impl Machine {
 
     /// Replaces some agents by what was loaded of them; one that was not loaded is gone.
     ///
-    /// Who waits here goes on waiting, and is told what was decided meanwhile, or that the question is gone.
+    /// Callers of this broker keep waiting; they get the outcomes decided meanwhile, or an error if their question is gone.
     pub fn replace(&mut self, now: Now, agents: &[AgentId], mut loaded: Self) -> Vec<Effect> {
         let mut out = Outbox::new();
         let mut gone = Vec::new();

@@ -15,7 +15,7 @@ pub(super) struct Outbox {
     pub(super) opened: Vec<CueId>,
     /// Callers that wait for a question from now on.
     pub(super) attached: Vec<(Ticket, CueId)>,
-    /// Questions whose outcome the agent may have from now on. Delivering it to those who wait is another step.
+    /// Questions with an outcome to deliver. The machine delivers it to the waiting callers in a step of its own.
     pub(super) released: Vec<CueId>,
 }
 

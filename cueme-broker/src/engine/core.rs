@@ -41,7 +41,7 @@ pub struct Core {
     reminder: Option<Arc<str>>,
     /// Who waited when the storage failed, for as long as it fails.
     stranded: Vec<(Ticket, CueId)>,
-    /// Who waited for a question that the store does not know any more, and was not told yet.
+    /// Callers whose question is not in the store any more, and who have to be told.
     orphaned: Vec<(Ticket, CueId)>,
     /// Whether other brokers may have decided, while the storage failed, what somebody waits for here.
     owes: bool,
@@ -242,7 +242,7 @@ impl Core {
             self.owes = !self.stranded.is_empty();
         }
         for (ticket, cue) in std::mem::take(&mut self.stranded) {
-            // In a store of this broker alone a question that is not live any more was acknowledged: whoever waited has heard.
+            // In a store of this broker alone, a question that is not live was acknowledged: its callers have its outcome.
             if !self.machine.restore_waiter(ticket, cue) && self.storage.is_shared() {
                 self.orphaned.push((ticket, cue));
             }

@@ -163,7 +163,7 @@ impl EngineHandle {
         self.order_by(None, None, order, caller)
     }
 
-    /// Hands in an order of somebody who was let in by `pass`: it is refused if that opens nothing any more when it is carried out.
+    /// Submits the order of a caller with a pass; it is refused if the pass was revoked before the transaction.
     ///
     /// `write` runs before it, in the same commit. The order is carried out also when the write fails.
     pub fn order_by(

@@ -116,7 +116,7 @@ impl Core {
         self.add_for(now, None, order, batch);
     }
 
-    /// The same for a caller who was let in by this; nothing is done when it opens nothing any more.
+    /// The same for a caller with a pass. A revoked pass refuses the order.
     pub fn add_for(&mut self, now: Now, pass: Option<Pass>, order: Order, batch: &mut Batch<'_>) {
         self.add_entry(now, Entry::Order(order, pass), batch);
     }
