@@ -1,8 +1,10 @@
 //! Where everything lives, as a pure function of the environment.
 
+use crate::hex::hex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::visible::quoted;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -11,7 +13,7 @@ pub const SOCKET_PATH_BYTES_MAX: usize = 103;
 
 /// The variables from which the paths are computed.
 #[derive(Debug, Clone)]
-pub struct Surroundings<F> {
+pub struct Environment<F> {
     /// Looks up an environment variable.
     pub variable: F,
     /// The user the program runs as.
@@ -27,7 +29,7 @@ pub enum EndpointError {
     #[error("neither CUEME_HOME nor HOME is set, so there is no place for cueme's data")]
     NoHome,
     /// A relative path would mean another place in each directory.
-    #[error("{variable} is {path:?}, which is not an absolute path")]
+    #[error("{variable} is {}, which is not an absolute path", quoted(&.path.to_string_lossy()))]
     Relative {
         /// The variable at fault.
         variable: &'static str,
@@ -41,7 +43,7 @@ pub enum EndpointError {
 pub struct Places {
     /// The database and what belongs to it; apart from the configuration, whose directory is watched for changes.
     pub data_dir: PathBuf,
-    /// The directory of the socket; nobody else may enter it.
+    /// The directory of the socket; other users have no access.
     pub socket_dir: PathBuf,
     /// The configuration file.
     pub config: PathBuf,
@@ -63,37 +65,37 @@ pub const HOME_VARIABLE: &str = "CUEME_HOME";
 
 impl Places {
     /// Computes the places: everything under `CUEME_HOME` when that is set, else the platform's own directories.
-    pub fn find<F>(surroundings: &Surroundings<F>) -> Result<Self, EndpointError>
+    pub fn find<F>(environment: &Environment<F>) -> Result<Self, EndpointError>
     where
         F: Fn(&str) -> Option<OsString>,
     {
-        if let Some(home) = absolute(surroundings, HOME_VARIABLE)? {
+        if let Some(home) = absolute(environment, HOME_VARIABLE)? {
             return Ok(Self {
-                socket_dir: short_enough(&home, &home, surroundings.uid),
+                socket_dir: short_enough(&home, &home, environment.uid),
                 config: home.join("config.toml"),
                 log_dir: home.join("logs"),
                 data_dir: home.join("data"),
             });
         }
-        let home = absolute(surroundings, "HOME")?.ok_or(EndpointError::NoHome)?;
-        if surroundings.is_macos {
+        let home = absolute(environment, "HOME")?.ok_or(EndpointError::NoHome)?;
+        if environment.is_macos {
             let support = home.join("Library/Application Support/cueme");
             return Ok(Self {
-                socket_dir: short_enough(&support, &support, surroundings.uid),
+                socket_dir: short_enough(&support, &support, environment.uid),
                 config: support.join("config.toml"),
                 log_dir: home.join("Library/Logs/cueme"),
                 data_dir: support.join("data"),
             });
         }
         let base = |variable, fallback: &str| -> Result<PathBuf, EndpointError> {
-            Ok(absolute(surroundings, variable)?
+            Ok(absolute(environment, variable)?
                 .unwrap_or_else(|| home.join(fallback))
                 .join("cueme"))
         };
         let data_dir = base("XDG_DATA_HOME", ".local/share")?;
-        let socket_dir = match absolute(surroundings, "XDG_RUNTIME_DIR")? {
-            Some(runtime) => short_enough(&runtime.join("cueme"), &data_dir, surroundings.uid),
-            None => short_enough(&data_dir, &data_dir, surroundings.uid),
+        let socket_dir = match absolute(environment, "XDG_RUNTIME_DIR")? {
+            Some(runtime) => short_enough(&runtime.join("cueme"), &data_dir, environment.uid),
+            None => short_enough(&data_dir, &data_dir, environment.uid),
         };
         Ok(Self {
             socket_dir,
@@ -141,14 +143,11 @@ impl Places {
 
 const SOCKET_NAME: &str = "broker.sock";
 
-fn absolute<F>(
-    surroundings: &Surroundings<F>,
-    variable: &'static str,
-) -> Result<Option<PathBuf>, EndpointError>
+fn absolute<F>(environment: &Environment<F>, variable: &'static str) -> Result<Option<PathBuf>, EndpointError>
 where
     F: Fn(&str) -> Option<OsString>,
 {
-    match (surroundings.variable)(variable)
+    match (environment.variable)(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
     {
@@ -168,7 +167,7 @@ fn short_enough(wanted: &Path, data_dir: &Path, uid: u32) -> PathBuf {
         return wanted.to_owned();
     }
     let digest = Sha256::digest(data_dir.as_os_str().as_bytes());
-    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name = hex(&digest[..8]);
     PathBuf::from(format!("/tmp/cueme-{uid}-{name}"))
 }
 
@@ -183,7 +182,7 @@ mod tests {
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| OsString::from(value))
         };
-        Places::find(&Surroundings {
+        Places::find(&Environment {
             variable,
             uid: 7,
             is_macos,

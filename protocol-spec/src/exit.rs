@@ -1,10 +1,10 @@
 //! The exit codes of `cueme`, as documented in `SPEC.md`.
 
-/// How a call of `cueme` ended, as its caller sees it.
+/// The result of a call of `cueme`, as its caller sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// A human's word (or what was asked for) was printed.
+    /// The answer (or the requested information) was printed.
     Done = 0,
     /// Nothing was found, or nothing is running.
     NotFound = 1,

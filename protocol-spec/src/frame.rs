@@ -10,10 +10,10 @@ use crate::scan;
 /// The longest line that is read or written, in bytes, its newline included.
 ///
 /// It holds the longest prompt even when JSON has to escape every other byte of it. A prompt that is mostly control
-/// characters may not fit; its sender is told so.
+/// characters may not fit; its sender gets an error.
 pub const FRAME_BYTES_MAX: usize = 72 * 1024 * 1024;
 
-/// Why bytes are not a frame.
+/// The reason why bytes are not a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrameError {
     /// The peer sent a line without end.
@@ -57,7 +57,7 @@ impl io::Write for Count {
     }
 }
 
-/// Splits a stream of bytes into lines, whatever the pieces it arrives in.
+/// Splits a stream of bytes into lines, independent of how the stream is chunked.
 ///
 /// Memory is given back when a large line has been consumed, because thousands of idle connections each own one of
 /// these.

@@ -1,10 +1,11 @@
 //! The names of things: agents, questions, calls, and the runtimes agents live in.
 //!
-//! Ids are made by whoever needs them and passed in as data; nothing here draws randomness on its own.
+//! Callers create ids and pass them in as data; this crate generates no random numbers.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::visible::quoted;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 pub const AGENT_ID_BYTES_MAX: usize = 64;
 /// The longest runtime tag that is accepted, in bytes.
 pub const RUNTIME_TAG_BYTES_MAX: usize = 64;
-/// How many characters a cue id has.
+/// The length of a cue id, in characters.
 pub const CUE_ID_CHARS: usize = 12;
 
 /// Letters that are not mistaken for one another when read aloud or typed (no i, l, o, u).
@@ -21,19 +22,19 @@ const CUE_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const CONSONANTS: &[u8; 16] = b"bdfgjklmnprstvwz";
 const VOWELS: &[u8; 4] = b"aeio";
 
-/// Why a text is not the id it was given as.
+/// The reason for refusing a text as an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IdError {
     /// Not an agent id.
-    #[error("{0:?} is not an agent id: lowercase letters, digits and '-' are")]
+    #[error("{} is not an agent id: lowercase letters, digits and '-' are", quoted(.0))]
     Agent(String),
     /// Not a cue id.
-    #[error("{0:?} is not a cue id: {CUE_ID_CHARS} letters and digits, as `cueme inbox` shows them")]
+    #[error("{} is not a cue id: {CUE_ID_CHARS} letters and digits, as `cueme inbox` shows them", quoted(.0))]
     Cue(String),
     /// Not a runtime tag; carries the corrected form where there is one.
-    #[error("{found:?} is not a runtime tag: lowercase letters, digits and '_' only")]
+    #[error("{} is not a runtime tag: lowercase letters, digits and '_' only", quoted(.found))]
     Runtime {
-        /// What was given.
+        /// The given text.
         found: String,
         /// The nearest valid tag, if any letter of the text can be kept.
         corrected: Option<String>,
@@ -172,6 +173,15 @@ impl fmt::Debug for CueId {
 #[serde(transparent)]
 pub struct RequestId(pub Uuid);
 
+impl RequestId {
+    /// Returns the key that a digest of a call's parts stands for: the same call, repeated, has the same key.
+    pub fn from_digest(digest: [u8; 32]) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
@@ -260,7 +270,7 @@ fn shorten(text: &str) -> String {
     short
 }
 
-/// The id of one run of an agent that an adapter drives, made by whoever drives it.
+/// The id of one run of an agent that an adapter drives, created by the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub Uuid);

@@ -1,6 +1,6 @@
-//! The Human Agent Protocol as types: what may be asked, what may be answered, and how both travel.
+//! The Human Agent Protocol as types: questions, answers, and their wire format.
 //!
-//! This crate is only the contract. It opens nothing, waits for nothing and knows no clock.
+//! This crate is only the contract. It does no I/O, does not block, and reads no clock.
 
 pub mod version;
 
@@ -18,6 +18,7 @@ pub mod endpoint;
 pub mod frame;
 pub mod message;
 
+pub mod hex;
 pub mod truncate;
 pub mod visible;
 

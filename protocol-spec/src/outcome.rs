@@ -33,15 +33,15 @@ pub enum Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Nobody has decided it yet.
+    /// Not decided yet.
     Open,
     /// A human (or a policy, which is then named) answered.
     Answered,
-    /// A human refused to answer; that is a word too.
+    /// A human refused to answer; the agent receives the refusal.
     Declined,
     /// Closed without an answer.
     Cancelled,
-    /// Left behind by its agent, which has asked something else since; still answerable.
+    /// Its agent has asked something else since; still answerable.
     Superseded,
 }
 
@@ -52,21 +52,22 @@ impl Outcome {
     }
 }
 
-/// Says whether the program that asked took a question back: nobody closed it, and the agent has nothing to hear of it.
+/// Says whether the program that asked withdrew a question: it was closed without an author, and the agent gets
+/// nothing.
 pub const fn is_withdrawn(origin: Origin, outcome: Outcome, is_by_somebody: bool) -> bool {
     matches!(origin, Origin::Hook | Origin::Approval)
         && matches!(outcome, Outcome::Cancelled)
         && !is_by_somebody
 }
 
-/// How far an outcome has travelled towards the agent.
+/// The progress of an outcome's delivery to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// Not handed to anyone.
+    /// Not sent to any client.
     None,
-    /// Written to a waiting client, which has not confirmed that it printed it.
+    /// Sent to a waiting client, which has not acknowledged it.
     Handed,
-    /// The client printed it and said so.
+    /// Printed and acknowledged by the client.
     Acknowledged,
 }

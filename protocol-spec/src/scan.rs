@@ -1,9 +1,10 @@
-//! Looking through the bytes of a line: plainly where they are few, with all the processor offers where they are many.
+//! Searches and validates the bytes of a line: short lines with plain code, long lines with SIMD.
 //!
-//! What it offers has to be asked first, once per process, with ten instructions that a virtual machine answers itself: they
-//! took 6 to 7 µs each where it was measured. An agent's call, which writes one line and reads one, is over sooner without.
+//! Detecting the SIMD features of the processor takes ten instructions, once per process, that a virtual machine
+//! emulates; they took 6 to 7 µs each where it was measured. An agent's call writes one line and reads one, so it ends
+//! sooner without them.
 
-/// The longest line that is looked through plainly, in bytes.
+/// The longest line that plain code handles, in bytes.
 const PLAIN_BYTES_MAX: usize = 1024;
 
 /// Returns where the first newline is.

@@ -20,6 +20,13 @@ impl Timestamp {
         self.0
     }
 
+    /// Returns the point in time that is this much later.
+    #[must_use]
+    pub fn plus(self, span: std::time::Duration) -> Self {
+        let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(millis))
+    }
+
     /// Returns the milliseconds from `earlier` to `self`; zero when the clock went backwards.
     pub const fn millis_since(self, earlier: Self) -> u64 {
         let difference = self.0.saturating_sub(earlier.0);
@@ -27,8 +34,8 @@ impl Timestamp {
     }
 }
 
-/// Says how long something took, in the largest unit that says something.
-pub fn span(millis: u64) -> String {
+/// Formats how long something took, in the largest whole unit.
+pub fn format_span(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -1,4 +1,4 @@
-//! Which protocol this is, and which program speaks it.
+//! The versions of the protocol and of the program.
 
 /// The wire protocol's generation. It changes only when an older peer would misunderstand a line.
 ///

@@ -31,6 +31,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns words of somebody else between quotes, on one line, with each hidden character spelled out.
+pub fn quoted(words: &str) -> String {
+    let line = words.replace("\r\n", "⏎").replace('\n', "⏎").replace('\t', " ");
+    format!("\"{}\"", visible(&line))
+}
+
 /// Returns the name of a character that cannot be shown, such as `U+202E`.
 pub fn code(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))

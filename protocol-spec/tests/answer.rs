@@ -1,4 +1,4 @@
-//! Answers: what fits a question, what does not, and what the agent reads.
+//! Answers: whether they fit a question, and the text that the agent reads.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -75,7 +75,7 @@ fn file(path: &str) -> Attachment {
     }
 }
 
-/// Returns what the agent reads.
+/// Returns the text that the agent reads.
 fn read(answer: Answer, payload: Option<&Payload>) -> String {
     answer.check(Question::Cue(payload)).unwrap().render().text
 }

@@ -1,4 +1,4 @@
-//! Properties of the envelope: no input panics, both readings agree, whatever is rendered parses back.
+//! Properties of the envelope: no input panics, both readings agree, and a rendered envelope parses back.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -92,7 +92,7 @@ proptest! {
                 prop_assert_eq!(back.payload.as_ref().map(|payload| payload.written()), payload);
             }
             Err(error) => {
-                // What cannot be rendered could not have been read either.
+                // A prompt that cannot be rendered cannot be parsed from an envelope either.
                 let text = format!("<cueme_prompt>\n{prompt}\n</cueme_prompt>\n");
                 let same = envelope::parse_cue(&text).is_ok_and(|back| back.prompt == prompt);
                 prop_assert!(!same, "{} but it reads back", error);

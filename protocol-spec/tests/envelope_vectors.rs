@@ -11,7 +11,7 @@ use protocol_spec::envelope::{self, EnvelopeError};
 use serde_json::Value;
 use support::vectors::{Vector, decode_base64, envelopes};
 
-/// What was read, owned.
+/// The parsed envelope, owned.
 type Outcome = Result<(String, Option<String>), EnvelopeError>;
 
 fn read(stdin: &[u8], cmd: &str) -> Outcome {

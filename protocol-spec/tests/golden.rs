@@ -210,6 +210,7 @@ fn requests() -> Vec<Request> {
             scope: TokenScope::Agent,
             agent: Some("bako-nefi".into()),
             name: Some("ci".into()),
+            expires_in_ms: None,
         }),
         Request::Tokens(Nothing {}),
         Request::RevokeToken(RevokeToken {
@@ -253,8 +254,8 @@ fn requests() -> Vec<Request> {
     ]
 }
 
-fn told() -> Told {
-    Told {
+fn told() -> DeliveredOutcome {
+    DeliveredOutcome {
         cue_id: cue(),
         kind: Kind::Cue,
         outcome: Outcome::Answered,
@@ -443,6 +444,7 @@ fn replies() -> Vec<Reply> {
             token_id: "0a1b2c".into(),
             token: "t0ken".into(),
             url: "http://127.0.0.1:7000/api/v1".into(),
+            expires_at: None,
         }),
         Reply::Tokens(TokenList {
             tokens: vec![TokenView {
@@ -451,6 +453,8 @@ fn replies() -> Vec<Reply> {
                 agent_id: Some(agent()),
                 name: Some("ci".into()),
                 created_at: time(0),
+                expires_at: None,
+                used_at: None,
             }],
         }),
         Reply::TokenRevoked(TokenRevoked {
@@ -500,15 +504,26 @@ fn replies() -> Vec<Reply> {
 
 /// Requests with keys that came later and stand on the wire only where they say something.
 fn newer_requests() -> Vec<(&'static str, Request)> {
-    vec![(
-        "say_queued_answer",
-        Request::Say(Say {
-            agent: "bako".into(),
-            text: "go on with step two".into(),
-            purpose: Purpose::QueuedAnswer,
-            by: Some("ada".into()),
-        }),
-    )]
+    vec![
+        (
+            "say_queued_answer",
+            Request::Say(Say {
+                agent: "bako".into(),
+                text: "go on with step two".into(),
+                purpose: Purpose::QueuedAnswer,
+                by: Some("ada".into()),
+            }),
+        ),
+        (
+            "token_expires",
+            Request::Token(MintToken {
+                scope: TokenScope::Join,
+                agent: None,
+                name: Some("ci".into()),
+                expires_in_ms: Some(3_600_000),
+            }),
+        ),
+    ]
 }
 
 /// Replies with such keys.
@@ -565,6 +580,29 @@ fn newer_replies() -> Vec<(&'static str, Reply)> {
                 }),
                 ..cue_view()
             })),
+        ),
+        (
+            "token_expires",
+            Reply::Token(TokenMade {
+                token_id: "0a1b2c".into(),
+                token: "t0ken".into(),
+                url: "http://127.0.0.1:7000/api/v1".into(),
+                expires_at: Some(time(3600)),
+            }),
+        ),
+        (
+            "tokens_used",
+            Reply::Tokens(TokenList {
+                tokens: vec![TokenView {
+                    token_id: "0a1b2c".into(),
+                    scope: TokenScope::Join,
+                    agent_id: None,
+                    name: None,
+                    created_at: time(0),
+                    expires_at: Some(time(3600)),
+                    used_at: Some(time(60)),
+                }],
+            }),
         ),
         (
             "cue_from_queue",

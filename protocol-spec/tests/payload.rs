@@ -1,4 +1,4 @@
-//! Payloads: what is kept, what is filled in, what is said about mistakes.
+//! Payloads: kept text, defaults, and error messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ fn parse(json: &str) -> Payload {
     Payload::parse(json).unwrap()
 }
 
-/// Returns what is said about a mistake, and what to do.
+/// Returns the error message and the hint for a mistake.
 fn said(json: &str) -> (String, String) {
     let error = Payload::parse(json).unwrap_err();
     (error.to_string(), error.hint())

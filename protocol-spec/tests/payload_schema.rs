@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Set this to write the schema anew instead of comparing it.
 const UPDATE: &str = "UPDATE_GOLDEN";
 
-/// What the parser refuses and a schema has no words for.
+/// The rules that the parser checks and a schema cannot express.
 const BEYOND_A_SCHEMA: [&str; 7] = [
     "choice_lookalikes",
     "form_duplicate_labels",

@@ -1,4 +1,4 @@
-//! Holds an answer against its question.
+//! Checks an answer against its question.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::outcome::Kind;
 use crate::payload::{Choice, Payload, Shape};
 use crate::text::{is_blank, shorten};
 
-/// How a pressed Continue reads.
+/// The text of a pressed Continue.
 const CONTINUE: &str = "Continue";
 
-/// What is being answered.
+/// The question that an answer is checked against.
 #[derive(Clone, Copy, Debug)]
 pub enum Question<'a> {
     /// A cue, with its payload if it has one.
@@ -26,7 +26,7 @@ pub enum Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Says what a question of this kind wants.
+    /// Returns the question of a kind and its payload.
     pub fn new(kind: Kind, payload: Option<&'a Payload>) -> Self {
         match kind {
             Kind::Cue => Self::Cue(payload),
@@ -88,7 +88,7 @@ impl Answer {
     }
 }
 
-/// A reply as it will be kept, `None` when nothing was chosen, and how it reads.
+/// A reply as it is stored, `None` when nothing was chosen, and its rendered form.
 pub(super) type CheckedReply = (Option<Reply>, Block);
 
 fn check_reply(reply: Reply, question: Question<'_>) -> Result<CheckedReply, AnswerError> {
@@ -167,7 +167,7 @@ fn check_choice(
     ))
 }
 
-/// What was picked from a list, in the order of the list, and what was written instead.
+/// The options picked from a list, in the list's order, and the text written instead of one.
 pub(super) struct Picked {
     pub(super) selected: Vec<String>,
     pub(super) other: Option<String>,
@@ -179,7 +179,7 @@ impl Picked {
     }
 }
 
-/// Checks what was picked at `place` against what was `offered` there.
+/// Checks the options picked at `place` against those `offered` there.
 ///
 /// An other text that spells an option is that option, so that an agent can tell the two apart.
 pub(super) fn check_picked(
@@ -264,7 +264,7 @@ fn check_attachments(attachments: &[Attachment]) -> Result<(), AnswerError> {
     Ok(())
 }
 
-/// Returns why an agent could not open this path as it reads it.
+/// Returns why an agent could not open this path as written.
 fn problem_with(path: &str) -> Option<&'static str> {
     if !Path::new(path).is_absolute() {
         Some("the path is not absolute")

@@ -1,16 +1,16 @@
-//! Why an answer is refused, at which place, and what to do instead.
+//! The reasons for refusing an answer, with the place and a hint.
 
 use super::REDACTED;
 use crate::text::shorten;
 
-/// Says why an answer was refused.
+/// The reason for refusing an answer.
 ///
 /// Displays as one lowercase fragment that names the place; [`AnswerError::hint`] says what to do instead. No
 /// message repeats the value of a password field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// Nothing was said at all.
+    /// An answer without any content.
     #[error("the answer is empty")]
     Empty,
     /// A reply of another type than the question.
@@ -18,7 +18,7 @@ pub enum AnswerError {
     WrongReply {
         /// The type of the reply.
         found: &'static str,
-        /// What the question is, with its article.
+        /// The kind of question, with its article.
         question: &'static str,
         /// The type of reply that it takes, if it takes one.
         expected: Option<&'static str>,
@@ -28,9 +28,9 @@ pub enum AnswerError {
     NotOffered {
         /// Where it was given.
         place: String,
-        /// What was given, shortened.
+        /// The given option, truncated.
         found: String,
-        /// What was offered.
+        /// The offered options.
         offered: Vec<String>,
         /// The offered option that is nearest to it.
         closest: Option<String>,
@@ -40,7 +40,7 @@ pub enum AnswerError {
     RepeatedValue {
         /// Where it was given.
         place: String,
-        /// What was given, shortened.
+        /// The repeated value, truncated.
         value: String,
     },
     /// Several values where one is taken.
@@ -48,13 +48,13 @@ pub enum AnswerError {
     TooManyValues {
         /// Where they were given.
         place: String,
-        /// How many were given.
+        /// The number of values given.
         count: usize,
     },
     /// A field the form does not have.
     #[error("the form has no field \"{label}\"")]
     UnknownField {
-        /// The label that was given, shortened.
+        /// The given label, truncated.
         label: String,
         /// The labels the form has.
         known: Vec<String>,
@@ -78,43 +78,43 @@ pub enum AnswerError {
     WrongValue {
         /// Where it was given.
         place: String,
-        /// What was given, shortened.
+        /// The given value, truncated.
         found: String,
-        /// What is taken there, with its article.
+        /// The expected kind of value, with its article.
         expected: &'static str,
-        /// How to write it.
+        /// The format to use.
         hint: &'static str,
     },
     /// An attachment that is not an absolute path on one line.
     #[error("attachment {index}: {problem}: \"{found}\"")]
     BadAttachment {
-        /// Which one, counted from one.
+        /// Its position among the attachments, counted from one.
         index: usize,
-        /// What is wrong with it.
+        /// The problem with the path.
         problem: &'static str,
-        /// The path, shortened.
+        /// The path, truncated.
         found: String,
     },
     /// More attachments than [`ATTACHMENTS_MAX`](super::ATTACHMENTS_MAX).
     #[error("{count} attachments were given, at most {max} are allowed")]
     TooManyAttachments {
-        /// How many were given.
+        /// The number of attachments given.
         count: usize,
-        /// How many may be.
+        /// The maximum number of attachments.
         max: usize,
     },
     /// More text than [`ANSWER_BYTES_MAX`](super::ANSWER_BYTES_MAX).
     #[error("the answer has {bytes} bytes, at most {max} are allowed")]
     TooLarge {
-        /// How many bytes it has.
+        /// The size, in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum size, in bytes.
         max: usize,
     },
 }
 
 impl AnswerError {
-    /// Returns what to do instead.
+    /// Returns a hint on how to fix the answer.
     pub fn hint(&self) -> String {
         match self {
             Self::Empty => "write something, choose something, or decline the question".into(),
@@ -144,7 +144,7 @@ impl AnswerError {
         }
     }
 
-    /// Returns the same error without the value that was given, for a value nobody may read.
+    /// Returns the same error without the given value, for a secret value.
     pub(super) fn without_value(mut self) -> Self {
         match &mut self {
             Self::NotOffered { found, closest, .. } => {
@@ -176,7 +176,7 @@ impl AnswerError {
     }
 }
 
-/// Lists what there is, the nearest first.
+/// Lists the known names, the nearest first.
 fn suggestion(what: &str, known: &[String], closest: Option<&String>) -> String {
     /// More names than this are not read.
     const SHOWN_MAX: usize = 12;

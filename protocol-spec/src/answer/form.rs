@@ -1,4 +1,4 @@
-//! Holds the fields of an answer against the fields of a form.
+//! Checks the fields of an answer against the fields of a form.
 
 use super::check::{CheckedReply, Picked, check_picked};
 use super::render::{Block, Line};
@@ -8,7 +8,7 @@ use super::{AnswerError, FieldAnswer, Reply};
 use crate::payload::{Field, Form};
 use crate::text::{is_blank, shorten};
 
-/// Checks every field given, and that every required one is.
+/// Checks every given field, and that every required field is given.
 ///
 /// A field that was left empty is as good as not given. The result is in the order of the form.
 pub(super) fn check_form(answers: Vec<FieldAnswer>, form: &Form) -> Result<CheckedReply, AnswerError> {

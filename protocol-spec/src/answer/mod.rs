@@ -1,7 +1,7 @@
-//! What a human answers, checked against the question and rendered for the agent.
+//! A human's answer: checked against the question and rendered for the agent.
 //!
-//! An [`Answer`] is what a client sends. [`Answer::check`] holds it against the [`Question`] and yields a
-//! [`Checked`] one, which alone can be rendered.
+//! Clients send an [`Answer`]. [`Answer::check`] checks it against the [`Question`] and returns a [`Checked`] answer,
+//! the only kind that can be rendered.
 //!
 //! ```
 //! use protocol_spec::answer::{Answer, Question, Reply};
@@ -33,4 +33,4 @@ pub use form::check_one_field;
 pub use model::{
     ANSWER_BYTES_MAX, ATTACHMENT_PATH_BYTES_MAX, ATTACHMENTS_MAX, Answer, Attachment, FieldAnswer, Reply,
 };
-pub use render::{REDACTED, Redacted, Rendered};
+pub use render::{REDACTED, Redacted, Rendered, without_attachments, without_end};

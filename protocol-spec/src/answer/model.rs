@@ -11,16 +11,16 @@ pub const ATTACHMENTS_MAX: usize = 64;
 /// The most bytes of one attachment's path.
 pub const ATTACHMENT_PATH_BYTES_MAX: usize = 4096;
 
-/// What a human answered: free text, a reply to the payload, files, or any of them together.
+/// A human's answer: free text, a reply to the payload, files, or any of them together.
 ///
-/// Unknown keys are refused, because what a person said there would be lost.
+/// Unknown keys are refused, because their content would be lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// What the human wrote.
+    /// The text that the human wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What the human chose.
+    /// The options that the human chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Reply>,
     /// Files the human added.
@@ -40,7 +40,7 @@ pub enum Reply {
         /// The options picked, spelled as offered.
         #[serde(default)]
         selected: Vec<String>,
-        /// What the human wants instead of the options offered.
+        /// The text that the human wrote instead of an offered option.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other: Option<String>,
     },
@@ -76,10 +76,10 @@ impl Reply {
 pub struct FieldAnswer {
     /// The label of the field.
     pub label: String,
-    /// What was entered or picked; several only where the field allows it.
+    /// The values entered or picked; several only where the field allows it.
     #[serde(default)]
     pub values: Vec<String>,
-    /// What the human wants instead of the options offered.
+    /// The text that the human wrote instead of an offered option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<String>,
 }
@@ -90,10 +90,10 @@ pub struct FieldAnswer {
 pub struct Attachment {
     /// Its absolute path.
     pub path: String,
-    /// What it was called where it came from.
+    /// Its original file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it holds, such as `image/png`.
+    /// Its media type, such as `image/png`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
 }

@@ -1,11 +1,11 @@
 //! Renders a checked answer to the plain text an agent reads.
 //!
-//! The parts come in a fixed order with one blank line between them: what was chosen, what was written, what was
-//! attached, and that the run ends. `SPEC.md` describes the format for agents.
+//! The parts come in a fixed order with one blank line between them: the chosen options, the text, the attachments, and
+//! the end of the run. `SPEC.md` describes the format for agents.
 
 use super::{Answer, FieldAnswer, Reply};
 
-/// What stands in place of a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// The line above attached paths.
@@ -19,9 +19,9 @@ const ENDS: &str = "[the human ends the run: finish now, without asking again]";
 /// The text for the agent, and what may be kept of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// What the agent reads.
+    /// The text that the agent reads.
     pub text: String,
-    /// The same without its secrets, when it has any.
+    /// The text without its secrets, when it has any.
     pub redacted: Option<Redacted>,
 }
 
@@ -34,10 +34,10 @@ pub struct Redacted {
     pub answer: Answer,
 }
 
-/// How the reply reads.
+/// The rendered form of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// There is none.
+    /// An empty reply.
     Nothing,
     /// Options or a label, one a line.
     Lines(Vec<String>),
@@ -60,6 +60,28 @@ pub(super) fn render(answer: &Answer, block: &Block) -> Rendered {
     Rendered {
         text: text_of(answer, block),
         redacted: redact(answer, block),
+    }
+}
+
+/// Returns a rendered text without the line that ends the run, for people.
+pub fn without_end(text: &str) -> &str {
+    [ENDS_WITH, ENDS]
+        .iter()
+        .find_map(|line| text.strip_suffix(line))
+        .map_or(text, str::trim_end)
+}
+
+/// Returns a rendered text without the attached paths at its end, for people.
+pub fn without_attachments(text: &str) -> &str {
+    let (before, paths) = match text.rfind(ATTACHMENTS) {
+        Some(at) if at == 0 || text[..at].ends_with('\n') => text.split_at(at),
+        _ => return text,
+    };
+    let mut paths = paths[ATTACHMENTS.len()..].lines().skip(1).peekable();
+    if paths.peek().is_some() && paths.all(|path| path.starts_with('/')) {
+        before.trim_end()
+    } else {
+        text
     }
 }
 
@@ -158,7 +180,7 @@ fn redact(answer: &Answer, block: &Block) -> Option<Redacted> {
 }
 
 impl Answer {
-    /// Leaves out what was redacted, so that nobody takes the word in its place for a value.
+    /// Leaves out redacted values, so that the placeholder is not mistaken for a value.
     #[must_use]
     pub fn without_redacted(mut self) -> Self {
         if let Some(Reply::Form { fields }) = &mut self.reply {
@@ -168,7 +190,7 @@ impl Answer {
     }
 }
 
-/// Hides how many values there were, too.
+/// Hides the number of values, too.
 fn redacted_line(line: &Line) -> Line {
     Line {
         values: vec![REDACTED.to_owned()],

@@ -1,6 +1,6 @@
 //! Finds the name somebody most likely meant.
 
-/// Longer names are not compared letter by letter: nobody types them with one mistake.
+/// Longer names are not compared letter by letter, because they are not typed with a single mistake.
 const COMPARED_CHARS_MAX: usize = 100;
 
 /// Returns the known name nearest to `given`, if one is near.

@@ -1,4 +1,4 @@
-//! Explains what the grammar could not place.
+//! Explains why the grammar refused a text.
 //!
 //! Only refused envelopes come here, so this may look at every line as often as it likes.
 

@@ -13,7 +13,7 @@ const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 const UTF16_LE_BOM: &[u8] = b"\xFF\xFE";
 const UTF16_BE_BOM: &[u8] = b"\xFE\xFF";
 
-/// Decodes what arrived on stdin.
+/// Decodes the bytes of stdin.
 ///
 /// UTF-8 is borrowed, without its byte order mark if it has one. UTF-16 is decoded when a byte order mark
 /// announces it, as PowerShell pipes it.

@@ -1,8 +1,8 @@
-//! Why an envelope is refused, where, and what to write instead.
+//! The reasons for refusing an envelope, with the line and a hint.
 
 use crate::payload::PayloadError;
 
-/// Says why an envelope was refused.
+/// The reason for refusing an envelope.
 ///
 /// Displays as one lowercase fragment that names the line; [`EnvelopeError::hint`] says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,13 +34,13 @@ pub enum EnvelopeError {
     LegacyJson {
         /// The line the JSON begins on.
         line: usize,
-        /// How it begins.
+        /// The beginning of the JSON.
         found: String,
     },
-    /// The input has no line feed at all, only the carriage returns of another age.
+    /// The input has no line feed at all, only bare carriage returns.
     #[error("line 1: lines end in a bare CR, found `{found}`")]
     BareCarriageReturns {
-        /// How the input begins.
+        /// The beginning of the input.
         found: String,
     },
     /// Something other than white space before, between or after the blocks.
@@ -48,7 +48,7 @@ pub enum EnvelopeError {
     TextOutside {
         /// The line of the text.
         line: usize,
-        /// The text, shortened.
+        /// The text, truncated.
         found: String,
     },
     /// A tag with something else on its line.
@@ -58,7 +58,7 @@ pub enum EnvelopeError {
         line: usize,
         /// The tag that was recognised.
         tag: &'static str,
-        /// The line, shortened.
+        /// The line, truncated.
         found: String,
     },
     /// Something that is nearly one of the tags.
@@ -66,7 +66,7 @@ pub enum EnvelopeError {
     MisspelledTag {
         /// The line of the misspelling.
         line: usize,
-        /// What was written.
+        /// The tag as written.
         found: String,
         /// The tag it resembles.
         meant: &'static str,
@@ -76,7 +76,7 @@ pub enum EnvelopeError {
     UnknownBlock {
         /// The line of its tag.
         line: usize,
-        /// The tag as written, shortened.
+        /// The tag as written, truncated.
         found: String,
     },
     /// A block that appears a second time.
@@ -114,7 +114,7 @@ pub enum EnvelopeError {
         line: usize,
         /// The closing tag.
         close: &'static str,
-        /// The line, shortened.
+        /// The line, truncated.
         found: String,
     },
     /// A block that is closed by something other than its own closing tag.
@@ -122,7 +122,7 @@ pub enum EnvelopeError {
     WrongClose {
         /// The line of the wrong closing tag.
         line: usize,
-        /// What was written there, shortened.
+        /// The text found instead, truncated.
         found: String,
         /// The line of the opening tag.
         open_line: usize,
@@ -146,9 +146,9 @@ pub enum EnvelopeError {
     PromptTooLarge {
         /// The line of its opening tag.
         line: usize,
-        /// How many bytes it has.
+        /// The size, in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum size, in bytes.
         max: usize,
     },
     /// A payload block, even a null one, in a pause.
@@ -157,12 +157,12 @@ pub enum EnvelopeError {
         /// The line of its opening tag.
         line: usize,
     },
-    /// A payload that is not what HAP describes.
+    /// An invalid payload.
     #[error("line {line}: payload: {source}")]
     Payload {
         /// The line of the mistake for malformed JSON, else the line the JSON begins on.
         line: usize,
-        /// What is wrong with it.
+        /// The reason for refusing the payload.
         source: PayloadError,
     },
 }
@@ -192,7 +192,7 @@ impl EnvelopeError {
         }
     }
 
-    /// Returns what to write instead.
+    /// Returns a hint on how to fix the envelope.
     pub fn hint(&self) -> String {
         match self {
             Self::NotUtf8 { .. } => {

@@ -17,7 +17,7 @@ use super::tag::{BLANKS, Block};
 /// One block as it stands in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
-    /// Which block it is.
+    /// The kind of block.
     pub(super) block: Block,
     /// From the beginning of its opening line to the end of the text.
     pub(super) at: &'a str,

@@ -19,7 +19,7 @@ pub const PROMPT_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub struct Envelope<'a> {
     /// The question, verbatim, except that line endings are LF. Never blank.
     pub prompt: Cow<'a, str>,
-    /// How to ask it; a missing, blank or null block is `None`.
+    /// The payload; `None` for a missing, blank or null block.
     pub payload: Option<Payload>,
 }
 
@@ -119,7 +119,8 @@ fn payload_of(text: &str, found: Found<'_>) -> Result<Option<Payload>, EnvelopeE
     Payload::parse(json).map(Some).map_err(|source| {
         let first_line = line_of(text, &text[offset_in(text, json)..]);
         match source {
-            // The reader counts from the beginning of the JSON; its author counts from that of the envelope.
+            // The JSON reader counts lines from the beginning of the JSON; errors count them from the beginning of the
+            // envelope.
             PayloadError::Syntax {
                 line,
                 column,

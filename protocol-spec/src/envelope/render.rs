@@ -5,7 +5,7 @@ use super::tag::{Block, is_alone};
 use crate::payload::{Payload, PayloadError};
 use crate::text::is_blank;
 
-/// Says why something cannot be written as an envelope.
+/// The reason why a prompt or payload cannot be written as an envelope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -23,9 +23,9 @@ pub enum RenderError {
     /// The prompt is above [`PROMPT_BYTES_MAX`].
     #[error("the prompt has {bytes} bytes, at most {max} are allowed")]
     PromptTooLarge {
-        /// How many bytes it has.
+        /// The size, in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum size, in bytes.
         max: usize,
     },
     /// The payload would be refused.
@@ -34,7 +34,7 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// Returns what to do instead.
+    /// Returns a hint on how to fix it.
     pub fn hint(&self) -> String {
         match self {
             Self::BlankPrompt => "write the question".into(),

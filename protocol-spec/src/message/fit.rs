@@ -1,26 +1,26 @@
-//! Makes what is told and shown fit into a line.
+//! Truncates outcomes and questions so that each fits into one line.
 //!
-//! What a human says now is held against limits that fit into a line together. What is older than these limits, and a
-//! question that is shown whole with its answer, may be longer: then something is left out, and it is said so.
+//! New answers and messages are checked against limits that keep them within a line. Records from before these limits,
+//! and a question shown in full with its answer, can be longer; these are truncated, and the text says so.
 
 use serde::Serialize;
 
-use super::{CueView, NAME_BYTES_MAX, Told};
+use super::{CueView, DeliveredOutcome, NAME_BYTES_MAX};
 use crate::answer::Answer;
 use crate::frame::{FRAME_BYTES_MAX, encoded_len};
 
 /// The most bytes of a line that outcomes, or a question with its answer, may take together.
 ///
-/// What is around them in the line is far shorter than what is left for it.
+/// The rest of such a line is far shorter than the 64 KiB reserved for it.
 pub const CONTENT_BYTES_MAX: usize = FRAME_BYTES_MAX - 64 * 1024;
 
 /// The most bytes of a line that one byte of a text takes: a control character is written as `\u0001`.
 pub const LINE_BYTES_PER_BYTE_MAX: usize = 6;
 
-/// What keys, times and ids take beside the texts, at most.
+/// The most bytes of a line that keys, times and ids take beside the texts.
 const SKELETON_BYTES_MAX: usize = 64 * 1024;
 
-/// What the note takes that says what was left out.
+/// The most bytes of the note that says how much was left out.
 const NOTE_BYTES_MAX: usize = 128;
 
 /// Returns how many bytes of a line a text takes, without the quotes around it.
@@ -35,16 +35,16 @@ impl Answer {
     }
 }
 
-impl Told {
+impl DeliveredOutcome {
     /// Returns how many bytes of a line it takes.
     pub fn line_bytes(&self) -> usize {
         encoded_len(self)
     }
 
-    /// Makes it fit into a line.
+    /// Truncates it to fit into a line.
     ///
-    /// The answer as data gives way first, because the text says it too; whether it ends the run is kept. Of a text that is still too long the beginning
-    /// is kept, and what was left out is counted at its end.
+    /// The structured answer is dropped first, because the text repeats it; whether it ends the run is kept. A text
+    /// that is still too long keeps its beginning, and a note at its end counts the bytes left out.
     pub fn fit(&mut self) {
         let texts = [Some(&self.text), self.reminder.as_ref(), self.by.as_ref()];
         if is_surely_short(texts, self.answer.as_ref()) || is_short(self) {
@@ -64,7 +64,7 @@ impl Told {
 }
 
 impl CueView {
-    /// Makes it fit into a line, as [`Told::fit`] does; question and text share the room there is.
+    /// Makes it fit into a line, as [`DeliveredOutcome::fit`] does; question and text share the room there is.
     pub fn fit(&mut self) {
         let payload = self.payload.as_ref().map_or(0, |payload| payload.get().len());
         let texts = [Some(&self.prompt), self.text.as_ref(), self.by.as_ref()];
@@ -137,8 +137,8 @@ mod tests {
     use crate::outcome::{Kind, Outcome};
     use crate::time::Timestamp;
 
-    fn told(text: String, answer: Option<Answer>) -> Told {
-        Told {
+    fn told(text: String, answer: Option<Answer>) -> DeliveredOutcome {
+        DeliveredOutcome {
             cue_id: crate::id::CueId::from_random(1),
             kind: Kind::Cue,
             outcome: Outcome::Answered,
@@ -160,7 +160,7 @@ mod tests {
         })
     }
 
-    fn fits(told: Told) -> bool {
+    fn fits(told: DeliveredOutcome) -> bool {
         encode_reply(crate::id::RequestId(uuid::Uuid::nil()), &Reply::Outcome(told)).is_ok()
     }
 

@@ -1,6 +1,6 @@
-//! What another program has recorded, on its way into our store.
+//! Records of another program that are imported into the store.
 //!
-//! Everything in it is past: nobody waits for what was asked there, and nothing of it is ever delivered to an agent.
+//! All of them are history: no client waits for these questions, and none of it is ever delivered to an agent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,10 +10,10 @@ use crate::id::{AgentId, RequestId, RuntimeTag};
 use crate::outcome::Kind;
 use crate::time::Timestamp;
 
-/// How many records one request may hold, agents and questions together.
+/// The maximum number of records in one request, agents and questions together.
 pub const IMPORT_RECORDS_MAX: usize = 1000;
 
-/// Adds records. What is known already stays as it is, so sending them again is safe.
+/// Adds records. Known records stay unchanged, so sending them again is safe.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Import {
     /// Agents; those of the questions must be known, or be among them.
@@ -47,7 +47,7 @@ pub struct PastAgent {
 /// A question that was asked elsewhere.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PastCue {
-    /// Its permanent key, made of what it was called there.
+    /// Its permanent key, derived from its name there.
     pub key: RequestId,
     /// The agent that asked.
     pub agent_id: AgentId,
@@ -60,12 +60,12 @@ pub struct PastCue {
     pub payload: Option<Box<RawValue>>,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// What became of it there; absent when nothing had.
+    /// Its outcome there; absent when it was left open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<PastEnd>,
 }
 
-/// What became of a question elsewhere.
+/// The outcome of a question in another program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastEnd {
     /// The answer; absent when the question was closed without one.
@@ -78,7 +78,7 @@ pub struct PastEnd {
     pub at: Timestamp,
 }
 
-/// What became of records.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Imported {
     /// Agents that were not known.
@@ -98,6 +98,6 @@ pub struct Imported {
 pub struct RefusedCue {
     /// Its key.
     pub key: RequestId,
-    /// What is wrong with it.
+    /// The reason for the refusal.
     pub why: String,
 }

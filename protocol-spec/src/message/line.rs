@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::visible::quoted;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -48,7 +49,7 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-/// Why a line is not a message.
+/// The reason why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LineError {
     /// Not JSON, or not the shape of a line.
@@ -63,19 +64,19 @@ pub enum LineError {
         id: RequestId,
     },
     /// An operation this program does not know.
-    #[error("unknown operation {name:?}")]
+    #[error("unknown operation {}", quoted(.name))]
     Unknown {
         /// The operation.
         name: String,
         /// The id to answer to.
         id: RequestId,
     },
-    /// The operation is known, its body is wrong.
-    #[error("the body of {name:?} is wrong: {why}")]
+    /// The operation is known, but its body is invalid.
+    #[error("the body of {} is wrong: {why}", quoted(.name))]
     Body {
         /// The operation.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the body.
         why: String,
         /// The id to answer to.
         id: RequestId,

@@ -1,4 +1,4 @@
-//! What client and broker say to each other: a request line, and the lines that answer it.
+//! The messages between client and broker: a request line, and the lines that answer it.
 //!
 //! Every line is `{"v":1,"id":…,"op"|"re":…,"body":{…}}`. The id is the client's; each line that answers a request
 //! carries it. Bodies are read only once the operation is known, so a large prompt is never buffered twice.
@@ -25,3 +25,5 @@ pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 pub const NAME_BYTES_MAX: usize = 4096;
 /// The most questions one acknowledgement may name, and the most outcomes one reply hands over.
 pub const ACKS_MAX: usize = 256;
+/// The longest mark of a turn, in bytes: every receipt keeps it.
+pub const NONCE_BYTES_MAX: usize = 256;

@@ -1,4 +1,4 @@
-//! What the broker answers.
+//! The broker's replies.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,9 +15,9 @@ use crate::outcome::{Kind, Outcome};
 use crate::time::Timestamp;
 
 operations! {
-    /// One line of an answer.
+    /// One line of a reply.
     pub enum Reply, "re" {
-        /// Says who answers.
+        /// Describes the broker.
         Welcome(Welcome) = "welcome",
         /// The agent is registered.
         Joined(Joined) = "joined",
@@ -25,17 +25,17 @@ operations! {
         Recalled(Recalled) = "recalled",
         /// The question is on disk; the outcome follows on a later line.
         Asked(Asked) = "asked",
-        /// What became of the question.
-        Outcome(Told) = "outcome",
-        /// Outcomes of earlier questions; the new question is open and nobody waits for it.
+        /// The outcome of the question.
+        Outcome(DeliveredOutcome) = "outcome",
+        /// Outcomes of earlier questions; the new question is open and no client waits for it.
         Mailbox(Mailbox) = "mailbox",
         /// The acknowledgement is on disk.
         Acked(Acked) = "acked",
         /// The caller may stop waiting.
         Rested(Rested) = "rested",
-        /// What was delivered in a turn.
+        /// The deliveries of a turn.
         Receipts(ReceiptList) = "receipts",
-        /// What a human left for an agent.
+        /// Everything that humans left for an agent.
         Collected(Collected) = "collected",
         /// A piece of a file.
         File(FilePiece) = "file",
@@ -59,13 +59,13 @@ operations! {
         Status(Status) = "status",
         /// The broker ends.
         Stopping(Stopping) = "stopping",
-        /// What a check of the database found.
+        /// The result of a check of the database.
         Checked(Checked) = "checked",
         /// The copy is written and verified.
         BackedUp(BackedUp) = "backed_up",
         /// Questions were deleted.
         Purged(Purged) = "purged",
-        /// What became of records of another program.
+        /// The result of an import.
         Imported(Imported) = "imported",
         /// A link that signs one browser in.
         WebLink(WebLinked) = "web_link",
@@ -81,7 +81,7 @@ operations! {
         Queue(Queue) = "queue",
         /// A report of a run is on disk.
         RunNoted(RunNoted) = "run_noted",
-        /// Whoever drives the run should look again.
+        /// The driver of the run should poll it again.
         RunWoken(RunWoken) = "run_woken",
         /// Whether a driver may send the human's word.
         RunClaimed(RunClaimed) = "run_claimed",
@@ -89,14 +89,14 @@ operations! {
         Run(Box<RunView>) = "run",
         /// A one-time token, shown this once.
         Bootstrap(BootstrapMade) = "bootstrap",
-        /// What agents elsewhere reach.
+        /// The response to expect from a probe of the public address.
         PublicProbe(PublicProbed) = "public_probe",
         /// The request failed.
         Error(Failure) = "error",
     }
 }
 
-/// Says who answers.
+/// Describes the broker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// The broker's version.
@@ -122,16 +122,16 @@ pub struct Joined {
 pub struct FilePiece {
     /// The bytes, in Base64.
     pub data: String,
-    /// How many bytes the whole file has.
+    /// The size of the whole file, in bytes.
     pub bytes: u64,
 }
 
 /// The agents that fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recalled {
-    /// Best first, and the first is the one; empty when nobody can tell which agent it is.
+    /// Best first, and the first is the match; empty when no agent is a clear match.
     pub matches: Vec<Match>,
-    /// Those that fit about equally well, or not well enough, when nobody can tell.
+    /// Agents that fit about equally well, or not well enough, when no agent is a clear match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Match>,
 }
@@ -157,14 +157,14 @@ pub struct Asked {
     pub again: bool,
 }
 
-/// What became of a question, in the words the agent reads.
+/// The outcome of a question, in the words that the agent reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct DeliveredOutcome {
     /// The question.
     pub cue_id: CueId,
     /// The verb it was asked with.
     pub kind: Kind,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The text for the agent; never rendered anew.
     pub text: String,
@@ -179,7 +179,7 @@ pub struct Told {
     pub ends_run: bool,
     /// When it was decided.
     pub decided_at: Timestamp,
-    /// Who decided it.
+    /// The author of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The beginning of the question, to tell outcomes apart.
@@ -189,7 +189,7 @@ pub struct Told {
     pub repeat_of: Option<Timestamp>,
 }
 
-impl Told {
+impl DeliveredOutcome {
     /// Says whether the human ends the run with this answer.
     pub fn ends_run(&self) -> bool {
         self.ends_run || self.answer.as_ref().is_some_and(|answer| answer.ends_run)
@@ -201,8 +201,8 @@ impl Told {
 pub struct Mailbox {
     /// The new question, which is open.
     pub cue_id: CueId,
-    /// The outcomes nobody has received yet, oldest first.
-    pub earlier: Vec<Told>,
+    /// The outcomes that the agent has not received yet, oldest first.
+    pub earlier: Vec<DeliveredOutcome>,
 }
 
 /// The acknowledgement is on disk.
@@ -217,13 +217,13 @@ pub struct Acked {
 pub struct Rested {
     /// The question, which stays open.
     pub cue_id: CueId,
-    /// How many waits have ended like this since a human was last seen.
+    /// The number of waits that ended like this since a human was last seen.
     pub rounds: u32,
     /// Whether the agent should end its turn instead of asking again.
     pub give_up: bool,
 }
 
-/// What was delivered in a turn.
+/// The deliveries of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptList {
     /// Oldest first.
@@ -239,7 +239,7 @@ pub struct Receipt {
     pub agent_id: AgentId,
     /// The verb it was asked with.
     pub kind: Kind,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// When the delivery was acknowledged.
     pub acknowledged_at: Timestamp,
@@ -248,14 +248,14 @@ pub struct Receipt {
     pub ends_run: bool,
 }
 
-/// What a human left for an agent. All of it waits to be acknowledged, by the ids of its questions.
+/// Everything that humans left for an agent. The agent acknowledges it by the ids of its questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Collected {
     /// Messages that were left before any question, as the agent reads them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub messages: Option<Told>,
+    pub messages: Option<DeliveredOutcome>,
     /// Outcomes of questions that the agent has not received, oldest first.
-    pub earlier: Vec<Told>,
+    pub earlier: Vec<DeliveredOutcome>,
     /// Questions that a hook asked in the agent's place and that were closed: nothing to tell the agent.
     pub closed: Vec<CueId>,
 }
@@ -275,9 +275,9 @@ pub struct Decided {
     pub cue_id: CueId,
     /// Its agent.
     pub agent_id: AgentId,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How many clients were handed the outcome at once; zero means the agent gets it when it asks again.
+    /// The number of clients that got the outcome at once; with zero, the agent gets it when it asks again.
     pub handed_to: u32,
     /// When the agent gets it, if it can still be taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -299,12 +299,13 @@ pub struct Undone {
 pub struct Said {
     /// The agent.
     pub agent_id: AgentId,
-    /// How many messages wait for it now.
+    /// The number of messages that wait for it now.
     pub queued: u32,
     /// A question of that agent which is open now and could be answered instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_cue: Option<CueId>,
-    /// How many clients wait for the outcome of that question; with none, an answer is delivered when the agent asks again.
+    /// The number of clients that wait for the outcome of that question; with none, an answer is delivered when the
+    /// agent asks again.
     #[serde(default, skip_serializing_if = "is_none_waiting")]
     pub waiting: u32,
 }
@@ -335,7 +336,7 @@ pub struct Status {
     pub executable: String,
     /// When it started.
     pub started_at: Timestamp,
-    /// Questions nobody has decided.
+    /// Undecided questions.
     pub open_cues: u32,
     /// Clients that wait for an outcome.
     pub waiting: u32,
@@ -346,10 +347,10 @@ pub struct Status {
     /// Where the page is, unless it is turned off or could not be served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<String>,
-    /// What is wrong with the storage, if anything is.
+    /// The storage error, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_error: Option<String>,
-    /// What is wrong with the configuration, if anything is.
+    /// The configuration error, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
 }
@@ -361,7 +362,7 @@ pub struct Stopping {
     pub pid: u32,
 }
 
-/// What a check of the database found.
+/// The result of a check of the database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// Empty when all is well.
@@ -381,14 +382,14 @@ pub struct BackedUp {
     pub path: String,
     /// Its size, in bytes.
     pub bytes: u64,
-    /// How many questions it holds.
+    /// The number of questions in it.
     pub cues: u64,
 }
 
 /// Questions were deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purged {
-    /// How many.
+    /// The number of questions.
     pub cues: u64,
 }
 
@@ -406,16 +407,19 @@ pub struct WebLinked {
 pub struct TokenMade {
     /// Its name for revoking it.
     pub token_id: String,
-    /// What the program sends as `Authorization: Bearer`.
+    /// The secret that the program sends as `Authorization: Bearer`.
     pub token: String,
     /// Where the API is.
     pub url: String,
+    /// When it stops working, if it ever does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// The tokens there are, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenList {
-    /// Without what they are presented as, which nobody can read again.
+    /// The tokens without their secrets, which cannot be read again.
     pub tokens: Vec<TokenView>,
 }
 
@@ -424,16 +428,22 @@ pub struct TokenList {
 pub struct TokenView {
     /// Its name for revoking it.
     pub token_id: String,
-    /// What it opens.
+    /// The scope.
     pub scope: TokenScope,
     /// The agent it is for, when it is for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// What a human calls it.
+    /// The name that a human gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// When it stops working, if it ever does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<Timestamp>,
 }
 
 /// A token opens nothing any more.
@@ -463,11 +473,11 @@ pub struct Queue {
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub code: ErrorCode,
-    /// What went wrong, as a lowercase fragment.
+    /// The error message, as a lowercase fragment.
     pub message: String,
-    /// What to do next.
+    /// The next step to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -482,7 +492,7 @@ impl Failure {
         }
     }
 
-    /// Adds what to do next.
+    /// Adds the next step to take.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -490,7 +500,7 @@ impl Failure {
     }
 }
 
-/// What kind of failure it is.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

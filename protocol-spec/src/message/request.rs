@@ -1,4 +1,4 @@
-//! What a client may ask of the broker.
+//! The requests that a client can send to the broker.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,13 +13,13 @@ use crate::outcome::{Kind, Origin};
 operations! {
     /// One operation and its body.
     pub enum Request, "op" {
-        /// Says who is calling. Optional, answered with `welcome`.
+        /// Describes the caller. Optional, answered with `welcome`.
         Hello(Hello) = "hello",
         /// Registers an agent.
         Join(Join) = "join",
         /// Gives an agent the session that it turned out to be.
         Bind(Bind) = "bind",
-        /// Finds an agent by what it asked and was told.
+        /// Finds an agent by its questions and answers.
         Recall(Recall) = "recall",
         /// Asks a human and waits.
         Ask(Ask) = "ask",
@@ -29,7 +29,7 @@ operations! {
         Ack(Ack) = "ack",
         /// Says that the caller stops waiting because its runtime allows no more.
         Rest(Rest) = "rest",
-        /// Proves what was delivered in a turn.
+        /// Proves the deliveries of a turn.
         Receipts(Receipts) = "receipts",
         /// Fetches everything a human left for an agent, at once and without asking anything.
         Collect(Collect) = "collect",
@@ -61,7 +61,7 @@ operations! {
         Last(Last) = "last",
         /// Lists past questions, newest first.
         History(History) = "history",
-        /// Follows what happens.
+        /// Follows events.
         Watch(Watch) = "watch",
         /// Describes the broker.
         Status(Nothing) = "status",
@@ -75,7 +75,7 @@ operations! {
         Backup(Backup) = "backup",
         /// Deletes old, delivered questions.
         Purge(Purge) = "purge",
-        /// Adds what another program has recorded.
+        /// Imports records of another program.
         Import(Import) = "import",
         /// Makes a link that signs one browser in.
         WebLink(WebLink) = "web_link",
@@ -104,7 +104,7 @@ operations! {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nothing {}
 
-/// Says who is calling.
+/// Describes the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The version of the calling program.
@@ -130,7 +130,7 @@ pub struct Join {
 pub struct Bind {
     /// The agent.
     pub agent_id: AgentId,
-    /// See [`Join::session`]; from now on it means this agent, whoever had it before.
+    /// See [`Join::session`]; from now on it means this agent, even if it meant another before.
     pub session: String,
 }
 
@@ -156,10 +156,11 @@ pub struct Ask {
     /// The payload exactly as the agent wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
-    /// Who opened the question.
+    /// The origin of the question.
     #[serde(default)]
     pub origin: Origin,
-    /// Marks the turn this question belongs to, so that its delivery can be proved.
+    /// Marks the turn this question belongs to, so that its delivery can be proved. At most
+    /// [`NONCE_BYTES_MAX`](super::NONCE_BYTES_MAX) bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
 }
@@ -191,7 +192,7 @@ pub struct FileWanted {
     pub cue_id: CueId,
     /// Its path, as the answer says it.
     pub path: String,
-    /// How many bytes of it the caller has.
+    /// The number of bytes that the caller already has.
     pub offset: u64,
 }
 
@@ -202,7 +203,7 @@ pub struct Rest {
     pub cue_id: CueId,
 }
 
-/// Proves what was delivered in a turn.
+/// Proves the deliveries of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipts {
     /// The turn's mark.
@@ -233,10 +234,10 @@ pub struct GiveAnswer {
     pub cue: String,
     /// The answer.
     pub answer: Answer,
-    /// Who answers, as shown to others.
+    /// The author of the answer, as shown to others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// How long the answer can be taken back before the agent gets it, in milliseconds.
+    /// The time during which the answer can be taken back before the agent gets it, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hold_ms: u64,
 }
@@ -249,7 +250,7 @@ pub struct Decline {
     /// Why, in the human's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who declines.
+    /// The author of the refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -262,7 +263,7 @@ pub struct Cancel {
     /// Why it was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who closed it.
+    /// The person or program that closed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -274,11 +275,11 @@ pub struct Undo {
     pub cue: String,
 }
 
-/// What a human means a message for. The human says which; the broker never guesses.
+/// The purpose of a message. The human chooses it; the broker never guesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Goes above the human's next answer, whatever was asked, and never closes a question.
+    /// Goes above the human's next answer, to any question, and never closes a question.
     #[default]
     Note,
     /// Answers the agent's next question without a payload, unseen. It never answers an approval.
@@ -303,15 +304,15 @@ pub struct Say {
     pub agent: String,
     /// The message.
     pub text: String,
-    /// What the message is for.
+    /// The purpose of the message.
     #[serde(default, skip_serializing_if = "Purpose::is_note")]
     pub purpose: Purpose,
-    /// Who says it.
+    /// The author of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// Changes what a human makes of an agent; what is absent stays.
+/// Changes a human's settings for an agent; an absent key stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amend {
     /// The agent's id, or a prefix that is unique.
@@ -340,7 +341,7 @@ pub struct History {
     /// Only those in which these words occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
-    /// How many at most.
+    /// The maximum number of questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// Only those asked before the one with this sequence number.
@@ -348,10 +349,10 @@ pub struct History {
     pub before: Option<i64>,
 }
 
-/// Follows what happens.
+/// Follows events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Begin with what came after this event; absent means from now on.
+    /// Begin after this event; absent means from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<i64>,
 }
@@ -385,7 +386,7 @@ pub struct Purge {
 /// Makes a link that signs one browser in, once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebLink {
-    /// What the device is to be called; the browser's own name unless given.
+    /// The name of the device; the browser's own name unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -393,14 +394,17 @@ pub struct WebLink {
 /// Makes a token for programs that speak over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MintToken {
-    /// What it opens.
+    /// The scope.
     pub scope: TokenScope,
     /// The agent it is for, when it is for one (id, or unique prefix).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What it is called in lists.
+    /// The name to show in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// After how many milliseconds it stops working; never when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
 }
 
 /// Revokes a token.
@@ -410,7 +414,7 @@ pub struct RevokeToken {
     pub token: String,
 }
 
-/// What a token opens.
+/// The permissions of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenScope {

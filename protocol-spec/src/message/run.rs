@@ -23,7 +23,7 @@ pub enum RunKind {
     Cloud,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnd {
@@ -35,10 +35,10 @@ pub enum RunEnd {
     Cancelled,
 }
 
-/// What is known of a run.
+/// The known facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id, made by whoever drives it.
+    /// Its id, created by its driver.
     pub run_id: RunId,
     /// Where it takes place.
     pub kind: RunKind,
@@ -49,9 +49,9 @@ pub struct Run {
     pub project: String,
     /// The beginning of the task.
     pub title: String,
-    /// How it stands, in the runtime's own words.
+    /// Its status, in the runtime's own words.
     pub status: String,
-    /// How it ended, once it has.
+    /// Its result, once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<RunEnd>,
     /// Why it failed.
@@ -82,37 +82,38 @@ pub struct Run {
 pub struct RunEvent {
     /// When.
     pub at: Timestamp,
-    /// What kind of thing: `status`, `tool`, `webhook`, `exchange` ….
+    /// The kind of event: `status`, `tool`, `webhook`, `exchange` ….
     pub what: String,
     /// More about it.
     pub text: String,
 }
 
-/// Tells how a run stands, and what happened in it since the last report.
+/// Reports the state of a run, and the events since the last report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunReport {
     /// The run as it is now.
     pub run: Run,
-    /// What happened, oldest first.
+    /// The events, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<RunEvent>,
 }
 
-/// Follows a run for whoever drives it: told when to look again, or to stop.
+/// Follows a run on behalf of its driver, which is told when to poll it again or to stop.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFollow {
     /// The run.
     pub run_id: RunId,
-    /// What its webhooks are signed with. Kept in memory until the run ends.
+    /// The secret that signs the run's webhooks. The broker keeps it in memory until the run ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_secret: Option<String>,
-    /// The address that its agent and its webhooks are sent to. Its host is served until the run ends.
+    /// The address that its agent and its webhooks are sent to. The broker accepts requests for this host until the run
+    /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
     /// Whether this driver asks the human and passes on the answer. The first such driver of a run leads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
-    /// Which process this is, so that it still leads after a restart of the broker.
+    /// The id of the driver's process, so that it keeps the lead after a restart of the broker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverId>,
 }
@@ -143,7 +144,7 @@ pub struct RunClaim {
     pub run_id: RunId,
     /// The driver that asks, as in [`RunFollow::driver`].
     pub driver: DriverId,
-    /// What it is about to send. Without it the broker only says what another driver left.
+    /// The message that it is about to send. Without it, the broker only returns the last message of another driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sending: Option<Sending>,
 }
@@ -157,12 +158,12 @@ pub struct Sending {
     pub position: String,
 }
 
-/// Whether the driver may send, and what another driver left.
+/// Whether the driver may send, and the last message of another driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunClaimed {
     /// Whether the driver leads the run; if so, its claim is on disk.
     pub leads: bool,
-    /// What another driver was about to send last. Whether it was sent is not known.
+    /// The last message that another driver was about to send. Whether it was sent is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<Sending>,
 }
@@ -176,7 +177,7 @@ pub struct RunQuery {
     /// Only those with this id or session, or with a beginning of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How many at most.
+    /// The maximum number of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -203,7 +204,7 @@ pub struct RunView {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Whether somebody drives it now. A run that has not ended and that nobody drives may have ended unseen.
+    /// Whether a driver follows it now. A run that has not ended and has no driver may have ended unseen.
     pub followed: bool,
 }
 
@@ -214,7 +215,7 @@ pub struct RunNoted {
     pub run_id: RunId,
 }
 
-/// Whoever drives the run should look again.
+/// The driver of the run should poll it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWoken {
     /// The run.
@@ -222,7 +223,7 @@ pub struct RunWoken {
     /// Whether a human wants it stopped.
     #[serde(default)]
     pub stop: bool,
-    /// Who asks the human and passes on the answer.
+    /// The follower that asks the human and passes on the answer.
     #[serde(default)]
     pub lead: Lead,
     /// Whether the run has ended.
@@ -230,14 +231,14 @@ pub struct RunWoken {
     pub ended: bool,
 }
 
-/// Who leads a run, as one of its followers is told. Several may follow; one alone speaks with the human.
+/// The leader of a run, as seen by one of its followers. Several may follow; only the leader speaks with the human.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lead {
-    /// Nobody.
+    /// No follower.
     #[default]
     Nobody,
-    /// The follower that is told.
+    /// The follower that gets this line.
     You,
     /// Another follower.
     Another,
@@ -250,15 +251,15 @@ pub struct PublicProbe {
     pub public_url: String,
 }
 
-/// What to expect at the address.
+/// The response to expect at the address.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublicProbed {
-    /// What the broker listens on for agents elsewhere; nothing if it does not.
+    /// The address of the broker's public listener; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listens_on: Option<String>,
     /// The path to fetch below the address.
     pub path: String,
-    /// What this broker, and nobody else, answers there.
+    /// The response that only this broker gives at that path.
     pub proof: String,
 }
 

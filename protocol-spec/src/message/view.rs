@@ -52,21 +52,21 @@ pub struct CueView {
     pub project_dir: String,
     /// The verb.
     pub kind: Kind,
-    /// Who opened it.
+    /// The origin of the question.
     pub origin: Origin,
     /// The question.
     pub prompt: String,
     /// The payload as the agent wrote it.
     pub payload: Option<Box<RawValue>>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Whether the agent knows.
     pub delivery: Delivery,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// How many clients wait for the outcome.
+    /// The number of clients that wait for the outcome.
     pub waiting: u32,
-    /// Since when nobody has listened, while it is open and nobody does.
+    /// The time since which no client has waited; absent when a client waits or the question is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detached_at: Option<Timestamp>,
     /// When it was decided.
@@ -78,19 +78,19 @@ pub struct CueView {
     /// When the agent acknowledged the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged_at: Option<Timestamp>,
-    /// Who decided it.
+    /// The author of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Whether a queued answer answered it, before any human saw it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_queue: bool,
-    /// Whether its record is damaged on the disk: the question is out of service, and what was decided is left out.
+    /// Whether its record is damaged on the disk: the question is out of service, and its decision is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
     /// Whether its agent works in a run that has not ended, which an answer can end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_run: bool,
-    /// What the agent reads, secrets removed.
+    /// The text that the agent reads, without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The answer as data, secrets removed.
@@ -121,12 +121,12 @@ impl CueView {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventView {
-    /// Its place in the log; events that only tell who listens have none.
+    /// Its place in the log; presence events have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// When it happened.
     pub at: Timestamp,
-    /// What happened.
+    /// The kind of event.
     pub what: EventKind,
     /// The agent concerned.
     pub agent_id: AgentId,
@@ -135,7 +135,7 @@ pub struct EventView {
     pub cue_id: Option<CueId>,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -157,9 +157,9 @@ pub enum EventKind {
     Delivered,
     /// A message was left.
     Said,
-    /// Somebody listens for an outcome (live, not logged).
+    /// A client waits for an outcome (live, not logged).
     Waiting,
-    /// Nobody listens any more (live, not logged).
+    /// No client waits any more (live, not logged).
     Detached,
     /// A held answer can no longer be taken back.
     Released,

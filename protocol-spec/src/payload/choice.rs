@@ -7,7 +7,7 @@ use super::read::{flag, member, options};
 /// A list of options to pick from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What is offered, in order; never empty, none blank, no two alike.
+    /// The options, in order; never empty, none blank, no two alike.
     pub options: Vec<String>,
     /// Whether several may be picked; false unless written.
     pub allow_multiple: bool,

@@ -14,7 +14,7 @@ pub const CANCEL_LABEL: &str = "Cancel";
 /// A question with two buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirm {
-    /// What is to be confirmed, if the prompt does not say it already.
+    /// The text to confirm, if the prompt does not say it already.
     pub text: Option<String>,
     /// The label of the button that confirms.
     pub confirm_label: String,

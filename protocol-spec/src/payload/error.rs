@@ -1,6 +1,6 @@
-//! Why a payload is refused, at which JSON path, and what to write instead.
+//! The reasons for refusing a payload, with the JSON path and a hint.
 
-/// Says why a payload was refused.
+/// The reason for refusing a payload.
 ///
 /// Displays as one lowercase fragment that names the JSON path; [`PayloadError::hint`] says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,9 +9,9 @@ pub enum PayloadError {
     /// More bytes than [`PAYLOAD_BYTES_MAX`](super::PAYLOAD_BYTES_MAX).
     #[error("$ has {bytes} bytes of JSON, at most {max} are allowed")]
     TooLarge {
-        /// How many bytes it has.
+        /// The size, in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum size, in bytes.
         max: usize,
     },
     /// Text that is not JSON.
@@ -21,7 +21,7 @@ pub enum PayloadError {
         line: usize,
         /// The column, counted in bytes from one.
         column: usize,
-        /// What the JSON reader says.
+        /// The JSON reader's error message.
         message: String,
     },
     /// A string with an escape that is no character, such as half of a surrogate pair.
@@ -29,7 +29,7 @@ pub enum PayloadError {
     BrokenEscape {
         /// Where the string is, or the object that has it as a key.
         path: String,
-        /// What the JSON reader says.
+        /// The JSON reader's error message.
         message: String,
     },
     /// Nesting deeper than [`PAYLOAD_DEPTH_MAX`](super::PAYLOAD_DEPTH_MAX).
@@ -49,7 +49,7 @@ pub enum PayloadError {
     /// Something other than an object.
     #[error("$ must be a JSON object or null, found {found}")]
     NotAnObject {
-        /// What it is.
+        /// The JSON type found.
         found: &'static str,
     },
     /// A key that must be there.
@@ -57,7 +57,7 @@ pub enum PayloadError {
     Missing {
         /// The path of the key.
         path: String,
-        /// What to write.
+        /// The value to write.
         hint: String,
     },
     /// A value of the wrong JSON type.
@@ -65,19 +65,19 @@ pub enum PayloadError {
     WrongType {
         /// The path of the value.
         path: String,
-        /// What it must be.
+        /// The expected type.
         expected: &'static str,
-        /// What it is, shortened.
+        /// The value found, truncated.
         found: String,
-        /// What to write.
+        /// The value to write.
         hint: String,
     },
     /// A `type` that HAP does not define.
     #[error("$.type must be \"choice\", \"confirm\" or \"form\", found \"{found}\"")]
     UnknownType {
-        /// What was written, shortened.
+        /// The given type, truncated.
         found: String,
-        /// What to write.
+        /// The value to write.
         hint: String,
     },
     /// A list that must not be empty.
@@ -85,7 +85,7 @@ pub enum PayloadError {
     Empty {
         /// The path of the list.
         path: String,
-        /// What to write.
+        /// The value to write.
         hint: String,
     },
     /// Text that must be readable and is not.
@@ -93,7 +93,7 @@ pub enum PayloadError {
     Blank {
         /// The path of the text.
         path: String,
-        /// What to write.
+        /// The value to write.
         hint: String,
     },
     /// A label of more than one line.
@@ -102,14 +102,14 @@ pub enum PayloadError {
         /// The path of the label.
         path: String,
     },
-    /// The same option, label or button twice.
+    /// An option, label or button occurs twice.
     #[error("{path} repeats {first}: \"{value}\"")]
     Duplicate {
         /// The path of the second.
         path: String,
         /// The path of the first.
         first: String,
-        /// What both say, shortened.
+        /// The text of both, truncated.
         value: String,
     },
     /// A list above its limit.
@@ -117,9 +117,9 @@ pub enum PayloadError {
     TooMany {
         /// The path of the list.
         path: String,
-        /// How many entries it has.
+        /// The number of entries.
         count: usize,
-        /// How many it may have.
+        /// The maximum number of entries.
         max: usize,
     },
     /// Text above its limit.
@@ -127,9 +127,9 @@ pub enum PayloadError {
     TooLong {
         /// The path of the text.
         path: String,
-        /// How many bytes it has.
+        /// The size, in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum size, in bytes.
         max: usize,
     },
 }
@@ -154,7 +154,7 @@ impl PayloadError {
         }
     }
 
-    /// Returns what to write instead.
+    /// Returns a hint on how to fix the payload.
     pub fn hint(&self) -> String {
         match self {
             Self::TooLarge { .. } | Self::TooLong { .. } => {

@@ -17,9 +17,9 @@ pub struct Form {
 pub struct Field {
     /// Its name, on one line, never blank.
     pub label: String,
-    /// What kind of value it takes.
+    /// The kind of value that it takes.
     pub kind: Kind,
-    /// What is offered; empty means free text.
+    /// The options; empty means free text.
     pub options: Vec<String>,
     /// Whether several values may be given; false unless written.
     pub allow_multiple: bool,
@@ -27,7 +27,7 @@ pub struct Field {
     pub required: bool,
 }
 
-/// What kind of value a field takes.
+/// The kind of value that a field takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One line of text; the default.
@@ -38,7 +38,7 @@ pub enum Kind {
     Number,
     /// Yes or no.
     Boolean,
-    /// Text that is shown to nobody again.
+    /// Text that is never shown again.
     Password,
     /// A day, as `YYYY-MM-DD`.
     Date,

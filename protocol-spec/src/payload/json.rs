@@ -42,7 +42,7 @@ pub(super) struct Member<'a> {
 }
 
 impl Node<'_> {
-    /// Returns what this value is, with its article.
+    /// Returns the type of this value, with its article.
     pub(super) fn type_name(&self) -> &'static str {
         match self.value {
             Value::Null => "null",

@@ -1,6 +1,6 @@
-//! How much a payload may hold.
+//! The size limits of a payload.
 //!
-//! A person reads and answers it, so the numbers are generous for people and small for machines.
+//! A person reads and answers it, so the limits are generous for people and small for machines.
 
 /// The most bytes of JSON a payload may have.
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;

@@ -1,6 +1,6 @@
-//! How a question is asked: choice, confirm or form.
+//! The payload of a question: choice, confirm or form.
 //!
-//! [`Payload`] keeps what the agent wrote and, beside it, the [`Shape`] it means with every default filled.
+//! [`Payload`] keeps the JSON that the agent wrote and, beside it, the [`Shape`] it means with every default filled.
 //! Unknown keys are kept and given no meaning, so that newer agents work with older brokers.
 
 mod parse;

@@ -1,4 +1,4 @@
-//! Adds what was left to default, and leaves everything else as it was spelled.
+//! Adds the missing defaults, and leaves everything else as it was written.
 
 use super::json::{self, Member, Members, Node, Value};
 use super::read::member;
@@ -62,7 +62,7 @@ fn fields(nodes: &[Node<'_>]) -> String {
     format!("[{}]", fields.join(","))
 }
 
-/// Writes the members in their order, then the defaults that are missing; a null gives way to its default.
+/// Writes the members in their order, then the missing defaults; a default replaces a null.
 fn object(
     members: &Members<'_>,
     defaults: &[(&str, &str)],

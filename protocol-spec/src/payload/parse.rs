@@ -1,4 +1,4 @@
-//! A payload: what was written, and what it means.
+//! A payload: the JSON as written, and its meaning.
 
 use std::borrow::Cow;
 
@@ -63,7 +63,7 @@ impl Payload {
         &self.written
     }
 
-    /// Returns what it means, with every default filled.
+    /// Returns its shape, with every default filled.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }

@@ -21,7 +21,7 @@ pub fn schema() -> Value {
         .to_value()
 }
 
-/// How an agent asks: a HAP payload. Unknown keys are allowed everywhere and mean nothing.
+/// The payload of a question in the Human Agent Protocol. Unknown keys are allowed everywhere and ignored.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[schemars(title = "HAP payload")]
@@ -29,7 +29,7 @@ pub fn schema() -> Value {
 enum WrittenPayload {
     /// Pick from a list.
     Choice {
-        /// What is offered.
+        /// The options.
         #[schemars(length(min = 1, max = OPTIONS_MAX), extend("uniqueItems" = true))]
         options: Vec<WrittenOption>,
         /// Whether several may be picked; false unless written.
@@ -38,7 +38,7 @@ enum WrittenPayload {
     },
     /// Press one of two buttons.
     Confirm {
-        /// What is to be confirmed, if the prompt does not say it already.
+        /// The text to confirm, if the prompt does not say it already.
         #[schemars(length(max = TEXT_BYTES_MAX))]
         text: Option<String>,
         /// The label of the button that confirms.
@@ -65,7 +65,7 @@ struct WrittenField {
     /// One of text, textarea, number, boolean, password, date; any other is treated as text.
     #[schemars(length(max = LABEL_BYTES_MAX), extend("default" = "text"))]
     kind: Option<String>,
-    /// What is offered; none means free text.
+    /// The options; none means free text.
     #[schemars(length(max = OPTIONS_MAX), extend("uniqueItems" = true))]
     options: Option<Vec<WrittenOption>>,
     /// Whether several values may be given; false unless written.

@@ -1,11 +1,11 @@
-//! Which of the three shapes a payload has.
+//! The three shapes of a payload.
 
 use super::json::{Members, Value};
 use super::read::{member, wrong_type};
 use super::{Choice, Confirm, Form, PayloadError};
 use crate::text::shorten;
 
-/// What a payload asks for.
+/// The shape of a payload, with every default filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Pick from a list.

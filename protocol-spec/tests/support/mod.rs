@@ -1,4 +1,4 @@
-//! What several tests share.
+//! The helpers that several tests share.
 
 #![allow(dead_code, reason = "each test uses its own part")]
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One envelope and what must come of it.
+/// One envelope and its expected result.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Vector {
     pub(crate) name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    /// Returns what stands on stdin.
+    /// Returns the bytes of stdin.
     pub(crate) fn stdin(&self) -> Vec<u8> {
         match (&self.stdin, &self.stdin_b64) {
             (Some(text), None) => text.clone().into_bytes(),
