@@ -1,4 +1,4 @@
-//! A client printed an outcome and says so.
+//! The rule for a client that printed an outcome and acknowledges it.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, EventKind, Failure};
@@ -10,7 +10,7 @@ use super::machine::Present;
 use super::outbox::Outbox;
 
 impl Cue {
-    /// Says why an outcome cannot have been printed, if it cannot.
+    /// Returns why an outcome cannot have been printed, if it cannot.
     pub(super) fn cannot_ack(&self, id: CueId) -> Option<Failure> {
         match self.state {
             State::Open | State::Superseded | State::Held { .. } => Some(Failure::new(
@@ -27,7 +27,7 @@ impl Agent {
     pub(super) fn settle(&mut self, now: Present, id: CueId, nonce: Option<&str>, out: &mut Outbox) -> bool {
         let Some(cue) = self.cue_mut(id) else { return false };
         let State::Decided { decision, handed_at } = &cue.state else {
-            // Several may wait for one outcome, each in a turn of its own; each of them was told.
+            // Several clients may wait for one outcome, each in a turn of its own; each of them got it.
             if let Some(nonce) = nonce {
                 out.store(Change::AddReceipt {
                     cue: id,

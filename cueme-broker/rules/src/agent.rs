@@ -20,9 +20,9 @@ pub struct Agent {
     pub messages: Vec<Message>,
     /// The ordinal of its newest question, settled or not.
     pub newest: u64,
-    /// Whether a human put it out of sight.
+    /// Whether a human archived it.
     pub is_archived: bool,
-    /// What is appended to each of its answers.
+    /// The standing instruction, appended to each of its answers.
     pub standing: Option<Arc<str>>,
     /// Its questions, oldest first, and settled ones that an input names or that clients still wait for.
     pub(super) cues: Vec<(CueId, Box<Cue>)>,
@@ -37,9 +37,9 @@ pub struct Message {
     pub text: Arc<str>,
     /// When it was left.
     pub said_at: Timestamp,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Who left it.
+    /// Its author.
     pub by: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Agent {
         self.live().any(|(_, cue)| cue.content == content)
     }
 
-    /// Forgets settled questions for which nobody waits here, and returns them.
+    /// Forgets settled questions that no client of this broker waits for, and returns them.
     pub(super) fn forget_settled(&mut self) -> Vec<CueId> {
         let is_over = |cue: &Cue| cue.state.is_settled() && cue.here == 0;
         let over = self.cues.extract_if(.., |(_, cue)| is_over(cue));
@@ -105,7 +105,7 @@ impl Agent {
         dues.min()
     }
 
-    /// Returns when time changes a question: a held answer is released, a question left behind is superseded.
+    /// Returns when time changes a question: when a held answer is released, or a detached question superseded.
     fn due(&self, cue: &Cue) -> Option<u64> {
         match &cue.state {
             State::Held { until, .. } => Some(*until),
@@ -127,9 +127,9 @@ impl Agent {
                 return true;
             }
             let bytes = line_bytes(&message.text);
-            // One that is too long by itself would block all others; it is truncated when it is told.
+            // One that is too long by itself would block all others; it is truncated when it is delivered.
             let fits = bytes <= room || (notes.is_empty() && room > 0);
-            // What follows a note that did not fit waits behind it.
+            // A note that did not fit keeps the later ones waiting behind it.
             room = if fits { room.saturating_sub(bytes) } else { 0 };
             if fits {
                 notes.push(message.clone());

@@ -15,7 +15,7 @@ impl Agent {
         out.reply(ticket, Reply::Amended(Amended { agent_id }));
     }
 
-    /// Brings an agent back into sight: a new question is never asked where nobody looks.
+    /// Unarchives an agent, so that a new question is never hidden.
     pub(super) fn surface(&mut self, out: &mut Outbox) {
         if self.is_archived {
             let amendment = Amendment {

@@ -1,4 +1,4 @@
-//! An agent asks.
+//! The rule for an agent that asks.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use super::machine::Present;
 use super::outbox::Outbox;
 use super::{LIVE_CUES_PER_AGENT_MAX, beginning_of, unseen, with_standing};
 
-/// Words of a human that decide a question they were not written for.
-pub(super) struct Unasked {
+/// Words that a human wrote before the question was asked, and that decide it.
+pub(super) struct EarlierWords {
     /// The key of the decision.
     pub(super) request: RequestId,
     /// The text the agent reads.
     pub(super) text: String,
-    /// What the human wrote.
+    /// The text that the human wrote.
     pub(super) written: String,
-    /// Who wrote it.
+    /// The author of the text.
     pub(super) by: Option<String>,
     /// Whether a question was asked that the human has not seen.
     pub(super) from_queue: bool,
 }
 
 impl Agent {
-    /// Finds out which question a call means, and waits for that one.
+    /// Finds the question that a call means, and attaches the caller to it.
     ///
     /// A retry of a call means the question of that call, for ever. A new call with the same content means a question
     /// of that content only while its outcome has not been acknowledged. Anything else is a new question, and so is every
@@ -134,7 +134,7 @@ impl Agent {
         let mut messages = self.take_notes();
         // The question was asked just now.
         let text = unseen(&messages, &answer, now.wall);
-        let said = Unasked {
+        let said = EarlierWords {
             request: answer.request,
             written: answer.text.to_string(),
             by: answer.by.clone(),
@@ -150,7 +150,7 @@ impl Agent {
         &mut self,
         now: Present,
         id: CueId,
-        said: Unasked,
+        said: EarlierWords,
         messages: &[Message],
         out: &mut Outbox,
     ) {
@@ -192,7 +192,7 @@ impl Agent {
         out.log(EventKind::Answered, &self.id, Some(id));
     }
 
-    /// Returns the questions whose outcome reached nobody and for which nobody waits, oldest first.
+    /// Returns the questions with an unacknowledged outcome that no client waits for, oldest first.
     pub(super) fn missed(&self) -> Vec<CueId> {
         let is_missed = |cue: &Cue| cue.waiting() == 0 && matches!(cue.state, State::Decided { .. });
         let missed = self.cues().filter(|(_, cue)| is_missed(cue));

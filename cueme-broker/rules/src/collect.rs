@@ -1,8 +1,8 @@
-//! Everything a human left for an agent is fetched at once, without a question of the agent's own.
+//! Delivers everything that humans left for an agent at once, without a question of the agent's own.
 //!
-//! A runtime's hook does this when the human types into the runtime: what they decided or wrote elsewhere comes along.
-//! Notes are handed over as the answer to a question that nobody asked aloud, so that they are delivered, repeated
-//! and acknowledged by the same rules as every answer.
+//! A runtime's hook sends this when the human types into the runtime, so that earlier decisions and messages reach the
+//! agent with it. Notes are delivered as the answer to a question that the broker opens for them, so that they are
+//! delivered, repeated and acknowledged by the same rules as every answer.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use protocol_spec::message::{Collected, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 
 use super::agent::Agent;
-use super::ask::Unasked;
+use super::ask::EarlierWords;
 use super::cue::State;
 use super::input::{Ask, Collect, Decide, Ticket, Verdict};
-use super::left;
 use super::machine::Present;
 use super::outbox::Outbox;
+use super::render_notes;
 
-/// Stands where the question would, in lists and in the agent's timeline.
+/// The prompt of the question that carries the notes, shown in lists and in the agent's timeline.
 const HANDED_OVER: &str =
     "(The human typed in the agent's own window; their messages were handed over with it.)";
 
 impl Agent {
-    /// Hands over messages and outcomes, and closes what the agent left behind if the caller says so.
+    /// Delivers messages and outcomes, and closes the questions that the agent left behind if the caller says so.
     pub(super) fn collect(&mut self, now: Present, collect: Collect, out: &mut Outbox) {
         let (ticket, request) = (collect.ticket, collect.request);
         if let Some(reason) = &collect.close {
             self.close_left_behind(now, ticket, request, reason, out);
         }
-        let with_messages = self.answer_nobody(now, collect, out);
+        let with_messages = self.deliver_notes(now, collect, out);
         let mut collected = Collected {
             messages: None,
             earlier: Vec::new(),
@@ -50,10 +50,10 @@ impl Agent {
         out.reply(ticket, Reply::Collected(collected));
     }
 
-    /// Turns the notes that wait into an answer, unless this very call has done so before; returns what carries them.
+    /// Turns the waiting notes into an answer, unless this call did so before; returns the question that carries them.
     ///
-    /// Queued answers stay: they wait for a question, and this is none.
-    fn answer_nobody(&mut self, now: Present, collect: Collect, out: &mut Outbox) -> Option<CueId> {
+    /// Queued answers stay: they wait for a question of the agent.
+    fn deliver_notes(&mut self, now: Present, collect: Collect, out: &mut Outbox) -> Option<CueId> {
         if collect.known.is_some() || !self.has_note() {
             return collect.known;
         }
@@ -74,9 +74,9 @@ impl Agent {
         let notes = self.take_notes();
         let first = notes.first()?;
         let written: Vec<&str> = notes.iter().map(|note| &*note.text).collect();
-        let said = Unasked {
+        let said = EarlierWords {
             request: first.request,
-            text: left(&notes),
+            text: render_notes(&notes),
             written: written.join("\n\n"),
             by: first.by.clone(),
             from_queue: false,
@@ -85,9 +85,9 @@ impl Agent {
         Some(id)
     }
 
-    /// Closes the open questions of an agent for which nobody waits any more.
+    /// Closes the open questions of an agent that no client waits for.
     ///
-    /// A hook that waits in the agent's place gives way too: the human's words are there now.
+    /// A question of a waiting hook is closed, too: the human's words replace it.
     fn close_left_behind(
         &mut self,
         now: Present,

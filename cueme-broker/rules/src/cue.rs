@@ -1,10 +1,10 @@
-//! A question, and what became of it.
+//! A question and its state.
 
 use std::sync::Arc;
 
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 
@@ -21,11 +21,11 @@ pub struct Cue {
     pub agent: AgentId,
     /// The verb.
     pub kind: Kind,
-    /// Who opened it.
+    /// The origin of the question.
     pub origin: Origin,
     /// Whether a payload came with it.
     pub has_payload: bool,
-    /// What makes two questions the same.
+    /// The identity of its content: two questions with the same key are the same.
     pub content: ContentKey,
     /// The beginning of the prompt, to tell questions apart.
     pub question: Arc<str>,
@@ -33,13 +33,13 @@ pub struct Cue {
     pub ordinal: u64,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// What became of it.
+    /// Its state.
     pub state: State,
-    /// How many clients of this broker wait for it.
+    /// The number of clients of this broker that wait for it.
     pub here: u32,
-    /// How many other brokers have clients that wait for it.
+    /// The number of other brokers with clients that wait for it.
     pub elsewhere: u32,
-    /// Since when nobody waits, by the steady clock and by the wall clock.
+    /// The time since which no client waits, by the steady clock and by the wall clock.
     pub detached: Option<(u64, Timestamp)>,
     /// The waits that ended by themselves.
     pub rounds: Rounds,
@@ -48,18 +48,18 @@ pub struct Cue {
 /// Waits that ended by themselves while no human was seen.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rounds {
-    /// How many there were.
+    /// The number of such waits.
     pub ended: u32,
     /// The sign of a human that they are counted from.
     pub signs: u64,
-    /// Since when no human was seen, by the steady clock; `None` before the first wait has ended.
+    /// The time since which no human was seen, by the steady clock; `None` before the first wait has ended.
     pub since: Option<u64>,
 }
 
-/// What became of a question; each state carries exactly what is true in it.
+/// The state of a question; each variant carries exactly what is true in it.
 #[derive(Debug, Clone)]
 pub enum State {
-    /// Nobody has decided it.
+    /// Not decided yet.
     Open,
     /// Its agent left it behind; it can still be answered.
     Superseded,
@@ -90,7 +90,7 @@ pub enum State {
     },
 }
 
-/// What was decided, as the agent reads it.
+/// The decision, as the agent reads it.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// The decision's key.
@@ -105,7 +105,7 @@ pub struct Decision {
     pub answer: Option<Arc<Answer>>,
     /// Text and answer without their secrets, where they hold any.
     pub redacted: Option<Arc<(String, Answer)>>,
-    /// Who decided.
+    /// The author of the decision.
     pub by: Option<String>,
     /// When.
     pub decided_at: Timestamp,
@@ -130,7 +130,7 @@ impl Decision {
         self.redacted.is_some()
     }
 
-    /// Returns the answer as a human may see it again to go on writing: secrets have to be typed anew.
+    /// Returns the answer as a draft for the human; secrets have to be typed again.
     pub(super) fn draft(&self) -> Option<Answer> {
         let answer = match &self.redacted {
             Some(redacted) => redacted.1.clone().without_redacted(),
@@ -166,14 +166,19 @@ impl State {
 }
 
 impl Cue {
-    /// Returns how many wait for it, here and elsewhere.
+    /// Returns the number of clients and brokers that wait for it.
     pub(super) fn waiting(&self) -> u32 {
         self.here.saturating_add(self.elsewhere)
     }
 
-    /// Returns what the agent is told of a decision about this question.
-    pub(super) fn told(&self, id: CueId, decision: &Decision, repeat_of: Option<Timestamp>) -> Told {
-        let mut told = Told {
+    /// Returns the outcome to deliver to the agent for a decision about this question.
+    pub(super) fn told(
+        &self,
+        id: CueId,
+        decision: &Decision,
+        repeat_of: Option<Timestamp>,
+    ) -> DeliveredOutcome {
+        let mut told = DeliveredOutcome {
             cue_id: id,
             kind: self.kind,
             outcome: decision.outcome,

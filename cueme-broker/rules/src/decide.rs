@@ -1,4 +1,4 @@
-//! A human answers, declines or cancels; and takes an answer back.
+//! The rules for deciding a question (answer, decline, cancel), and for undoing a decision.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use super::effect::Change;
 use super::input::{Decide, Ticket, Verdict};
 use super::machine::Present;
 use super::outbox::Outbox;
+use super::text::{cancelled, refusal};
 use super::{ANSWER_LINE_BYTES_MAX, HOLD_MS_MAX, compose, with_standing, worded_notes};
 
 impl Agent {
@@ -36,7 +37,7 @@ impl Agent {
         }
     }
 
-    /// Decides a question that nobody has decided; the caller is told nothing of it.
+    /// Decides an undecided question, without a reply to the caller.
     pub(super) fn decide_now(&mut self, now: Present, decide: Decide, out: &mut Outbox) {
         let Decide {
             ticket: _,
@@ -49,8 +50,8 @@ impl Agent {
         } = decide;
         let Some(cue) = self.cue(id) else { return };
         let (origin, asked_at) = (cue.origin, cue.asked_at);
-        // Closing a question says nothing to the agent, and an approval speaks to its runtime: a runtime that may go on
-        // shows no text. Notes keep waiting for a word that the agent reads.
+        // A cancelled question tells the agent nothing. The answer to an approval goes to the runtime, which shows no
+        // text when it may go on. Notes keep waiting for an answer that the agent reads.
         let taken = match &verdict {
             Verdict::Answer { .. } | Verdict::Decline { .. } if origin != Origin::Approval => {
                 self.take_notes()
@@ -128,7 +129,7 @@ impl Agent {
         out.reply(ticket, Reply::Decided(decided));
     }
 
-    /// Takes back a decision that was not released; its messages wait again.
+    /// Undoes a decision that was not released; its messages wait again.
     pub(super) fn undo(&mut self, now: Present, ticket: Ticket, id: CueId, out: &mut Outbox) {
         let Some(cue) = self.cue_mut(id) else { return };
         let State::Held { decision, taken, .. } = &mut cue.state else {
@@ -158,7 +159,7 @@ impl Agent {
         let is_mixed = !taken.is_empty() && !self.messages.is_empty();
         self.messages.splice(0..0, taken);
         if is_mixed {
-            // On disk they would come back to where they were, which need not be before those that wait.
+            // In the store they return to their old places, which need not be before the waiting messages.
             let messages = self.messages.iter().map(|message| message.request).collect();
             out.store(Change::ReorderMessages { messages });
         }
@@ -167,7 +168,7 @@ impl Agent {
     }
 }
 
-/// A verdict in the words the agent reads.
+/// Renders a verdict in the words that the agent reads.
 struct Worded {
     outcome: Outcome,
     event: EventKind,
@@ -177,7 +178,7 @@ struct Worded {
 }
 
 impl Worded {
-    /// An agent whose question was closed, or whose run ends, is not told to ask again.
+    /// An agent whose question was closed, or whose run ends, gets no reminder to ask again.
     fn wants_reminder(&self) -> bool {
         let ends_run = self.answer.as_ref().is_some_and(|answer| answer.ends_run);
         self.outcome != Outcome::Cancelled && !ends_run
@@ -217,22 +218,11 @@ impl Worded {
 
 /// A refusal comes first, so that an agent that reads only one line reads it.
 fn declined(reason: Option<&str>, notes: &[Message], asked_at: Timestamp) -> String {
-    let line = match reason {
-        Some(reason) => format!("declined: {reason}"),
-        None => "declined: the human does not want to answer this".to_owned(),
-    };
+    let line = refusal(reason);
     if notes.is_empty() {
         line
     } else {
         format!("{line}\n\n{}", worded_notes(notes, asked_at))
-    }
-}
-
-/// The words for a question that was closed.
-pub(super) fn cancelled(reason: Option<&str>) -> String {
-    match reason {
-        Some(reason) => format!("cancelled: the question was closed without an answer ({reason})"),
-        None => "cancelled: the question was closed without an answer".to_owned(),
     }
 }
 

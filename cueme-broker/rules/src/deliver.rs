@@ -1,7 +1,8 @@
-//! Outcomes reach the clients that wait for them. Deciding is another step, which may have taken place on another broker.
+//! Delivers outcomes to the clients that wait for them. The decision is a separate step, which another broker may have
+//! made.
 
 use protocol_spec::id::CueId;
-use protocol_spec::message::{ACKS_MAX, CONTENT_BYTES_MAX, Told};
+use protocol_spec::message::{ACKS_MAX, CONTENT_BYTES_MAX, DeliveredOutcome};
 use protocol_spec::time::Timestamp;
 
 use super::agent::Agent;
@@ -11,8 +12,8 @@ use super::machine::Present;
 use super::outbox::Outbox;
 
 impl Agent {
-    /// Marks an outcome as handed over and returns what to say, or nothing while there is none that the agent may have.
-    pub(super) fn deliver(&mut self, now: Present, id: CueId, out: &mut Outbox) -> Option<Told> {
+    /// Marks an outcome as delivered and returns it, or nothing while there is no outcome that the agent may have.
+    pub(super) fn deliver(&mut self, now: Present, id: CueId, out: &mut Outbox) -> Option<DeliveredOutcome> {
         let cue = self.cue_mut(id)?;
         let handed_before: Option<Timestamp> = match &mut cue.state {
             State::Open | State::Superseded | State::Held { .. } => return None,
@@ -31,7 +32,12 @@ impl Agent {
     }
 
     /// Delivers outcomes in the order given, as many as fit into one line; the others have to wait.
-    pub(super) fn deliver_what_fits(&mut self, now: Present, cues: &[CueId], out: &mut Outbox) -> Vec<Told> {
+    pub(super) fn deliver_what_fits(
+        &mut self,
+        now: Present,
+        cues: &[CueId],
+        out: &mut Outbox,
+    ) -> Vec<DeliveredOutcome> {
         let mut room = CONTENT_BYTES_MAX;
         let mut handed = Vec::new();
         for id in cues.iter().take(ACKS_MAX) {

@@ -1,4 +1,4 @@
-//! What the machine wants done.
+//! The effects of an input: writes, replies and events.
 
 use std::sync::Arc;
 
@@ -11,34 +11,34 @@ use protocol_spec::time::Timestamp;
 use super::cue::ContentKey;
 use super::input::{Amendment, PastCue, Ticket};
 
-/// Something to be done, in order. Changes are committed before any reply or event leaves the broker.
+/// One effect; effects are carried out in order. Changes are committed before any reply or event leaves the broker.
 #[derive(Debug, Clone)]
 pub enum Effect {
-    /// Write this.
+    /// Write this change.
     Store(Change),
-    /// Say this to a caller.
+    /// Send a reply to a caller.
     Reply {
         /// The caller.
         to: Ticket,
-        /// What to say.
+        /// The reply.
         reply: Box<Reply>,
     },
-    /// Tell everyone who watches, after writing it to the log.
+    /// Log an event, then publish it to all watchers.
     Log {
-        /// What happened.
+        /// The kind of event.
         what: EventKind,
         /// The agent concerned.
         agent: AgentId,
         /// The question concerned.
         cue: Option<CueId>,
     },
-    /// Tell everyone who watches who listens; not logged.
+    /// Publish a presence event to all watchers; not logged.
     Presence {
         /// The agent concerned.
         agent: AgentId,
         /// The question concerned.
         cue: CueId,
-        /// How many clients wait now.
+        /// The number of clients that wait now.
         waiting: u32,
     },
 }
@@ -74,24 +74,24 @@ pub enum Change {
         agent: AgentId,
         /// The verb.
         kind: Kind,
-        /// Who opened it.
+        /// The origin of the question.
         origin: Origin,
         /// The question.
         prompt: Arc<str>,
         /// The payload as written.
         payload: Option<Arc<str>>,
-        /// What makes two questions the same.
+        /// The identity of its content: two questions with the same key are the same.
         content: ContentKey,
     },
     /// An agent that another program knew.
     ImportAgent(Box<PastAgent>),
     /// A question that was asked elsewhere, settled.
     ImportCue(Box<PastCue>),
-    /// What became of a question that was imported when nothing had.
+    /// The outcome of a question that was imported without one.
     EndPast {
         /// The question here.
         cue: CueId,
-        /// The same question with its end.
+        /// The imported question, with its end.
         past: Box<PastCue>,
     },
     /// One more call that means this question.
@@ -105,7 +105,7 @@ pub enum Change {
     Decide {
         /// The question.
         cue: CueId,
-        /// What became of it.
+        /// The outcome.
         outcome: Outcome,
         /// The decision's key.
         request: RequestId,
@@ -117,7 +117,7 @@ pub enum Change {
         answer: Option<Arc<Answer>>,
         /// Text and answer without secrets, when there are any.
         redacted: Option<Arc<(String, Answer)>>,
-        /// Who decided.
+        /// The author of the decision.
         by: Option<String>,
         /// When it is released to the agent.
         released_at: Option<Timestamp>,
@@ -135,17 +135,17 @@ pub enum Change {
         cue: CueId,
         /// [`Outcome::Open`] or [`Outcome::Superseded`].
         outcome: Outcome,
-        /// Whether secrets were in what was decided until now.
+        /// Whether the previous decision held secrets, which have to be erased.
         erase: bool,
     },
     /// The last client of this broker stopped waiting, or one waits again.
     SetDetached {
         /// The question.
         cue: CueId,
-        /// Since when nobody waits, while nobody does.
+        /// The time since which no client waits; `None` while one waits.
         at: Option<Timestamp>,
     },
-    /// An outcome was handed to a client for the first time.
+    /// An outcome was sent to a client for the first time.
     Hand {
         /// The question.
         cue: CueId,
@@ -174,9 +174,9 @@ pub enum Change {
         agent: AgentId,
         /// The message.
         text: Arc<str>,
-        /// What it is for.
+        /// Its purpose.
         purpose: Purpose,
-        /// Who says it.
+        /// Its author.
         by: Option<String>,
     },
     /// Messages became part of an outcome.
@@ -191,14 +191,14 @@ pub enum Change {
         /// The message.
         message: RequestId,
     },
-    /// A message was written anew.
+    /// A message was reworded.
     RewordMessage {
         /// The message.
         message: RequestId,
         /// Its new text.
         text: Arc<str>,
     },
-    /// The messages that wait for an agent have another order.
+    /// The messages that wait for an agent were reordered.
     ReorderMessages {
         /// All of them, in the new order.
         messages: Vec<RequestId>,
@@ -207,10 +207,10 @@ pub enum Change {
     AmendAgent {
         /// The agent.
         agent: AgentId,
-        /// What.
+        /// The amendment.
         amendment: Amendment,
     },
-    /// Messages wait again because the outcome that carried them was taken back.
+    /// Messages wait again because the outcome that carried them was undone.
     ReturnMessages {
         /// The question.
         cue: CueId,

@@ -1,10 +1,10 @@
-//! Another broker changed an agent: this one takes over what was loaded of it.
+//! Replaces an agent that another broker changed by its loaded state.
 
 use super::agent::Agent;
 use super::outbox::Outbox;
 
 impl Agent {
-    /// Keeps what only this broker knows of the questions: who waits here, and which waits have ended.
+    /// Keeps the facts that only this broker knows of the questions: its waiting clients, and the waits that ended.
     pub(super) fn take_over(&mut self, old: Option<&Self>, out: &mut Outbox) {
         let id = &self.id;
         for (cue_id, cue) in &mut self.cues {

@@ -1,20 +1,21 @@
-//! Records of another program arrive. They are past: settled from the start, told to nobody, announced once.
+//! Imports records of another program. Its questions are settled from the start, delivered to no agent, and announced
+//! once.
 
 use std::collections::BTreeSet;
 
 use protocol_spec::message::{EventKind, Imported, RefusedCue, Reply};
 
-use super::decide::cancelled;
 use super::effect::Change;
 use super::input::{Import, Known, PastCue, PastEnd};
 use super::machine::Machine;
 use super::outbox::Outbox;
+use super::text::cancelled;
 
-/// Why a question that was open elsewhere is closed here: whoever waited for it waits there.
+/// The reason for closing a question that was open elsewhere: its callers wait there, not here.
 const OPEN_ELSEWHERE: &str = "it was still open when it was imported";
 
 impl Machine {
-    /// Adds what is not known yet. The machine itself remembers only the agents: the rest is not live.
+    /// Adds unknown records. The machine keeps only the agents in memory, because the questions are not live.
     pub(super) fn import(&mut self, import: Import, out: &mut Outbox) {
         let mut imported = Imported {
             refused: import.refused,
@@ -53,7 +54,7 @@ impl Machine {
     }
 }
 
-/// Returns what stands as the text of a past end.
+/// Returns the text of a past outcome.
 pub fn past_text(end: &PastEnd) -> String {
     match end {
         PastEnd::Answered { text, .. } => text.clone(),

@@ -1,4 +1,4 @@
-//! Everything that can happen to the machine.
+//! The inputs of the machine.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Now {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// Something that happened.
+/// An input of the machine.
 #[derive(Debug, Clone)]
 #[allow(
     clippy::large_enum_variant,
@@ -95,7 +95,7 @@ pub enum Input {
         ticket: Ticket,
         /// The agent.
         agent: AgentId,
-        /// What is changed.
+        /// The edit.
         edit: QueueEdit,
     },
     /// A human names, pins, archives or instructs an agent.
@@ -104,7 +104,7 @@ pub enum Input {
         ticket: Ticket,
         /// The agent.
         agent: AgentId,
-        /// What is changed.
+        /// The amendment.
         amendment: Amendment,
     },
     /// A human is there: they looked at something or wrote something.
@@ -171,9 +171,9 @@ pub struct Ask {
     pub prompt: Arc<str>,
     /// The payload as written.
     pub payload: Option<Arc<str>>,
-    /// What makes two questions the same.
+    /// The identity of its content: two questions with the same key are the same.
     pub content: ContentKey,
-    /// Who opened it.
+    /// The origin of the question.
     pub origin: Origin,
 }
 
@@ -184,15 +184,15 @@ pub struct Collect {
     pub ticket: Ticket,
     /// The permanent key of this call.
     pub request: RequestId,
-    /// The handing over that this call meant before, if it was made before.
+    /// The delivery that this call meant before, if it was made before.
     pub known: Option<CueId>,
-    /// A fresh id, used if there are messages to hand over.
+    /// A fresh id, used if there are messages to deliver.
     pub cue: CueId,
-    /// What makes this handing over different from any question.
+    /// The content key of this delivery, different from that of any question.
     pub content: ContentKey,
     /// The agent.
     pub agent: AgentId,
-    /// Why questions that the agent left behind are closed, if they are.
+    /// The reason for closing the questions that the agent left behind; `None` leaves them open.
     pub close: Option<String>,
 }
 
@@ -209,18 +209,18 @@ pub struct Import {
     pub refused: Vec<RefusedCue>,
 }
 
-/// What the store knows of a question that is imported.
+/// The state of an imported question in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// Nothing.
+    /// Not in the store.
     No,
-    /// It was imported when nothing had become of it.
+    /// It was imported without an outcome.
     LeftOpen(CueId),
-    /// All there is to know.
+    /// It is complete in the store.
     Whole,
 }
 
-/// A question that was asked elsewhere. It is over: nobody waits for it, and its agent is told nothing.
+/// A question that was asked elsewhere. It is settled: no client waits for it, and its agent gets nothing.
 #[derive(Debug, Clone)]
 pub struct PastCue {
     /// Its permanent key.
@@ -235,17 +235,17 @@ pub struct PastCue {
     pub prompt: Arc<str>,
     /// The payload as written.
     pub payload: Option<Arc<str>>,
-    /// What makes two questions the same.
+    /// The identity of its content: two questions with the same key are the same.
     pub content: ContentKey,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// What became of it.
+    /// Its outcome.
     pub end: PastEnd,
-    /// When that was.
+    /// When it ended.
     pub ended_at: Timestamp,
 }
 
-/// What became of a question elsewhere.
+/// The outcome of a question in another program.
 #[derive(Debug, Clone)]
 pub enum PastEnd {
     /// It was answered.
@@ -260,7 +260,7 @@ pub enum PastEnd {
         /// Why.
         reason: Option<String>,
     },
-    /// Nothing had.
+    /// It was left open.
     LeftOpen,
 }
 
@@ -273,17 +273,17 @@ pub struct Decide {
     pub request: RequestId,
     /// The question.
     pub cue: CueId,
-    /// What the human decided.
+    /// The decision.
     pub verdict: Verdict,
-    /// Who decided.
+    /// The author of the decision.
     pub by: Option<String>,
-    /// How long the decision can be taken back before it is released.
+    /// The time during which the decision can be undone, before it is released, in milliseconds.
     pub hold_ms: u64,
     /// The reminder that goes below the text.
     pub reminder: Option<Arc<str>>,
 }
 
-/// What a human decided. Answers are checked against their question and rendered before they come here.
+/// A human's decision. Answers are checked against their question and rendered before they come here.
 #[derive(Debug, Clone)]
 #[allow(
     clippy::large_enum_variant,
@@ -322,24 +322,24 @@ pub struct Say {
     pub agent: AgentId,
     /// The message.
     pub text: String,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Who says it.
+    /// Its author.
     pub by: Option<String>,
 }
 
 /// A change to the messages that wait for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueueEdit {
-    /// Takes a message back.
+    /// Deletes a message.
     Delete(RequestId),
-    /// Writes a message anew; it keeps its place.
+    /// Rewords a message; it keeps its place.
     Reword(RequestId, String),
     /// Puts the messages in this order, which names each of them.
     Reorder(Vec<RequestId>),
 }
 
-/// What a human changes about an agent; what is absent stays.
+/// The changes that a human makes to an agent; an absent field stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Amendment {
     /// Its name.
@@ -348,6 +348,6 @@ pub struct Amendment {
     pub pinned: Option<bool>,
     /// Whether it is out of sight, until it asks again.
     pub archived: Option<bool>,
-    /// What is appended to each of its answers.
+    /// The standing instruction, appended to each of its answers.
     pub standing: Option<Option<Arc<str>>>,
 }

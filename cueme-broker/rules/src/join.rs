@@ -1,4 +1,4 @@
-//! An agent registers, and may learn later which session it is.
+//! The rules for an agent that registers, and for one that learns its session later.
 
 use protocol_spec::message::{EventKind, Joined, Reply};
 
@@ -33,7 +33,7 @@ pub(super) fn join(join: Join, out: &mut Outbox) {
 }
 
 impl Agent {
-    /// Gives the agent its session, whoever had it before.
+    /// Gives the agent its session, even if another agent had it before.
     ///
     /// A program that drives an agent joins before its runtime has a name for the conversation; a hook of that
     /// runtime may have joined under the name meanwhile.

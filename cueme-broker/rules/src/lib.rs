@@ -1,13 +1,13 @@
 //! The rules of the broker, and nothing else: an [`Input`] in, [`Effect`]s out.
 //!
-//! An [`Agent`] is its live questions and the messages that wait for it, and each rule is a method of it. The [`Machine`] finds the
-//! agent that an input concerns, splits an input that concerns several, delivers what a rule released to those who wait for it here,
-//! and keeps their tickets.
+//! An [`Agent`] is its live questions and the messages that wait for it, and each rule is a method of it. The
+//! [`Machine`] finds the agent that an input concerns, splits an input that concerns several, delivers the outcomes
+//! that a rule released to the waiting callers of this broker, and keeps their tickets.
 //!
-//! All of it is synchronous and pure: it opens nothing, reads no clock and draws no randomness. Time, ids and who waits on other
-//! brokers are part of its inputs. What it keeps in memory is only what is *live*: agents, questions that are open or whose
-//! outcome was not acknowledged, and messages not yet delivered. A question that is settled is forgotten; the engine
-//! loads it again with [`Machine::remember`] when somebody refers to it.
+//! All of it is synchronous and pure: it does no I/O, reads no clock and generates no random numbers. Time, ids and the
+//! presence of clients at other brokers are part of its inputs. It keeps only *live* records in memory: agents,
+//! questions that are open or whose outcome was not acknowledged, and messages not yet delivered. A settled question is
+//! forgotten; the engine loads it again with [`Machine::remember`] when an input refers to it.
 
 mod effect;
 mod input;
@@ -48,32 +48,32 @@ pub use input::{
     Ticket, Verdict,
 };
 pub use machine::{LiveCounts, Machine, Waiting};
-pub use text::{TextParts, beginning_of, text_parts};
-use text::{compose, left, unseen, with_standing, worded_notes};
+pub use text::{TextParts, beginning_of, human_words, own_answer, text_parts};
+use text::{compose, render_notes, unseen, with_standing, worded_notes};
 
 #[cfg(test)]
 mod tests;
 
-/// How many questions of one agent may be open or undelivered at once.
+/// The most questions of one agent that may be open or undelivered at once.
 pub const LIVE_CUES_PER_AGENT_MAX: usize = 256;
-/// How many messages may wait for one agent.
+/// The most messages that may wait for one agent.
 pub const MESSAGES_PER_AGENT_MAX: usize = 256;
-/// How many bytes of messages may wait for one agent.
+/// The most bytes of messages that may wait for one agent.
 pub const MESSAGES_BYTES_PER_AGENT_MAX: usize = 4 * 1024 * 1024;
-/// How many bytes of a line the messages that go with one outcome may take: all that may wait, whatever they say.
+/// The most bytes of a line that the messages with one outcome may take: all messages that may wait, with any content.
 pub const MESSAGES_LINE_BYTES_MAX: usize = LINE_BYTES_PER_BYTE_MAX * MESSAGES_BYTES_PER_AGENT_MAX;
-/// How many bytes of a line an answer may take, as the agent reads it.
+/// The most bytes of a line that an answer may take, as the agent reads it.
 pub const ANSWER_LINE_BYTES_MAX: usize = 40 * 1024 * 1024;
-/// The decision's key of an imported question that nothing had become of.
+/// The decision's key of an imported question without an outcome.
 pub const LEFT_OPEN: RequestId = RequestId(Uuid::nil());
-/// How long a question stays open with nobody listening before its agent's next question supersedes it.
+/// The time that a question stays open without a waiting client before its agent's next question supersedes it.
 pub const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
-/// How long no human may be seen before an agent whose turn a hook can hold is told to end it.
+/// The time without a sign of a human after which an agent whose turn a hook can hold is told to end it.
 pub const AWAY_AFTER_MS: u64 = 60 * 60 * 1000;
-/// The longest time an answer can be held back so that it can be taken back.
+/// The longest time that an answer can be held back for an undo.
 pub const HOLD_MS_MAX: u64 = 10 * 60 * 1000;
 
-/// What stands around an answer: the labels of messages, the standing instruction, the reminder, names and times.
+/// The bytes around an answer: the labels of messages, the standing instruction, the reminder, names and times.
 const AROUND_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 // An outcome always fits into a line.
 const _: () =

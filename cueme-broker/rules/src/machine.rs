@@ -1,7 +1,7 @@
-//! All agents of a broker: finds the agent that an input concerns, and keeps whose call waits for which question.
+//! All agents of a broker: finds the agent that an input concerns, and tracks the calls that wait for each question.
 //!
-//! An input that concerns several agents is split into one for each. What a rule released is delivered in a step of its own,
-//! because on another broker than the one that decided it is the only step there is.
+//! An input that concerns several agents is split into one for each. Delivering the released outcomes is a separate
+//! step, because a broker that did not make the decision has only that step.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use super::outbox::Outbox;
 pub struct Machine {
     agents: HashMap<AgentId, Slot>,
     /// The questions that are in memory, each with its agent and with the callers that wait for it here.
-    cues: HashMap<CueId, Place>,
+    cues: HashMap<CueId, CueEntry>,
     /// The question each waiting caller waits for.
     waits: HashMap<Ticket, CueId>,
-    /// When time changes something for which agent, by the steady clock.
+    /// When a timer of each agent is due, by the steady clock.
     timers: BTreeSet<(u64, AgentId)>,
     /// Agents with settled questions, which are forgotten once the input at hand has been handled.
     visited: Vec<AgentId>,
@@ -43,9 +43,9 @@ struct Slot {
 }
 
 #[derive(Debug)]
-struct Place {
+struct CueEntry {
     agent: AgentId,
-    /// Who waits, in the order they came.
+    /// The waiting callers, in the order they came.
     tickets: Vec<Ticket>,
 }
 
@@ -56,23 +56,23 @@ pub(super) struct Present {
     pub(super) wall: Timestamp,
     /// Milliseconds on a clock that never goes backwards.
     pub(super) steady: u64,
-    /// How often a human was seen.
+    /// The number of times that a human was seen.
     pub(super) human_signs: u64,
 }
 
-/// Who listens for an outcome.
+/// The presence of clients that wait for an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// How many clients.
+    /// The number of clients.
     pub clients: u32,
-    /// Since when none has, while none does.
+    /// The time since which no client waits; `None` while one waits.
     pub detached_at: Option<Timestamp>,
 }
 
-/// Sums over what is live.
+/// Sums over the live state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LiveCounts {
-    /// Questions nobody has decided (those left behind are not counted).
+    /// Undecided questions, without the superseded ones.
     pub open: u32,
     /// Outcomes the agent has not acknowledged.
     pub undelivered: u32,
@@ -83,7 +83,7 @@ pub struct LiveCounts {
 }
 
 impl Machine {
-    /// Decides what an input means.
+    /// Handles an input.
     pub fn handle(&mut self, now: Now, input: Input) -> Vec<Effect> {
         if input.is_of_human() {
             self.human_signs += 1;
@@ -172,7 +172,7 @@ impl Machine {
         });
     }
 
-    /// Adds what a human wished of an agent that the store knows.
+    /// Adds the settings that a human made for an agent, as the store knows them.
     pub fn remember_wishes(&mut self, agent: &AgentId, is_archived: bool, standing: Option<Arc<str>>) {
         if let Some(slot) = self.agents.get_mut(agent) {
             slot.agent.is_archived = is_archived;
@@ -225,7 +225,7 @@ impl Machine {
         self.cues.contains_key(&cue)
     }
 
-    /// Returns how an answer has to be checked, where the question came without a payload.
+    /// Returns how an answer has to be checked, if the question came without a payload.
     pub fn plain_question(&self, cue: CueId) -> Option<Question<'static>> {
         let cue = self.cue(cue).filter(|cue| !cue.has_payload)?;
         Some(Question::new(cue.kind, None))
@@ -246,7 +246,7 @@ impl Machine {
         self.agents.contains_key(agent)
     }
 
-    /// Returns who listens for the outcome of a live question.
+    /// Returns the presence of clients for a live question.
     pub fn waiting(&self, cue: CueId) -> Option<Waiting> {
         let cue = self.cue(cue)?;
         Some(Waiting {
@@ -255,7 +255,7 @@ impl Machine {
         })
     }
 
-    /// Returns the callers that wait, with what they wait for; for each question in the order they came.
+    /// Returns the waiting callers with their questions; for each question in the order they came.
     pub fn waiters(&self) -> impl Iterator<Item = (Ticket, CueId)> + '_ {
         let cues = self.cues.iter();
         cues.flat_map(|(id, place)| place.tickets.iter().map(|ticket| (*ticket, *id)))
@@ -276,7 +276,7 @@ impl Machine {
         self.agent(&self.cues.get(&id)?.agent)?.cue(id)
     }
 
-    /// Describes what waits for an agent, and the question that could be answered instead.
+    /// Describes the messages that wait for an agent, and the question that could be answered instead.
     pub fn said(&self, agent: AgentId) -> Said {
         match self.agent(&agent) {
             Some(agent) => agent.said(),
@@ -289,7 +289,7 @@ impl Machine {
         }
     }
 
-    /// Sums over what is live.
+    /// Sums over the live state.
     pub fn counts(&self) -> LiveCounts {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let cues = || self.live_cues().map(|(_, cue)| &cue.state);
@@ -301,7 +301,7 @@ impl Machine {
         }
     }
 
-    /// Delivers what was decided to everybody who waits for it, also to those who have it already.
+    /// Delivers outcomes to all callers that wait for them, also outcomes that were delivered before.
     pub fn deliver_to_all(&mut self, now: Now) -> Vec<Effect> {
         let mut decided: Vec<CueId> = self.waits.values().copied().collect();
         decided.sort_unstable();
@@ -370,7 +370,7 @@ impl Machine {
         self.arm(id);
     }
 
-    /// Delivers an outcome to everyone who waits for it here.
+    /// Delivers an outcome to all callers of this broker that wait for it.
     fn deliver(&mut self, now: Now, id: CueId, out: &mut Outbox) {
         let present = self.present(now);
         let Some(place) = self.cues.get(&id).filter(|place| !place.tickets.is_empty()) else {
@@ -423,7 +423,7 @@ impl Machine {
         self.run(now, &agent, out, |agent, now, out| agent.leave(now, id, out));
     }
 
-    /// Lets time change what is due, the earliest first.
+    /// Handles all due timers, the earliest first.
     fn tick(&mut self, now: Now, out: &mut Outbox) {
         while self.timers.first().is_some_and(|(due, _)| *due <= now.steady) {
             let Some((_, id)) = self.timers.pop_first() else {
@@ -446,9 +446,9 @@ impl Machine {
     }
 }
 
-/// What other brokers changed.
+/// Changes by other brokers.
 impl Machine {
-    /// Returns the questions of some agents that somebody waits for here.
+    /// Returns the questions of some agents that callers of this broker wait for.
     pub fn waited_for(&self, agents: &[AgentId]) -> Vec<CueId> {
         let cues = agents
             .iter()
@@ -457,7 +457,7 @@ impl Machine {
         cues.filter(|(_, cue)| cue.here > 0).map(|(id, _)| id).collect()
     }
 
-    /// Replaces some agents by what was loaded of them; one that was not loaded is gone.
+    /// Replaces some agents by their loaded state; an agent that was not loaded is removed.
     ///
     /// Callers of this broker keep waiting; they get the outcomes decided meanwhile, or an error if their question is gone.
     pub fn replace(&mut self, now: Now, agents: &[AgentId], mut loaded: Self) -> Vec<Effect> {
@@ -500,10 +500,10 @@ impl Machine {
     }
 }
 
-/// The books: where a question is, who waits for it, and when to look at whom.
+/// The indexes: the place of each question, its waiting callers, and the timers.
 impl Machine {
     fn place(&mut self, cue: CueId, agent: &AgentId) {
-        self.cues.entry(cue).or_insert_with(|| Place {
+        self.cues.entry(cue).or_insert_with(|| CueEntry {
             agent: agent.clone(),
             tickets: Vec::new(),
         });
@@ -535,7 +535,7 @@ impl Machine {
         }
     }
 
-    /// Sets the timer of an agent to when time changes something next.
+    /// Sets the timer of an agent to its next due change.
     fn arm(&mut self, id: &AgentId) {
         let Some(slot) = self.agents.get_mut(id) else {
             return;

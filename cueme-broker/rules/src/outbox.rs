@@ -1,4 +1,4 @@
-//! What a rule wants done, on its way to the machine.
+//! The effects of a rule, on their way to the machine.
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{EventKind, Failure, Reply};
@@ -6,10 +6,10 @@ use protocol_spec::message::{EventKind, Failure, Reply};
 use super::effect::{Change, Effect};
 use super::input::Ticket;
 
-/// Collects what a rule wants done.
+/// Collects the effects of a rule.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// What is to be done, in order.
+    /// The effects, in order.
     pub(super) effects: Vec<Effect>,
     /// Questions that are new.
     pub(super) opened: Vec<CueId>,

@@ -1,4 +1,4 @@
-//! A human changes the messages that wait for an agent.
+//! The rules for changing the messages that wait for an agent.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::outbox::Outbox;
 use super::say::too_much_waits;
 
 impl Agent {
-    /// Changes the queue as wished, or refuses because it is no longer what the human saw.
+    /// Edits the queue, or refuses when it has changed since the human saw it.
     pub(super) fn edit_queue(&mut self, ticket: Ticket, edit: QueueEdit, out: &mut Outbox) {
         if let QueueEdit::Reword(message, text) = &edit {
             let others = self.messages.iter().filter(|other| other.request != *message);

@@ -1,4 +1,5 @@
-//! A wait ended because the agent's runtime allows no more. Whose wait that was, its connection says: `Gone`.
+//! The rule for a wait that ended because the agent's runtime allows no more. The connection of the waiting caller ends
+//! the wait itself, with `Gone`.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Reply, Rested};
@@ -13,8 +14,8 @@ use super::outbox::Outbox;
 impl Agent {
     /// Counts the waits that ended without any sign of a human, and says whether the human is away.
     ///
-    /// A human who was seen within the hour is expected back: the agent asks again. How many waits fit into an hour is
-    /// the runtime's affair.
+    /// A human who was seen within the hour is expected back: the agent asks again. The number of waits in an hour
+    /// depends on the runtime.
     pub(super) fn rest(&mut self, now: Present, ticket: Ticket, id: CueId, out: &mut Outbox) {
         let Some(cue) = self.cue_mut(id) else { return };
         if cue.rounds.signs != now.human_signs {

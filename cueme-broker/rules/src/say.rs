@@ -1,4 +1,4 @@
-//! A human leaves a note for the next answer, or queues an answer for the agent's next question.
+//! The rule for a message: a note for the next answer, or a queued answer for the agent's next question.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::outbox::Outbox;
 use super::{MESSAGES_BYTES_PER_AGENT_MAX, MESSAGES_PER_AGENT_MAX};
 
 impl Agent {
-    /// Keeps a message; it never decides a question that is open already.
+    /// Stores a message; it never decides a question that is open already.
     pub(super) fn say(&mut self, now: Present, say: Say, out: &mut Outbox) {
         let Say {
             ticket,
@@ -58,11 +58,11 @@ impl Agent {
         out.reply(ticket, Reply::Said(self.said()));
     }
 
-    /// Describes what waits for the agent, and the question that could be answered instead.
+    /// Describes the messages that wait for the agent, and the question that could be answered instead.
     pub(super) fn said(&self) -> Said {
         let open = self.live().filter(|(_, cue)| matches!(cue.state, State::Open));
         let open = open.map(|(id, cue)| (cue.waiting(), id));
-        // One that somebody waits for is answered at once; of those the oldest.
+        // A question with a waiting client is answered at once; of those, the oldest.
         let best = open.reduce(|best, next| if best.0 == 0 && next.0 > 0 { next } else { best });
         Said {
             queued: u32::try_from(self.messages.len()).unwrap_or(u32::MAX),
@@ -73,7 +73,7 @@ impl Agent {
     }
 }
 
-/// Says that an agent has more to read than it should.
+/// The error for an agent with too many waiting messages.
 pub(super) fn too_much_waits(agent: &AgentId, bytes: usize) -> Failure {
     Failure::new(
         ErrorCode::Busy,

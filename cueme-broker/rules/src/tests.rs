@@ -6,7 +6,7 @@ use std::sync::Arc;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
-    ACKS_MAX, Collected, ErrorCode, Failure, Mailbox, PastAgent, Purpose, RefusedCue, Reply, Told,
+    ACKS_MAX, Collected, DeliveredOutcome, ErrorCode, Failure, Mailbox, PastAgent, Purpose, RefusedCue, Reply,
 };
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
@@ -25,7 +25,7 @@ struct World {
     agent: AgentId,
     millis: u64,
     drawn: u64,
-    /// Which question each call means, as a store knows it.
+    /// The question that each call means, as a store knows it.
     calls: HashMap<RequestId, CueId>,
 }
 
@@ -74,7 +74,7 @@ impl World {
         known.filter(|cue| self.machine.knows(*cue))
     }
 
-    /// Asks with a new call; returns the caller's ticket and what it was told.
+    /// Asks with a new call; returns the caller's ticket and its reply.
     fn ask(&mut self, prompt: &str) -> (Ticket, Vec<Reply>) {
         let request = self.request();
         self.ask_as(request, Kind::Cue, prompt, None)
@@ -240,7 +240,7 @@ fn asked(replies: &[Reply]) -> CueId {
     }
 }
 
-fn told(replies: &[Reply]) -> &Told {
+fn told(replies: &[Reply]) -> &DeliveredOutcome {
     match replies.last() {
         Some(Reply::Outcome(told)) => told,
         other => panic!("no outcome: {other:?}"),
@@ -850,10 +850,10 @@ fn messages_are_collected_once_and_repeated_until_they_are_acknowledged() {
         first.text
     );
     assert_eq!(first.repeat_of, None);
-    // The same call sent again means the same handing over.
+    // The same call sent again means the same delivery.
     let again = collect(&mut world, request, false).messages.unwrap();
     assert_eq!((again.cue_id, again.text), (first.cue_id, first.text.clone()));
-    // Another call gets it as what it is by then: something that was handed over and not confirmed.
+    // Another call gets it again, as an outcome that was delivered and not acknowledged.
     let request = world.request();
     let other = collect(&mut world, request, false);
     assert!(other.messages.is_none());

@@ -1,4 +1,4 @@
-//! What happens because time passed: held answers are released, questions left behind are superseded.
+//! Timers: held answers are released, and detached questions are superseded.
 
 use protocol_spec::message::EventKind;
 use protocol_spec::outcome::Outcome;
@@ -10,7 +10,7 @@ use super::machine::Present;
 use super::outbox::Outbox;
 
 impl Agent {
-    /// Lets time change the question that is due first, if one is.
+    /// Handles the timer that is due first, if there is one.
     pub(super) fn pass_time(&mut self, now: Present, out: &mut Outbox) {
         let due = self.next_due().filter(|(due, _)| *due <= now.steady);
         let Some((_, id)) = due else { return };

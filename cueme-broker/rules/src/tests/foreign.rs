@@ -1,8 +1,8 @@
-//! Two brokers with one store: what one of them decides reaches those who wait at the other.
+//! Two brokers with one store: a decision at one of them reaches the callers that wait at the other.
 
 use super::*;
 
-/// Returns the machine as another broker finds it in the store: nobody waits there yet.
+/// Returns the machine as another broker loads it from the store, without waiting callers.
 fn stored(world: &World, elsewhere: u32) -> Machine {
     let mut machine = Machine::default();
     let agent = world.machine.agent(&world.agent).unwrap();
@@ -32,7 +32,7 @@ fn take_in(world: &mut World, loaded: Machine) -> Vec<Effect> {
     world.machine.replace(now, &[agent], loaded)
 }
 
-/// Two brokers that both know one question; somebody waits for it at the first.
+/// Two brokers that both know one question; a caller waits for it at the first.
 fn two_brokers() -> (World, World, CueId, Ticket) {
     let mut here = World::new();
     let (ticket, replies) = here.ask("Which port?");
@@ -66,7 +66,7 @@ fn what_is_answered_at_one_broker_is_handed_to_who_waits_at_the_other_and_once()
             .any(|effect| matches!(effect, Effect::Store(Change::Hand { cue: handed }) if *handed == cue)),
         "{effects:?}"
     );
-    // Another change of the same agent hands nothing over again.
+    // Another change of the same agent delivers nothing again.
     let loaded = stored(&here, 0);
     let effects = take_in(&mut here, loaded);
     assert!(replies_to(ticket, &effects).is_empty(), "{effects:?}");
@@ -84,7 +84,7 @@ fn an_answer_that_can_be_taken_back_is_held_at_every_broker() {
     let loaded = stored(&there, 0);
     let effects = take_in(&mut here, loaded);
     assert!(replies_to(ticket, &effects).is_empty(), "{effects:?}");
-    // Either of them releases it when it is due; here it is this one.
+    // Either of them can release it when it is due; here it is this one.
     here.millis += 5_000;
     let effects = here.handle(Input::Tick);
     let told = replies_to(ticket, &effects);
@@ -95,13 +95,13 @@ fn an_answer_that_can_be_taken_back_is_held_at_every_broker() {
 fn somebody_who_waits_elsewhere_keeps_a_question_from_being_left_behind() {
     let (here, mut there, cue, _) = two_brokers();
     assert_eq!(there.machine.waiting(cue).map(|waiting| waiting.clients), Some(1));
-    // The agent asks something else through the other broker, and nobody leaves the first question.
+    // The agent asks something else through the other broker, and the caller keeps waiting for the first question.
     let (ticket, _) = there.ask("Which host?");
     there.handle(Input::Gone { ticket });
     there.millis += SUPERSEDED_AFTER_MS + 1;
     there.handle(Input::Tick);
     assert!(matches!(there.machine.cue(cue).unwrap().state, State::Open));
-    // Its broker died with everybody who waited there.
+    // Its broker died with all of its callers.
     let loaded = stored(&here, 0);
     let effects = take_in(&mut there, loaded);
     assert!(

@@ -1,4 +1,4 @@
-//! What humans do beside answering, and how their words read.
+//! Actions of humans other than answers, and the rendering of their messages.
 
 use super::*;
 
@@ -139,7 +139,7 @@ fn a_hook_that_asks_in_the_agents_place_gives_way_to_the_human() {
     let waited = asked(&replies);
     let request = world.request();
     let collected = collect(&mut world, request, true);
-    // Nobody has to be told of it; that one which waits is told at once.
+    // The question that the hook left needs no delivery; the hook that still waits gets its outcome at once.
     assert_eq!(collected.closed, [hooks]);
     assert!(collected.earlier.is_empty(), "{collected:?}");
     let is_cancelled = |cue: CueId| {

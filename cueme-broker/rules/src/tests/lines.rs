@@ -1,4 +1,4 @@
-//! Whatever is told fits into a line.
+//! Every reply fits into a line.
 
 use protocol_spec::message::encode_reply;
 
@@ -111,7 +111,8 @@ fn more_outcomes_than_fit_into_a_line_come_one_mailbox_after_the_other() {
     }
     let (_, replies) = world.ask("e");
     let first = mailbox(&replies).clone();
-    let questions = |told: &[Told]| told.iter().map(|told| told.question.clone()).collect::<Vec<_>>();
+    let questions =
+        |told: &[DeliveredOutcome]| told.iter().map(|told| told.question.clone()).collect::<Vec<_>>();
     assert_eq!(questions(&first.earlier), ["a", "b"]);
     for told in &first.earlier {
         world.ack(told.cue_id);

@@ -1,4 +1,4 @@
-//! What time does to questions and answers.
+//! The effects of time on questions and answers.
 
 use super::*;
 
