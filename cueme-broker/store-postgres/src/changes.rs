@@ -72,8 +72,10 @@ impl Changes for PostgresStore {
                 };
                 self.run(
                     "WITH decision AS (INSERT INTO decisions (seq, request_id, text, reminder, answer, redacted_text,
-                             redacted_answer, decided_by, decided_at, released_at, seal, from_queue)
-                         SELECT seq, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM cues WHERE cue_id = $1
+                             redacted_answer, decided_by, decided_at, released_at, seal, from_queue, release_at)
+                         SELECT seq, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+                             clock_timestamp() + ($10::bigint - $9::bigint) * interval '1 ms'
+                         FROM cues WHERE cue_id = $1
                          RETURNING seq)
                      INSERT INTO unindexed (seq, side) SELECT seq, 1 FROM decision ON CONFLICT DO NOTHING",
                     params![
@@ -158,7 +160,7 @@ impl Changes for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Notes whose state other brokers have to load anew.
+    /// Records the agents whose state other brokers have to load again.
     fn touch(&self, change: &Change) -> Result<(), StoreError> {
         match change {
             Change::AddAgent { agent, .. }
@@ -186,7 +188,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Does it at once: by the commit, a message may be gone.
+    /// Updates the agents at once: by the commit, a message may be deleted.
     fn touch_agents_of_messages(&self, messages: &[RequestId]) -> Result<(), StoreError> {
         self.note_revised();
         self.run(
@@ -196,7 +198,7 @@ impl PostgresStore {
         )
     }
 
-    /// Deals the places the messages have among them anew, so that messages left later still come after them.
+    /// Redistributes the messages' places among them, so that messages left later still come after them.
     fn reorder(&self, messages: &[RequestId]) -> Result<(), StoreError> {
         self.run(
             "UPDATE messages SET place = dealt.place
@@ -238,7 +240,7 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Ties uploaded files to the question whose answer carries them.
+    /// Links uploaded files to the question whose answer carries them.
     pub(crate) fn claim_uploads(&self, cue: CueId, answer: Option<&Answer>) -> Result<(), StoreError> {
         let attachments = answer
             .map(|answer| answer.attachments.as_slice())
@@ -257,11 +259,11 @@ impl PostgresStore {
         )
     }
 
-    /// Deletes a decision with all that points to it.
+    /// Deletes a decision with all references to it.
     pub(crate) fn delete_decision(&self, cue: CueId) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM upload_uses WHERE cue_id = $1",
-            // Before its words: whoever indexes it at this moment is waited for here.
+            // Before its words: this waits for an indexer that holds it at this moment.
             "DELETE FROM unindexed WHERE side = 1 AND seq = (SELECT seq FROM cues WHERE cue_id = $1)",
             "DELETE FROM words WHERE side = 1 AND seq = (SELECT seq FROM cues WHERE cue_id = $1)",
             "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = $1)",

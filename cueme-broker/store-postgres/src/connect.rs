@@ -1,4 +1,4 @@
-//! How the database is reached: its URL, the password, TLS, timeouts.
+//! The connection settings of the database: its URL, the password, TLS, timeouts.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,25 @@ use crate::fault::unreachable;
 use crate::password::find_password;
 use crate::tls::{Verification, client_config};
 
-/// How long a connection may take to be made.
+/// The timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection is silent before the system asks whether the other side is there …
+/// The idle time before the system probes the connection with a keepalive …
 const KEEPALIVE_AFTER: Duration = Duration::from_secs(5);
-/// … how often it asks …
+/// … the interval between probes …
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-/// … and how many times.
+/// … and the number of probes.
 const KEEPALIVE_RETRIES: u32 = 3;
-/// How long sent data may stay unacknowledged before the connection counts as broken.
+/// The time that sent data may stay unacknowledged before the connection counts as broken.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
-/// The port where there is none in the URL.
+/// The default port.
 const PORT: u16 = 5432;
-/// How servers list our connections.
+/// The name of our connections in the server's lists.
 const APPLICATION_NAME: &str = "cueme";
 
-/// A connection whose other half is driven by a task.
+/// A connection whose protocol is driven by a task.
 pub(crate) type Driven = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// How the database is reached.
+/// The connection settings of a database.
 #[derive(Clone)]
 pub struct Settings {
     config: Config,
@@ -44,9 +44,9 @@ pub struct Settings {
 impl Settings {
     /// Reads a URL, with the password from it, from `PGPASSWORD`, or from the file that `PGPASSFILE` names.
     ///
-    /// `sslmode` is as everywhere: `disable`, `prefer` (the default) and `require` encrypt or not without asking who the
-    /// server is; `verify-ca` checks its certificate, and `verify-full` its name, too. `sslrootcert` names a file of
-    /// authorities that replaces those of the system, and makes `require` mean `verify-ca`.
+    /// `sslmode` is as everywhere: `disable`, `prefer` (the default) and `require` differ in encryption and do not
+    /// verify the server; `verify-ca` checks its certificate, and `verify-full` its name, too. `sslrootcert` names a
+    /// file of authorities that replaces those of the system, and makes `require` mean `verify-ca`.
     pub fn from_url(url: &str) -> Result<Self, StoreError> {
         Self::from_url_and_env(url, |name| std::env::var(name).ok())
     }
@@ -95,20 +95,21 @@ impl Settings {
         })
     }
 
-    /// Returns how errors call the database: its URL without the password.
+    /// Returns the database's name in errors: its URL without the password.
     pub fn location(&self) -> &Path {
         &self.location
     }
 
-    /// Returns what a pool of connections needs.
+    /// Returns the configuration for a connection pool.
     pub(crate) fn parts(&self) -> (Config, MakeRustlsConnect) {
         (self.config.clone(), MakeRustlsConnect::new((*self.tls).clone()))
     }
 
-    /// Connects; the second part is to be driven.
+    /// Connects; the caller has to drive the second part.
     pub(crate) async fn connect(&self) -> Result<(Client, Driven), StoreError> {
         let (config, tls) = self.parts();
-        // The driver's own timeout is for the connection alone; a server that accepts it and is silent counts, too.
+        // The driver's own timeout covers the TCP connection alone; this one also covers a server that accepts it and
+        // is silent.
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
         match connected {
             Ok(connected) => connected.map_err(|error| unreachable(&self.location, &error)),
@@ -133,7 +134,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// A URL, with what the driver does not know taken out.
+/// A URL, without the parameters that the driver does not know.
 struct Address {
     plain: String,
     ssl_mode: SslMode,

@@ -1,4 +1,4 @@
-//! What went wrong on the way: PostgreSQL's errors, and those that have their meaning already.
+//! Errors inside the store: those of PostgreSQL, and those that are store errors already.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use cueme_store::{DatabaseFault, FaultKind, StoreError};
 use thiserror::Error;
 use tokio_postgres::error::SqlState;
 
-/// Why something could not be done, before it is told to anybody outside.
+/// An error before it is turned into the public one.
 #[derive(Debug, Error)]
 pub(crate) enum Fault {
     #[error(transparent)]
@@ -25,7 +25,7 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// Says that a database could not be reached.
+/// Returns the error of an unreachable database.
 pub(crate) fn unreachable(location: &Path, error: &tokio_postgres::Error) -> StoreError {
     StoreError::Database {
         doing: "connect to",
@@ -34,7 +34,7 @@ pub(crate) fn unreachable(location: &Path, error: &tokio_postgres::Error) -> Sto
     }
 }
 
-/// Says what could not be done with a database.
+/// Turns an error of PostgreSQL into the error of a database operation.
 pub(crate) fn failed<'a>(
     doing: &'static str,
     location: &'a Path,
@@ -49,7 +49,7 @@ pub(crate) fn failed<'a>(
 pub(crate) fn meaning_of(error: &tokio_postgres::Error) -> DatabaseFault {
     let kind = match error.code() {
         Some(state) => kind_of(state),
-        // No answer of the server: the connection broke, or could not be made.
+        // No response of the server: the connection broke, or could not be made.
         None if is_of_connection(error) => FaultKind::Unreachable,
         None => FaultKind::Other,
     };
@@ -65,6 +65,10 @@ fn kind_of(state: &SqlState) -> FaultKind {
     }
     if *state == SqlState::INSUFFICIENT_PRIVILEGE || *state == SqlState::READ_ONLY_SQL_TRANSACTION {
         return FaultKind::NotWritable;
+    }
+    // This broker stood still in a transaction, and the server has ended its connection.
+    if *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT {
+        return FaultKind::Unreachable;
     }
     let class = state.code().get(..2).unwrap_or_default();
     match class {
@@ -86,7 +90,7 @@ fn is_of_connection(error: &tokio_postgres::Error) -> bool {
             .is_some_and(|source| source.downcast_ref::<std::io::Error>().is_some())
 }
 
-/// Returns what the server said, or what stands behind an error of the driver, which names only its kind.
+/// Returns the server's message, or the cause of an error of the driver, which names only its kind.
 fn words_of(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
         return said.message().to_owned();

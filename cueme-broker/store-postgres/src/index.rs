@@ -1,95 +1,98 @@
-//! Full-text indexing, behind the commits.
+//! Full-text indexing, deferred until after the commits.
 
-use cueme_store::search::INDEX_BATCH_BYTES;
-use futures_util::future::try_join_all;
-use tokio_postgres::Client;
+use cueme_store::StoreError;
+use cueme_store::search::{INDEX_BATCH, INDEX_BATCH_BYTES};
 use uuid::Uuid;
 
-use crate::fault::Fault;
 use crate::lexemes::lexemes;
 use crate::reader::Columns;
+use crate::statements::{Step, params};
+use crate::store::PostgresStore;
 
-/// The text of a question (side 0) or of what was answered (side 1), as far as it is indexed.
+/// The texts of a batch while many more wait, as after a move, and their bytes. Other brokers wait for a batch.
+const BACKLOG_BATCH: u32 = 1000;
+const BACKLOG_BATCH_BYTES: usize = 4 * INDEX_BATCH_BYTES;
+/// Separates lexemes. No word has it.
+const SEPARATOR: &str = "\u{1F}";
+
+/// The text of a question (side 0) or of its answer (side 1), truncated to its indexed part.
 pub(crate) const TEXT: &str = "SELECT CASE $2::smallint
         WHEN 0 THEN left(q.prompt, 100000) || ' ' || left(coalesce(q.payload, ''), 100000)
         ELSE left(coalesce(d.redacted_text, d.text), 100000) END
     FROM questions q LEFT JOIN decisions d USING (seq) WHERE q.seq = $1";
 
-/// What is not indexed yet, oldest first, and which decision it is.
+/// The texts that are not indexed yet, newest first, each with its decision: who searches before all are indexed finds the
+/// newest.
 const UNINDEXED: &str = "SELECT u.seq, u.side, d.request_id, CASE u.side
         WHEN 0 THEN left(q.prompt, 100000) || ' ' || left(coalesce(q.payload, ''), 100000)
         ELSE left(coalesce(d.redacted_text, d.text), 100000) END
-    FROM (SELECT seq, side FROM unindexed ORDER BY seq, side LIMIT $1) u
-        JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq) ORDER BY u.seq, u.side";
+    FROM (SELECT seq, side FROM unindexed ORDER BY seq DESC, side DESC LIMIT $1) u
+        JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq) ORDER BY u.seq DESC, u.side DESC";
 
-/// Indexes one text, unless somebody else has, or another decision has taken its place. A decision that was removed has none.
+/// Indexes texts, except those that another indexer has, or whose decision was replaced. A removed decision has no text.
 const INDEX: &str = "WITH taken AS (
-        DELETE FROM unindexed u WHERE u.seq = $1 AND u.side = $2 AND (u.side = 0
-            OR (SELECT d.request_id FROM decisions d WHERE d.seq = u.seq) IS NOT DISTINCT FROM $3::uuid)
-        RETURNING u.seq, u.side)
-    INSERT INTO words (seq, side, words) SELECT seq, side, array_to_tsvector($4::text[]) FROM taken
-        WHERE side = 0 OR $3 IS NOT NULL
+        DELETE FROM unindexed u
+        USING unnest($1::bigint[], $2::smallint[], $3::uuid[], $4::text[]) AS given (seq, side, decision, lexemes)
+        WHERE u.seq = given.seq AND u.side = given.side AND (u.side = 0
+            OR (SELECT d.request_id FROM decisions d WHERE d.seq = u.seq) IS NOT DISTINCT FROM given.decision)
+        RETURNING u.seq, u.side, given.decision, given.lexemes)
+    INSERT INTO words (seq, side, words) SELECT seq, side, array_to_tsvector(string_to_array(lexemes, E'\\x1F')) FROM taken
+        WHERE side = 0 OR decision IS NOT NULL
     ON CONFLICT (seq, side) DO UPDATE SET words = excluded.words";
 
-/// A text that is to be indexed.
-struct Unindexed {
-    seq: i64,
-    side: i16,
-    decision: Option<Uuid>,
+/// Texts to index, column by column.
+#[derive(Default)]
+struct Texts {
+    sequences: Vec<i64>,
+    sides: Vec<i16>,
+    decisions: Vec<Option<Uuid>>,
     lexemes: Vec<String>,
 }
 
-/// Indexes up to `limit` texts in a transaction of its own; returns whether there may be more.
-///
-/// The texts are read and split before the transaction begins: it locks the head like all others, and is short.
-pub(crate) async fn index_batch(client: &Client, limit: u32) -> Result<bool, Fault> {
-    let (texts, has_more) = unindexed(client, limit).await?;
-    if texts.is_empty() {
-        return Ok(false);
-    }
-    // What is lost with an asynchronous commit is indexed again: the list of what is not indexed is lost with it.
-    client
-        .batch_execute("BEGIN; SET LOCAL synchronous_commit = off; SELECT 1 FROM head FOR UPDATE")
-        .await?;
-    let indexed = async {
-        let statement = client.prepare(INDEX).await?;
-        let inserts = texts.iter().map(|text| {
-            let statement = &statement;
-            async move {
-                client
-                    .execute(statement, &[&text.seq, &text.side, &text.decision, &text.lexemes])
-                    .await
-            }
-        });
-        try_join_all(inserts).await?;
-        client.batch_execute("COMMIT").await
-    };
-    match indexed.await {
-        Ok(()) => Ok(has_more),
-        Err(error) => {
-            // If even this fails the connection is replaced by its owner, which undoes the transaction, too.
-            let _ = client.batch_execute("ROLLBACK").await;
-            Err(error.into())
+impl PostgresStore {
+    /// Indexes a batch of texts in a transaction of its own; returns whether there may be more.
+    ///
+    /// The texts are read and split before the transaction begins, and that is one round trip: it locks the head like all others.
+    pub(crate) fn index_batch(&self) -> Result<bool, StoreError> {
+        let (texts, has_more) = match self.has_backlog.get() {
+            true => self.unindexed(BACKLOG_BATCH, BACKLOG_BATCH_BYTES)?,
+            false => self.unindexed(INDEX_BATCH, INDEX_BATCH_BYTES)?,
+        };
+        self.has_backlog.set(has_more);
+        if texts.sequences.is_empty() {
+            return Ok(false);
         }
+        self.send(vec![
+            Step::Plain("BEGIN"),
+            // An asynchronous commit may be lost. Then its texts are indexed again, because the list of unindexed texts is
+            // restored, too.
+            Step::Plain("SET LOCAL synchronous_commit = off"),
+            Step::Plain("SELECT 1 FROM head FOR UPDATE"),
+            Step::Prepared(
+                INDEX,
+                params![texts.sequences, texts.sides, texts.decisions, texts.lexemes],
+            ),
+            // Undoes it where a statement was refused.
+            Step::Plain("COMMIT"),
+        ])?;
+        Ok(has_more)
     }
-}
 
-async fn unindexed(client: &Client, limit: u32) -> Result<(Vec<Unindexed>, bool), Fault> {
-    let rows = client.query(UNINDEXED, &[&i64::from(limit)]).await?;
-    let mut bytes = 0;
-    let mut texts = Vec::new();
-    for row in &rows {
-        let text = row.maybe_text(3)?.unwrap_or_default();
-        texts.push(Unindexed {
-            seq: row.value(0)?,
-            side: row.value(1)?,
-            decision: row.value(2)?,
-            lexemes: lexemes(&text),
-        });
-        bytes += text.len();
-        if bytes >= INDEX_BATCH_BYTES {
-            return Ok((texts, true));
+    fn unindexed(&self, limit: u32, bytes_max: usize) -> Result<(Texts, bool), StoreError> {
+        let rows = self.query(UNINDEXED, params![i64::from(limit)])?;
+        let mut bytes = 0;
+        let mut texts = Texts::default();
+        for row in &rows {
+            let text = row.maybe_text(3)?.unwrap_or_default();
+            texts.sequences.push(row.value(0)?);
+            texts.sides.push(row.value(1)?);
+            texts.decisions.push(row.value(2)?);
+            texts.lexemes.push(lexemes(&text).join(SEPARATOR));
+            bytes += text.len();
+            if bytes >= bytes_max {
+                return Ok((texts, true));
+            }
         }
+        Ok((texts, rows.len() == limit as usize))
     }
-    Ok((texts, rows.len() == limit as usize))
 }

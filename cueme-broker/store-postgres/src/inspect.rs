@@ -1,4 +1,4 @@
-//! What `cueme doctor` tells of a database server.
+//! The report of `cueme doctor` about a database server.
 
 use std::time::{Duration, Instant};
 
@@ -13,26 +13,26 @@ use crate::migrate::check_schema;
 use crate::runtime::Runtime;
 use crate::start_up::{check_notifications, check_server, configure};
 
-/// What was found at a server on which answers can be kept.
+/// The properties of a suitable server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// The server's version.
     pub version: String,
-    /// How long one statement takes there and back.
+    /// The round-trip time of one statement.
     pub round_trip: Duration,
-    /// How long a notification takes from one connection to another.
+    /// The latency of a notification from one connection to another.
     pub notified_after: Duration,
-    /// What makes a commit durable, and what it is set to.
+    /// The settings that make a commit durable, with their values.
     pub durability: Vec<(String, String)>,
-    /// Standbys that have everything that was acknowledged.
+    /// Standbys that have every acknowledged commit.
     pub synchronous_standbys: u32,
-    /// Standbys that may lack the newest part.
+    /// Standbys that may lack the latest commits.
     pub asynchronous_standbys: u32,
     /// The brokers that are alive.
     pub brokers: Vec<String>,
 }
 
-/// Looks at a server; one that is not to be used is an error that says what to do.
+/// Inspects a server; an unsuitable one is an error with a remedy.
 pub fn inspect(settings: &Settings, runtime: &Runtime) -> Result<Inspection, StoreError> {
     runtime.block_on(async {
         let (client, connection) = settings.connect().await?;
@@ -68,7 +68,7 @@ async fn look(
         .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
         .collect::<Result<_, _>>()
         .map_err(failed)?;
-    // Others see that there is a standby, and no more, unless they may monitor the server.
+    // Without the right to monitor the server, a user sees only that a standby exists.
     let standbys = "SELECT count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
         count(*) FILTER (WHERE sync_state NOT IN ('sync', 'quorum')) FROM pg_stat_replication";
     let standbys = client.query_one(standbys, &[]).await.map_err(failed)?;

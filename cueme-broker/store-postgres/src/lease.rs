@@ -1,4 +1,4 @@
-//! Brokers and their leases. A broker whose lease ended counts as dead: nobody waits there any more.
+//! Brokers and their leases. A broker whose lease ended counts as dead, and no client waits there any more.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use uuid::Uuid;
 
 use crate::statements::{Step, params};
 
-/// How long a broker counts as alive after it was heard of.
+/// The lease: the time that a broker counts as alive after its last sign.
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
 
-/// Says whether the others took a broker for dead, and which others are to be taken for dead.
-pub(crate) const LOOK: &str = "SELECT (SELECT expelled FROM brokers WHERE broker = $1),
+/// Asks whether the others took this broker for dead, and which others have an expired lease.
+pub(crate) const FIND_EXPIRED: &str = "SELECT (SELECT expelled FROM brokers WHERE broker = $1),
     EXISTS (SELECT 1 FROM brokers WHERE broker <> $1 AND NOT expelled AND lease_until < clock_timestamp())";
 
-/// Who this broker is to the others.
+/// The identity of this broker among the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Broker {
     pub(crate) id: Uuid,
@@ -21,7 +21,7 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Makes up an id, which no other process ever has.
+    /// Generates an id, which no other process ever has.
     pub(crate) fn of_this_process() -> Self {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
             .ok()
@@ -33,7 +33,7 @@ impl Broker {
         }
     }
 
-    /// Makes the broker known, or alive again.
+    /// Registers the broker, or revives it.
     pub(crate) fn register(&self) -> Step {
         Step::Prepared(
             "INSERT INTO brokers (broker, name, lease_until) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 ms')
@@ -42,7 +42,7 @@ impl Broker {
         )
     }
 
-    /// Keeps the broker alive; changes no row when the others took it for dead.
+    /// Renews the lease; changes no row when the others took this broker for dead.
     pub(crate) fn renew(&self) -> Step {
         Step::Prepared(
             "UPDATE brokers SET lease_until = clock_timestamp() + $2 * interval '1 ms' WHERE broker = $1 AND NOT expelled",
@@ -50,7 +50,7 @@ impl Broker {
         )
     }
 
-    /// Notes the batch that is about to be committed, and keeps the broker alive.
+    /// Records the batch that is about to be committed, and renews the lease.
     pub(crate) fn note_batch(&self, batch: i64) -> Step {
         Step::Prepared(
             "UPDATE brokers SET batch = $2, lease_until = clock_timestamp() + $3 * interval '1 ms' WHERE broker = $1",
@@ -58,16 +58,34 @@ impl Broker {
         )
     }
 
-    /// Gains the leadership, or keeps it; changes no row while another broker has it.
+    /// Acquires or renews the leadership; changes no row while another broker has it, or after this one has left or was expelled.
     pub(crate) fn lead(&self) -> Step {
         Step::Prepared(
             "UPDATE leader SET broker = $1, lease_until = clock_timestamp() + $2 * interval '1 ms'
-             WHERE broker = $1 OR lease_until < clock_timestamp()",
+             WHERE (broker = $1 OR lease_until < clock_timestamp())
+                 AND EXISTS (SELECT 1 FROM brokers WHERE broker = $1 AND NOT expelled)",
             params![self.id, lease_millis()],
         )
     }
 
-    /// Gives the leadership up.
+    /// Shortens every lease that ends later than one that begins now: the clock of the database was set back, and a dead broker
+    /// would count as alive until it has caught up.
+    pub(crate) fn shorten_leases(&self) -> [Step; 2] {
+        [
+            Step::Prepared(
+                "UPDATE brokers SET lease_until = clock_timestamp() + $1 * interval '1 ms'
+                 WHERE lease_until > clock_timestamp() + $1 * interval '1 ms'",
+                params![lease_millis()],
+            ),
+            Step::Prepared(
+                "UPDATE leader SET lease_until = clock_timestamp() + $1 * interval '1 ms'
+                 WHERE lease_until > clock_timestamp() + $1 * interval '1 ms'",
+                params![lease_millis()],
+            ),
+        ]
+    }
+
+    /// Releases the leadership.
     pub(crate) fn stop_leading(&self) -> Step {
         Step::Prepared(
             "UPDATE leader SET broker = NULL, lease_until = '-infinity' WHERE broker = $1",
@@ -75,7 +93,7 @@ impl Broker {
         )
     }
 
-    /// Takes for dead whose lease ended, and returns the questions somebody waited for there.
+    /// Expels the brokers with an expired lease, and returns the questions that their clients waited for.
     ///
     /// Their rows stay for a day: a broker that comes back finds out there whether its last commit happened.
     pub(crate) fn expel_others(&self) -> Vec<Step> {
@@ -93,7 +111,7 @@ impl Broker {
         ]
     }
 
-    /// Leaves: as if the others had taken it for dead, but at once.
+    /// Leaves: as if the others had expelled this broker, but at once.
     pub(crate) fn expel_itself(&self) -> Step {
         Step::Prepared(
             "WITH gone AS (UPDATE brokers SET expelled = true WHERE broker = $1)
@@ -103,7 +121,7 @@ impl Broker {
     }
 }
 
-/// Notes that nobody waits for these questions, as far as that is so, and what their agents' revision is now.
+/// Records for each of these questions without a waiting client that it is detached, and its agent's new revision.
 pub(crate) fn detach(cues: Vec<String>, revision: i64) -> Vec<Step> {
     vec![
         Step::Prepared(

@@ -1,7 +1,8 @@
-//! Words as PostgreSQL indexes them: which lexemes a text has, and which ones a query asks for.
+//! Words as PostgreSQL indexes them: the lexemes of a text, and those of a query.
 //!
-//! A `tsvector` without positions knows which words a text has, not where. Characters without spaces are looked for as
-//! phrases, so each pair of neighbours is a lexeme, too. Longer phrases are looked for by their pairs, and checked in the text.
+//! A `tsvector` without positions knows which words a text has, but not where. Characters without spaces are searched
+//! as phrases, so each pair of neighbours is a lexeme, too. A longer phrase is searched by its pairs, and then checked
+//! in the text.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,11 +11,11 @@ use cueme_store::search::{QUERY_WORDS_MAX, is_unspaced, segment, stem, tokens, w
 
 /// The longest lexeme, in bytes; PostgreSQL takes 2,046. Longer words are cut.
 const LEXEME_BYTES_MAX: usize = 512;
-/// How much one text may have of them in all, in bytes; PostgreSQL takes 1,048,575. What is beyond is not found.
+/// The most bytes of lexemes of one text; PostgreSQL takes 1,048,575. The rest of the text is not searchable.
 const TEXT_BYTES_MAX: usize = 1_000_000;
-/// How many lexemes of one phrase are asked for; the rest is left to the check.
+/// The most lexemes of one phrase in a query; the check of the text covers the rest.
 const PHRASE_LEXEMES_MAX: usize = 64;
-/// Begins a lexeme that is a stem. No word has it.
+/// The prefix of a lexeme that is a stem. No word has it.
 const STEM_MARK: char = '=';
 
 /// Returns the lexemes of a text.
@@ -43,12 +44,12 @@ pub(crate) fn lexemes(text: &str) -> Vec<String> {
     lexemes.into_iter().collect()
 }
 
-/// What a text has to have.
+/// A search condition on a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextQuery {
     /// The query in PostgreSQL's language.
     pub(crate) tsquery: String,
-    /// What it cannot say.
+    /// The phrases that the query cannot express.
     phrases: Vec<Phrase>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct TextQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Phrase {
     tokens: Vec<String>,
-    /// Whether the last of them may go on.
+    /// Whether the last of them is only the beginning of a word.
     is_open: bool,
 }
 
@@ -99,12 +100,12 @@ impl TextQuery {
         })
     }
 
-    /// Says whether every text that PostgreSQL finds is wanted.
+    /// Says whether the query alone is exact, so that no text has to be checked.
     pub(crate) fn is_exact(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// Says whether a text that PostgreSQL found is wanted.
+    /// Says whether a text that PostgreSQL found meets the condition.
     pub(crate) fn fits(&self, text: &str) -> bool {
         let tokens = tokens(text);
         self.phrases.iter().all(|phrase| phrase.is_in(&tokens))
@@ -123,7 +124,7 @@ impl Phrase {
         Self::of(word, !is_closed)
     }
 
-    /// Says whether its lexemes say all of it.
+    /// Says whether its lexemes express it completely.
     fn is_exact(&self) -> bool {
         match self.tokens.as_slice() {
             [_] => true,

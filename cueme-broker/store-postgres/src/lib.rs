@@ -3,9 +3,10 @@
 //! [`PostgresStorage`] opens it. The engine's connection ([`PostgresStore`]) is the only one of a broker that writes what the
 //! rules decide; a second one listens to the other brokers and keeps this broker's lease. Reads happen on connections of their
 //! own ([`PostgresReader`]). Every transaction locks the one row of the table `head` first, so those of all brokers follow each
-//! other. A whole store is copied from and to a SQLite file ([`copy_into_postgres`] and the others beside it).
+//! other. A whole database is copied through one [`CopyTransaction`].
 //!
-//! This crate decides nothing: the rules do, and the engine says when to commit.
+//! This crate decides nothing: the rules do, and the engine says when to commit. It does not know the embedded store: the
+//! file of a backup is written by the function that it is given ([`WriteBackup`]).
 
 mod connect;
 mod fault;
@@ -38,10 +39,7 @@ mod lexemes;
 mod reader;
 
 pub use connect::Settings;
-pub use copy::{
-    CopyError, CopyProgress, CopyReport, OnProgress, copy_into_postgres, copy_into_sqlite,
-    restore_into_postgres,
-};
+pub use copy::{CopyConnection, CopyTransaction, WriteBackup};
 pub use inspect::{Inspection, inspect};
 pub use migrate::SCHEMA;
 pub use reader::PostgresReader;

@@ -1,4 +1,4 @@
-//! Reads what the machine keeps in memory: everything that is live, and single settled questions on demand.
+//! Loads the state that the machine keeps in memory: everything live, and single settled questions on demand.
 
 use std::sync::Arc;
 
@@ -22,13 +22,16 @@ use crate::store::PostgresStore;
 use crate::text::Text;
 use crate::transactions::head_of;
 
-/// What is read of a question; `$1` is this broker. The beginning of a prompt is found in its first 2000 characters.
+/// The columns that are read of a question; `$1` is this broker, `$2` the time by its clock. The beginning of a prompt is found in its first 2000
+/// characters.
 macro_rules! cues_where {
     ($condition:literal) => {
         concat!(
             "SELECT c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
                  substr(q.prompt, 1, 2000), q.payload IS NOT NULL, c.asked_at,
-                 d.request_id, d.text, d.reminder, d.answer, d.redacted_answer, d.decided_by, d.decided_at, d.released_at,
+                 d.request_id, d.text, d.reminder, d.answer, d.redacted_answer, d.decided_by, d.decided_at,
+                 CASE WHEN d.released_at IS NOT NULL THEN coalesce(
+                     $2::bigint + (extract(epoch FROM d.release_at - clock_timestamp()) * 1000)::bigint, d.released_at) END,
                  c.origin, d.seal, d.redacted_text, c.detached_at,
                  (SELECT count(*) FROM waits w WHERE w.cue_id = c.cue_id AND w.broker <> $1)
              FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq) WHERE ",
@@ -63,7 +66,10 @@ impl Loads for PostgresStore {
         let steps = vec![
             Step::Prepared(agents_where!("true"), params![]),
             Step::Prepared(messages_where!("cue_id IS NULL"), params![]),
-            Step::Prepared(cues_where!("c.delivery < 2 ORDER BY c.seq"), params![me]),
+            Step::Prepared(
+                cues_where!("c.delivery < 2 ORDER BY c.seq"),
+                params![me, now.wall.as_millis()],
+            ),
             Step::Prepared(
                 messages_where!("cue_id IN (SELECT cue_id FROM cues WHERE delivery < 2)"),
                 params![],
@@ -95,8 +101,8 @@ impl Loads for PostgresStore {
                     params![agents.clone()],
                 ),
                 Step::Prepared(
-                    cues_where!("c.delivery < 2 AND c.agent_id = ANY($2) ORDER BY c.seq"),
-                    params![me, agents.clone()],
+                    cues_where!("c.delivery < 2 AND c.agent_id = ANY($3) ORDER BY c.seq"),
+                    params![me, now.wall.as_millis(), agents.clone()],
                 ),
                 Step::Prepared(
                     messages_where!(
@@ -110,7 +116,10 @@ impl Loads for PostgresStore {
 
     fn cue(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, StoreError> {
         let me = self.shared.broker.id;
-        let row = self.query_one(cues_where!("c.cue_id = $2"), params![me, cue.as_str()])?;
+        let row = self.query_one(
+            cues_where!("c.cue_id = $3"),
+            params![me, now.wall.as_millis(), cue.as_str()],
+        )?;
         let Some(mut found) = row.map(|row| remembered(now, &row)).transpose()? else {
             return Ok(None);
         };
@@ -183,7 +192,7 @@ impl Loads for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Loads by statements that find agents, messages that wait, live questions, and messages in their decisions.
+    /// Loads by statements that find agents, waiting messages, live questions, and messages in their decisions.
     fn load_by(&self, now: Now, steps: Vec<Step>) -> Result<Machine, StoreError> {
         let found = self.send_after_queue(steps)?;
         let [agents, messages, cues, taken] = &found[..] else {
@@ -245,7 +254,7 @@ fn messages_of(cue: CueId, rows: &[Row]) -> Result<Vec<Message>, StoreError> {
     Ok(messages)
 }
 
-/// Returns a question's place among those that its agent asked here; imported ones come before all of them.
+/// Returns a question's ordinal among its agent's questions; imported ones come before all others.
 fn ordinal(seq: i64) -> u64 {
     u64::try_from(seq).unwrap_or(0)
 }
@@ -255,7 +264,7 @@ fn value<T: FromSqlOwned>(row: &Row, column: usize) -> Result<T, StoreError> {
     Ok(row.try_get(column).map_err(Fault::from)?)
 }
 
-/// Reads a question; whatever makes no sense in its row concerns that question alone.
+/// Reads a question; an invalid value in its row affects that question alone.
 fn remembered(now: Now, row: &Row) -> Result<Remembered, StoreError> {
     let id: CueId = parse_id(value(row, 1)?)?;
     read_row(now, id, row).map_err(|error| match error {
@@ -279,7 +288,7 @@ fn read_row(now: Now, id: CueId, row: &Row) -> Result<Remembered, StoreError> {
         kind: Kind::from_number(value(row, 3)?)?,
         origin: Origin::from_number(value(row, 19)?)?,
         has_payload: value(row, 9)?,
-        content: ContentKey(content.try_into().map_err(|_| StoreError::Meaning {
+        content: ContentKey(content.try_into().map_err(|_| StoreError::BadValue {
             what: "a content's key",
             value: "of another length".into(),
         })?),
@@ -295,7 +304,7 @@ fn read_row(now: Now, id: CueId, row: &Row) -> Result<Remembered, StoreError> {
     Ok(Remembered { id, cue })
 }
 
-/// Refuses a decision that is not what was written.
+/// Refuses a decision whose checksum does not match.
 fn check_seal(cue: CueId, row: &Row) -> Result<(), StoreError> {
     let Some(seal) = value::<Option<Vec<u8>>>(row, 20)? else {
         return Ok(());
@@ -348,7 +357,7 @@ fn state(now: Now, row: &Row) -> Result<State, StoreError> {
         },
         (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
             decision,
-            // A clock that was set back meanwhile must not hold it longer than anything is ever held.
+            // After the clock was set back, it must not be held longer than the longest hold.
             until: now
                 .steady
                 .saturating_add(released_at.millis_since(now.wall).min(HOLD_MS_MAX)),

@@ -1,4 +1,4 @@
-//! How this broker joins and leaves the others, and what becomes of those that died.
+//! Joining and leaving the group of brokers, and expelling dead ones.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use crate::store::PostgresStore;
 use crate::transactions::{LOCK_HEAD, first_texts, head_of, identity_of, set_head};
 
 impl PostgresStore {
-    /// Takes brokers for dead whose lease ended, and adds the agents that are concerned.
+    /// Expels brokers with an expired lease, and adds the agents concerned.
     pub(crate) fn expel_others(&self, agents: &mut BTreeSet<String>) -> Result<(), StoreError> {
         let expelled = self.send(self.shared.broker.expel_others())?;
-        self.note(|_| {});
+        self.mark_dirty();
         let cues = first_texts(expelled.last())?;
         self.detach_all(cues, agents)
     }
 
-    /// Notes that nobody waits for these questions at some broker any more.
+    /// Records that no client of some broker waits for these questions any more.
     pub(crate) fn detach_all(
         &self,
         cues: Vec<String>,
@@ -34,10 +34,11 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Joins the other brokers, and takes those for dead whose lease ended.
+    /// Joins the other brokers, and expels those with an expired lease.
     ///
-    /// Under the lock of the head: a connection of ours that was lost may still be about to commit.
+    /// Under the lock of the head, because a lost connection of this broker may still be about to commit.
     pub(crate) fn enter(&self) -> Result<(), StoreError> {
+        let timeline = self.timeline();
         let broker = &self.shared.broker;
         let mut steps = vec![
             Step::Plain("BEGIN"),
@@ -47,17 +48,28 @@ impl PostgresStore {
         steps.extend(broker.expel_others());
         let found = self.send(steps)?;
         let head = head_of(found.get(1))?;
-        self.shared.find(identity_of(found.get(1))?, head);
+        self.shared.find(identity_of(found.get(1))?, timeline, head);
         self.shared.set_left(false);
         self.commit_detached(head, first_texts(found.last())?)?;
         self.shared.bell.notify_one();
         Ok(())
     }
 
+    /// Returns the timeline of the server, where it says one: some that are compatible with PostgreSQL do not.
+    fn timeline(&self) -> Option<String> {
+        let read = self.find_one(
+            "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)",
+            params![],
+        );
+        read.inspect_err(|error| tracing::debug!(%error, "the server says no timeline"))
+            .ok()
+            .flatten()
+    }
+
     /// Leaves the other brokers in an orderly way.
     pub(crate) fn leave(&self) -> Result<(), StoreError> {
         self.shared.set_left(true);
-        self.shared.leadership.set(false);
+        self.shared.leadership.stop();
         let broker = &self.shared.broker;
         let found = self.send(vec![
             Step::Plain("BEGIN"),
@@ -67,11 +79,11 @@ impl PostgresStore {
         ])?;
         let head = head_of(found.get(1))?;
         self.commit_detached(head, first_texts(found.last())?)?;
-        // The listener may be gone by now.
+        // The listener may have ended by now.
         self.send(vec![Step::Plain("NOTIFY cueme")]).map(drop)
     }
 
-    /// Notes that nobody waits for these questions at some broker any more, and commits.
+    /// Records that no client of some broker waits for these questions any more, and commits.
     fn commit_detached(&self, head: Head, cues: Vec<String>) -> Result<(), StoreError> {
         let mut steps = Vec::new();
         if !cues.is_empty() {

@@ -10,9 +10,13 @@ use crate::fault::failed;
 pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 /// Each brings the schema from its index to the next number. Released ones are never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_init.sql"),
+    include_str!("../migrations/0002_token_expiry.sql"),
+    include_str!("../migrations/0003_release_by_the_database.sql"),
+];
 
-/// Tells our lock from those of other programs.
+/// The key of our advisory lock.
 const LOCK: i64 = 0x6375_656d_6500;
 
 /// Applies the missing migrations in one transaction; a newer schema is left exactly as it is.

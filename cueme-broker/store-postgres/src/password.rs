@@ -1,4 +1,4 @@
-//! Finds the password of a database that its URL does not have: `PGPASSWORD`, or the file that `PGPASSFILE` names.
+//! Finds the password for a database whose URL has none: `PGPASSWORD`, or the file that `PGPASSFILE` names.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// The file in the home directory where `PGPASSFILE` names none.
+/// The default of `PGPASSFILE`, in the home directory.
 const FILE: &str = ".pgpass";
 
 /// Returns the password, if there is one for this user, host and database.
@@ -44,7 +44,7 @@ fn is_private(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o077 == 0)
 }
 
-/// Returns the password of a line `host:port:database:user:password` that fits; `*` fits all, `\` escapes.
+/// Returns the password of a line `host:port:database:user:password` that matches; `*` matches all, `\` escapes.
 fn password_in(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -62,12 +62,12 @@ fn password_in(line: &str, wanted: [&str; 4]) -> Option<String> {
         };
         fields.last_mut()?.push(literal);
     }
-    let fits = fields.len() == wanted.len() + 1
+    let matches = fields.len() == wanted.len() + 1
         && fields
             .iter()
             .zip(wanted)
             .all(|(field, wanted)| field == "*" || field == wanted);
-    fits.then(|| fields.pop()).flatten()
+    matches.then(|| fields.pop()).flatten()
 }
 
 #[cfg(test)]

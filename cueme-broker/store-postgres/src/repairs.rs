@@ -1,4 +1,4 @@
-//! Takes damage out of the database as far as it keeps a human from closing a question.
+//! Repairs damage in the database as far as it keeps a human from closing a question.
 
 use cueme_rules::Message;
 use cueme_store::{Code, Repairs, StoreError};

@@ -1,10 +1,10 @@
-//! Where connections live: the store's callers are plain threads, and wait here for what a connection does.
+//! The runtime of the connections: the store's callers are plain threads, and block here until a connection is done.
 
 use std::future::Future;
 
 use tokio::task::JoinHandle;
 
-/// A runtime of one thread for every connection of this store.
+/// A single-threaded runtime for every connection of this store.
 #[derive(Debug)]
 pub struct Runtime(Option<tokio::runtime::Runtime>);
 
@@ -20,8 +20,8 @@ impl Runtime {
         built.map(|runtime| Self(Some(runtime)))
     }
 
-    /// Waits for something. On a thread of another runtime that thread waits, as it does for a file.
-    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Blocks on a future. A thread of another runtime is blocked, too, as it is for a file.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         match &self.0 {
             Some(runtime) => {
                 let _context = runtime.enter();
@@ -31,7 +31,7 @@ impl Runtime {
         }
     }
 
-    /// Lets something go on beside.
+    /// Spawns a task.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         match &self.0 {
             Some(runtime) => runtime.spawn(work),
@@ -43,7 +43,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            // The last owner may be a task of another runtime, which must not wait.
+            // The last owner may be a task of another runtime, which must not block.
             runtime.shutdown_background();
         }
     }

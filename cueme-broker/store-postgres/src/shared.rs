@@ -1,4 +1,4 @@
-//! What the writer, the listener and a reopened store know in common.
+//! The state that the writer, the listener and a reopened store share.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,46 +19,54 @@ pub(crate) struct Head {
     pub(crate) records: i64,
 }
 
-/// What outlives a connection.
+/// The state that outlives a connection.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) location: PathBuf,
     pub(crate) leadership: Leadership,
-    /// Asks the listener to tell the other brokers that something was committed. Requests in between are one.
+    /// Asks the listener to notify the other brokers of a commit. Pending requests are merged.
     pub(crate) bell: Notify,
     /// Whether the broker has left, so that its lease is not to be renewed.
     has_left: AtomicBool,
-    told: Mutex<Told>,
+    told: Mutex<PublishedUpTo>,
 }
 
-/// How far this broker has told its own clients what happened.
+/// The point up to which this broker has published events to its own clients.
 #[derive(Debug, Default)]
-struct Told {
+struct PublishedUpTo {
     /// The head at that time; none before the first connection.
     head: Option<Head>,
-    /// Which database it is.
+    /// The identity of the database.
     identity: Option<Uuid>,
+    /// The timeline of its server, which changes when a standby is promoted.
+    timeline: Option<String>,
     /// The newest event at that time, as far as it was seen.
     newest: Option<EventView>,
-    /// What will have been told if the batch was committed.
+    /// The point after the commit of this batch, if it was committed.
     pending: Option<(BatchId, Head, Option<EventView>)>,
     /// The newest batch that is known to be committed. One that changed nothing leaves no trace in the database.
     committed: Option<BatchId>,
-    /// Whether nobody was told yet that the database is another one, or has lost its newest part.
+    /// Whether the database was replaced or lost its newest part, and the engine does not know it yet.
     is_replaced: bool,
 }
 
-impl Told {
+impl PublishedUpTo {
     fn is_continued_by(&self, identity: Uuid, head: Head) -> bool {
         let is_same = self.identity.is_none_or(|known| known == identity);
         is_same
-            && self
-                .head
-                .is_none_or(|known| head.event >= known.event && head.revision >= known.revision)
+            && self.head.is_none_or(|known| {
+                head.event >= known.event && head.revision >= known.revision && head.records >= known.records
+            })
     }
 
-    /// Says whether the event that was told last is another one by now: a history that lost its newest part has grown again.
+    /// Says whether another server has taken over. Its database may have lost its newest part, and have grown again since.
+    fn has_failed_over(&self, timeline: Option<&str>) -> bool {
+        let known = self.timeline.as_deref();
+        known.zip(timeline).is_some_and(|(known, found)| known != found)
+    }
+
+    /// Says whether the last published event has changed: a history that lost its newest part has grown again.
     fn is_contradicted_by(&self, found: &EventView) -> bool {
         self.newest
             .as_ref()
@@ -71,62 +79,67 @@ impl Shared {
         Arc::new(Self {
             broker: Broker::of_this_process(),
             location,
-            leadership: Leadership::new(false),
+            leadership: Leadership::shared(),
             bell: Notify::new(),
             has_left: AtomicBool::new(false),
             told: Mutex::default(),
         })
     }
 
-    /// Begins with what is there, at the first connection; later it compares, and says what was lost.
-    pub(crate) fn find(&self, identity: Uuid, head: Head) {
-        if !self.told().is_continued_by(identity, head) {
+    /// Starts from the current head at the first connection; later it compares, and reports a loss.
+    pub(crate) fn find(&self, identity: Uuid, timeline: Option<String>, head: Head) {
+        let is_same = {
+            let told = self.told();
+            told.is_continued_by(identity, head) && !told.has_failed_over(timeline.as_deref())
+        };
+        if !is_same {
             self.note_replaced(head);
         }
         let mut told = self.told();
         told.head.get_or_insert(head);
         told.identity = Some(identity);
+        told.timeline = timeline.or(told.timeline.take());
     }
 
-    /// Says whether the database is the one that was found, with everything that was in it; `newest` is its event of the number
-    /// that was told last, unless that was deleted.
+    /// Says whether the database is the known one, with everything that was in it; `newest` is its event with the
+    /// number of the last published one, unless that was deleted.
     pub(crate) fn is_continued_by(&self, identity: Uuid, head: Head, newest: Option<&EventView>) -> bool {
         let told = self.told();
         told.is_continued_by(identity, head) && !newest.is_some_and(|found| told.is_contradicted_by(found))
     }
 
-    /// Forgets what was told, and says that answers may be missing.
+    /// Resets the published point, and reports that answers may be missing.
     pub(crate) fn note_replaced(&self, found: Head) {
         let mut told = self.told();
         tracing::error!(
             database = %self.location.display(),
             known = told.head.unwrap_or_default().event,
             found = found.event,
-            "the database is not the one it was, or has lost its newest part: answers that agents and humans have seen may be missing in it"
+            "the database was replaced, has failed over to another server, or has lost its newest part: answers that agents and humans have seen may be missing in it, and revoked tokens may be valid again"
         );
-        *told = Told {
+        *told = PublishedUpTo {
             is_replaced: true,
             committed: told.committed,
-            ..Told::default()
+            ..PublishedUpTo::default()
         };
     }
 
-    /// Says whether nobody was told yet that the database is another one.
+    /// Says whether the database was replaced and the engine does not know it yet.
     pub(crate) fn is_replaced(&self) -> bool {
         self.told().is_replaced
     }
 
-    /// Returns how far everybody was told.
+    /// Returns the published point.
     pub(crate) fn head(&self) -> Head {
         self.told().head.unwrap_or_default()
     }
 
-    /// Notes what will have been told if this batch was committed.
+    /// Records the published point for the case that this batch is committed.
     pub(crate) fn expect(&self, batch: BatchId, head: Head, newest: Option<EventView>) {
         self.told().pending = Some((batch, head, newest));
     }
 
-    /// Notes that a batch is committed, and everybody is told what happened up to here.
+    /// Records that a batch is committed, and that the events up to here are published.
     pub(crate) fn tell(&self, batch: BatchId, head: Head, newest: Option<EventView>) {
         let mut told = self.told();
         told.head = Some(head);
@@ -141,7 +154,7 @@ impl Shared {
         self.told().committed == Some(batch)
     }
 
-    /// Notes that a batch in doubt was committed.
+    /// Records that a batch in doubt was committed.
     pub(crate) fn confirm(&self, batch: BatchId) {
         let mut told = self.told();
         if let Some((expected, head, newest)) = told.pending.take()
@@ -161,7 +174,7 @@ impl Shared {
         self.has_left.store(has_left, Ordering::Relaxed);
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
+    fn told(&self) -> std::sync::MutexGuard<'_, PublishedUpTo> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

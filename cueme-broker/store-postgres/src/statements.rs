@@ -1,4 +1,4 @@
-//! Statements of the writer's connection: queued while nobody needs their results, and sent together.
+//! Statements of the writer's connection: queued until a result is needed, and sent together.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -33,12 +33,12 @@ pub(crate) enum Step {
     Prepared(&'static str, Vec<Param>),
 }
 
-/// What a statement returned.
+/// The result of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Returned {
     /// Its rows.
     pub(crate) rows: Vec<Row>,
-    /// How many rows it returned or changed.
+    /// The number of rows that it returned or changed.
     pub(crate) count: u64,
 }
 
@@ -61,10 +61,10 @@ impl Statements {
         &self.client
     }
 
-    /// Sends statements without waiting in between, and returns what each returned, or the first error.
+    /// Sends statements in a pipeline, and returns the result of each, or the first error.
     ///
-    /// A statement that cannot be sent keeps those behind it from being sent. One that the server refuses does not: inside a
-    /// transaction the server refuses all that follow, and `COMMIT` undoes it.
+    /// A statement that cannot be sent stops those after it. One that the server refuses does not: inside a transaction
+    /// the server refuses all that follow, and `COMMIT` undoes it.
     pub(crate) async fn send(&self, steps: Vec<Step>) -> Result<Vec<Returned>, Error> {
         self.prepare(&steps).await?;
         let mut sent = VecDeque::with_capacity(steps.len());
@@ -138,7 +138,7 @@ impl std::fmt::Debug for Statements {
     }
 }
 
-/// Turns a value into one that a statement can keep. Texts are encoded here and nowhere else.
+/// Turns a value into one that a statement can own. Texts are encoded here and nowhere else.
 pub(crate) trait IntoParam {
     fn into_param(self) -> Param;
 }
@@ -165,6 +165,7 @@ as_they_are!(
     Vec<i16>,
     Vec<i64>,
     Vec<Uuid>,
+    Vec<Option<Uuid>>,
     Option<Vec<String>>
 );
 

@@ -1,4 +1,4 @@
-//! Where the database is, and who this broker is to the others that share it.
+//! The location of the database, and the identity of this broker among those that share it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
 use crate::connect::Settings;
+use crate::copy::WriteBackup;
 use crate::listen::{Listener, drive};
 use crate::migrate::migrate;
 use crate::reader::PostgresReader;
@@ -23,14 +24,15 @@ pub struct PostgresStorage {
     settings: Settings,
     runtime: Arc<Runtime>,
     shared: Arc<Shared>,
-    /// Whether notifications were seen to arrive.
+    /// Whether notifications are known to arrive.
     is_probed: bool,
     listener: Option<JoinHandle<()>>,
+    write_backup: WriteBackup,
 }
 
 impl PostgresStorage {
-    /// Describes the database at a URL; nothing is connected yet.
-    pub fn at(url: &str) -> Result<Self, StoreError> {
+    /// Describes the database at a URL, without connecting, and how a backup of it is written.
+    pub fn at(url: &str, write_backup: WriteBackup) -> Result<Self, StoreError> {
         let settings = Settings::from_url(url)?;
         let runtime = Runtime::start().map_err(|source| StoreError::Io {
             doing: "start a thread for",
@@ -44,6 +46,7 @@ impl PostgresStorage {
             shared,
             is_probed: false,
             listener: None,
+            write_backup,
         })
     }
 
@@ -71,7 +74,12 @@ impl Storage for PostgresStorage {
     }
 
     fn reader(&self) -> Arc<dyn Reader> {
-        Arc::new(PostgresReader::connect(&self.settings, Arc::clone(&self.runtime)))
+        let runtime = Arc::clone(&self.runtime);
+        Arc::new(PostgresReader::connect(
+            &self.settings,
+            runtime,
+            self.write_backup,
+        ))
     }
 
     fn is_shared(&self) -> bool {
@@ -86,7 +94,6 @@ impl Storage for PostgresStorage {
             settings: self.settings.clone(),
             shared: Arc::clone(&self.shared),
             wake,
-            leads_until: None,
         };
         self.listener = Some(self.runtime.spawn(listener.run()));
     }
@@ -117,6 +124,6 @@ impl Drop for PostgresStorage {
         if let Some(listener) = self.listener.take() {
             listener.abort();
         }
-        self.shared.leadership.set(false);
+        self.shared.leadership.stop();
     }
 }

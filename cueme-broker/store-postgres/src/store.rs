@@ -1,6 +1,6 @@
 //! The writer's connection.
 //!
-//! Statements whose results nobody needs are queued, and sent with the next one whose result somebody does, or with the commit.
+//! Statements whose results are not needed are queued, and sent with the next one whose result is, or with the commit.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -23,12 +23,14 @@ pub struct PostgresStore {
     pub(crate) shared: Arc<Shared>,
     pub(crate) transaction: RefCell<Option<Open>>,
     pub(crate) queue: RefCell<Vec<Step>>,
-    /// The head's revision that the engine's state is from.
+    /// The revision of the head that the engine's state is from.
     pub(crate) seen: Cell<i64>,
-    /// Whether the others do not know yet who waits here.
-    pub(crate) must_tell: Cell<bool>,
-    /// Whether something may be there that is not indexed yet.
+    /// Whether the waiting clients of this broker are not published yet.
+    pub(crate) must_publish_waits: Cell<bool>,
+    /// Whether there may be texts that are not indexed yet.
     pub(crate) is_unindexed: Cell<bool>,
+    /// Whether the last batch of the indexer left some.
+    pub(crate) has_backlog: Cell<bool>,
 }
 
 impl PostgresStore {
@@ -40,14 +42,10 @@ impl PostgresStore {
             transaction: RefCell::default(),
             queue: RefCell::default(),
             seen: Cell::new(0),
-            must_tell: Cell::new(true),
+            must_publish_waits: Cell::new(true),
             is_unindexed: Cell::new(true),
+            has_backlog: Cell::new(false),
         }
-    }
-
-    /// Returns the connection.
-    pub(crate) fn client(&self) -> &Client {
-        self.statements.client()
     }
 
     /// Sends statements together.
@@ -56,7 +54,7 @@ impl PostgresStore {
         sent.map_err(|error| Fault::Postgres(error).into())
     }
 
-    /// Runs a statement whose result nobody needs: inside a transaction, with the next one.
+    /// Runs a statement without a result: inside a transaction, with the next one.
     pub(crate) fn run(&self, sql: &'static str, params: Vec<Param>) -> Result<(), StoreError> {
         let step = Step::Prepared(sql, params);
         match self.transaction.borrow_mut().as_mut() {
@@ -69,17 +67,17 @@ impl PostgresStore {
         }
     }
 
-    /// Runs a statement and returns its rows, after everything that is queued.
+    /// Runs a statement and returns its rows, after all queued statements.
     pub(crate) fn query(&self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, StoreError> {
         self.returned(sql, params).map(|returned| returned.rows)
     }
 
-    /// The same for the first row.
+    /// Runs a query and returns its first row.
     pub(crate) fn query_one(&self, sql: &'static str, params: Vec<Param>) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, params)?.into_iter().next())
     }
 
-    /// Runs a statement that changes rows, and returns how many.
+    /// Runs a statement that changes rows, and returns their number.
     pub(crate) fn execute(&self, sql: &'static str, params: Vec<Param>) -> Result<u64, StoreError> {
         let returned = self.returned(sql, params)?;
         if let Some(open) = self.transaction.borrow_mut().as_mut() {
@@ -88,7 +86,7 @@ impl PostgresStore {
         Ok(returned.count)
     }
 
-    /// Sends statements after everything that is queued, and returns what these returned.
+    /// Sends statements after all queued ones, and returns their results.
     pub(crate) fn send_after_queue(&self, mut last: Vec<Step>) -> Result<Vec<Returned>, StoreError> {
         let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
         let count = steps.len();
@@ -117,7 +115,7 @@ impl PostgresStore {
     }
 }
 
-/// Without what is queued, which holds what people wrote.
+/// Leaves out the queued statements, which hold texts of humans and agents.
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

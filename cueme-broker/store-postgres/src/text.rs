@@ -1,18 +1,18 @@
-//! Texts as PostgreSQL takes them: it refuses the character NUL, which agents and humans may write.
+//! Texts for PostgreSQL, which refuses the character NUL; agents and humans may write it.
 
 use std::borrow::Cow;
 use std::error::Error;
 
 use tokio_postgres::types::{FromSql, Type};
 
-/// Begins an escape. It is no character that anybody writes, and stands for itself when it is escaped, too.
+/// The first character of an escape. It is a character that people do not write, and is escaped itself, too.
 const ESCAPE: char = '\u{10FFFF}';
-/// What follows it in place of a NUL.
+/// Follows it in place of a NUL.
 const NUL: char = '0';
-/// What follows it in place of itself.
+/// Follows it in place of itself.
 const ITSELF: char = '1';
 
-/// Writes a text so that PostgreSQL takes it.
+/// Encodes a text so that PostgreSQL accepts it.
 pub(crate) fn encode(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return Cow::Borrowed(text);
@@ -28,7 +28,7 @@ pub(crate) fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(encoded)
 }
 
-/// Reads a text as it was written; an escape that was cut off at the end is left out.
+/// Decodes a text; an escape that was truncated at the end is left out.
 pub(crate) fn decode(stored: &str) -> Cow<'_, str> {
     if !stored.contains(ESCAPE) {
         return Cow::Borrowed(stored);

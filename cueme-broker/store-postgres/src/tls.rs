@@ -1,4 +1,4 @@
-//! TLS to the server: whether its certificate counts, and its name.
+//! TLS to the server: the verification of its certificate and name.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// How much is asked of a server's certificate.
+/// The verification of a server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verification {
-    /// Nothing: the connection is encrypted, and nobody knows with whom.
+    /// None: the connection is encrypted, but the server is not authenticated.
     None,
     /// An authority must have signed it.
     Authority,
@@ -66,7 +66,7 @@ fn authorities_in(
     Ok(verifier)
 }
 
-/// Accepts a certificate for another name, or any at all where nothing is to be checked.
+/// Accepts a certificate for another name, or any at all without verification.
 #[derive(Debug)]
 struct NamelessVerifier {
     checks: Option<Arc<dyn ServerCertVerifier>>,

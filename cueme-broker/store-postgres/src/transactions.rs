@@ -1,4 +1,4 @@
-//! Transactions. Each locks the head first, so those of all brokers follow each other.
+//! Transactions. Each first locks the head, the one row of the table `head`, so those of all brokers are serialized.
 
 use std::collections::BTreeSet;
 
@@ -18,15 +18,21 @@ use crate::store::PostgresStore;
 /// Locks the head and reads it.
 pub(crate) const LOCK_HEAD: &str = "SELECT identity, revision, event, records FROM head FOR UPDATE";
 
+/// Removes the waits of a broker `$1` that are not among `$2`. A condition `<> ALL($2)` would compare each with each: only where
+/// the planner knows the values does it hash them.
+const LEAVE_OTHERS: &str = "DELETE FROM waits WHERE broker = $1
+    AND NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS kept (cue_id) WHERE kept.cue_id = waits.cue_id) RETURNING cue_id";
+
 /// A transaction that is open.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// The head as it was found.
+    /// The head at the beginning.
     head: Head,
-    /// Whether anything is to be committed.
+    /// Whether there is anything to commit.
     pub(crate) is_dirty: bool,
-    /// Whether agents got a new revision already.
+    /// Whether agents already have the new revision.
     has_revised: bool,
+    /// Whether data outside the rules has changed.
     has_records: bool,
     /// The agents that have changed …
     agents: BTreeSet<String>,
@@ -43,37 +49,37 @@ impl PostgresStore {
         self.transaction.borrow().is_some()
     }
 
-    /// Returns the revision that a transaction's changes have.
+    /// Returns the revision of the transaction's changes.
     pub(crate) fn next_revision(&self) -> i64 {
         let open = self.transaction.borrow();
         open.as_ref().map_or(0, |open| open.head.revision + 1)
     }
 
-    /// Notes that an agent changes.
+    /// Records that an agent changes.
     pub(crate) fn touch_agent(&self, agent: &AgentId) {
         self.note(|open| {
             open.agents.insert(agent.as_str().to_owned());
         });
     }
 
-    /// Notes that the agent of a question changes.
+    /// Records that the agent of a question changes.
     pub(crate) fn touch_agent_of(&self, cue: CueId) {
         self.note(|open| {
             open.cues.insert(cue.as_str().to_owned());
         });
     }
 
-    /// Notes that agents have the new revision already.
+    /// Records that agents already have the new revision.
     pub(crate) fn note_revised(&self) {
         self.note(|open| open.has_revised = true);
     }
 
-    /// Notes that records change which the rules do not concern.
+    /// Records that data outside the rules changes.
     pub(crate) fn touch_records(&self) {
         self.note(|open| open.has_records = true);
     }
 
-    /// Numbers an event; it is written with the commit.
+    /// Assigns a number to an event; the commit writes it.
     pub(crate) fn add_event(
         &self,
         at: Timestamp,
@@ -95,6 +101,12 @@ impl PostgresStore {
         id
     }
 
+    /// Records that there is something to commit.
+    pub(crate) fn mark_dirty(&self) {
+        self.note(|_| {});
+    }
+
+    /// Records a change in the open transaction.
     pub(crate) fn note(&self, note: impl FnOnce(&mut Open)) {
         if let Some(open) = self.transaction.borrow_mut().as_mut() {
             open.is_dirty = true;
@@ -105,18 +117,18 @@ impl PostgresStore {
 
 impl Transactions for PostgresStore {
     fn begin(&self) -> Result<Foreign, StoreError> {
-        let told = self.shared.head();
+        let published = self.shared.head();
         let found = self.send(vec![
             Step::Plain("BEGIN"),
             Step::Prepared(LOCK_HEAD, params![]),
-            Step::Prepared(lease::LOOK, params![self.shared.broker.id]),
+            Step::Prepared(lease::FIND_EXPIRED, params![self.shared.broker.id]),
             Step::Prepared(
                 "SELECT agent_id FROM agents WHERE revision > $1",
                 params![self.seen.get()],
             ),
             Step::Prepared(
                 "SELECT id, at, what, agent_id, cue_id FROM events WHERE id >= $1 ORDER BY id",
-                params![told.event],
+                params![published.event],
             ),
         ])?;
         let head = head_of(found.get(1))?;
@@ -127,13 +139,13 @@ impl Transactions for PostgresStore {
         let newest = events.last().cloned();
         let known = events
             .first()
-            .is_some_and(|first| first.id == Some(told.event))
+            .is_some_and(|first| first.id == Some(published.event))
             .then(|| events.remove(0));
         if !self
             .shared
             .is_continued_by(identity_of(found.get(1))?, head, known.as_ref())
         {
-            // Restored, or failed over to a standby that lacked the newest part: everything is read anew.
+            // Restored, or failed over to a standby that lacked the newest part: everything is loaded again.
             self.shared.note_replaced(head);
             return Err(StoreError::Gone {
                 path: self.shared.location.clone(),
@@ -151,8 +163,8 @@ impl Transactions for PostgresStore {
         });
         self.shared.set_left(false);
         let mut agents: BTreeSet<String> = first_texts(found.get(3))?.into_iter().collect();
-        let look = found.get(2).and_then(|returned| returned.rows.first());
-        let (expelled, has_dead): (Option<bool>, bool) = match look {
+        let lease = found.get(2).and_then(|returned| returned.rows.first());
+        let (expelled, has_dead): (Option<bool>, bool) = match lease {
             Some(row) => (
                 row.try_get(0).map_err(Fault::from)?,
                 row.try_get(1).map_err(Fault::from)?,
@@ -164,8 +176,8 @@ impl Transactions for PostgresStore {
         }
         if expelled != Some(false) {
             self.send(vec![self.shared.broker.register()])?;
-            self.note(|_| {});
-            self.must_tell.set(true);
+            self.mark_dirty();
+            self.must_publish_waits.set(true);
         }
         if !agents.is_empty() || !events.is_empty() {
             self.is_unindexed.set(true);
@@ -173,29 +185,30 @@ impl Transactions for PostgresStore {
         Ok(Foreign {
             agents: agents.into_iter().map(parse_id).collect::<Result<_, _>>()?,
             events,
-            has_records: head.records > told.records || self.shared.is_replaced(),
-            is_expelled: self.must_tell.get(),
+            has_records: head.records > published.records || self.shared.is_replaced(),
+            is_expelled: self.must_publish_waits.get(),
         })
     }
 
     fn commit(&self, batch: BatchId) -> Result<(), StoreError> {
         let Some(open) = self.transaction.borrow_mut().take() else {
-            return Err(StoreError::Meaning {
+            return Err(StoreError::BadValue {
                 what: "a commit",
                 value: "there is no transaction".into(),
             });
         };
         if !open.is_dirty {
             if let Err(error) = self.send(vec![Step::Plain("ROLLBACK")]) {
-                // Nothing was to be stored, and what was read was so under the lock. The next transaction fails to begin.
+                // There was nothing to store, and all reads happened under the lock. The next transaction fails to
+                // begin.
                 tracing::debug!(%error, "a transaction without changes could not be ended");
             }
             self.seen.set(open.head.revision);
-            self.must_tell.set(false);
+            self.must_publish_waits.set(false);
             self.shared.tell(batch, open.head, open.newest);
             return Ok(());
         }
-        let is_told_others = open.head_after() != open.head;
+        let notifies_others = open.head_after() != open.head;
         let head = open.head_after();
         let newest = open.events.last().or(open.newest.as_ref()).cloned();
         let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
@@ -206,8 +219,8 @@ impl Transactions for PostgresStore {
         self.send(steps)?;
         self.shared.tell(batch, head, newest);
         self.seen.set(head.revision);
-        self.must_tell.set(false);
-        if is_told_others {
+        self.must_publish_waits.set(false);
+        if notifies_others {
             self.is_unindexed.set(true);
             self.shared.bell.notify_one();
         }
@@ -218,7 +231,7 @@ impl Transactions for PostgresStore {
         if self.shared.knows_committed(batch) {
             return Ok(true);
         }
-        // Under the lock of the head: the connection that was lost may still be about to commit.
+        // Under the lock of the head, because the lost connection may still be about to commit.
         let found = self.send(vec![
             Step::Plain("BEGIN"),
             Step::Prepared(LOCK_HEAD, params![]),
@@ -243,10 +256,7 @@ impl Transactions for PostgresStore {
     fn set_waiting(&self, cues: &[CueId]) -> Result<(), StoreError> {
         let cues: Vec<String> = cues.iter().map(|cue| cue.as_str().to_owned()).collect();
         let me = self.shared.broker.id;
-        let mut gone = self.query(
-            "DELETE FROM waits WHERE broker = $1 AND cue_id <> ALL($2) RETURNING cue_id",
-            params![me, cues.clone()],
-        )?;
+        let mut gone = self.query(LEAVE_OTHERS, params![me, cues.clone()])?;
         let mut came = self.query(
             "WITH came AS (INSERT INTO waits (cue_id, broker) SELECT cue_id, $1 FROM cues
                  WHERE cue_id = ANY($2) AND delivery < 2 ON CONFLICT DO NOTHING RETURNING cue_id)
@@ -259,14 +269,14 @@ impl Transactions for PostgresStore {
         }
         let changed = gone.iter().map(|row| row.try_get(0));
         let changed: Vec<String> = changed.collect::<Result<_, _>>().map_err(Fault::from)?;
-        self.note(|_| {});
+        self.mark_dirty();
         self.detach_all(changed, &mut BTreeSet::new())
     }
 
     fn roll_back(&self) {
         self.queue.borrow_mut().clear();
         if self.transaction.borrow_mut().take().is_some() {
-            // If even this fails the connection is replaced by its owner, which undoes the transaction too.
+            // If even this fails, the owner replaces the connection, which undoes the transaction, too.
             let _ = self.send(vec![Step::Plain("ROLLBACK")]);
         }
     }
@@ -283,7 +293,7 @@ impl Open {
         }
     }
 
-    /// Returns what is written last: events, the revision of what has changed, and the head.
+    /// Returns the final statements: events, the revision of changed agents, and the head.
     fn closing_steps(self, head: Head) -> Vec<Step> {
         let mut steps = Vec::new();
         if !self.events.is_empty() {
@@ -338,14 +348,14 @@ pub(crate) fn set_head(head: Head) -> Step {
     )
 }
 
-/// Reads which database it is.
+/// Reads the identity of the database.
 pub(crate) fn identity_of(returned: Option<&Returned>) -> Result<Uuid, StoreError> {
     Ok(head_row(returned)?.try_get(0).map_err(Fault::from)?)
 }
 
 fn head_row(returned: Option<&Returned>) -> Result<&Row, StoreError> {
     let row = returned.and_then(|returned| returned.rows.first());
-    row.ok_or_else(|| StoreError::Meaning {
+    row.ok_or_else(|| StoreError::BadValue {
         what: "a head",
         value: "none".into(),
     })
@@ -385,4 +395,34 @@ fn event(row: &Row) -> Result<EventView, StoreError> {
         })
     };
     Ok(read()?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use cueme_store::Storage;
+    use cueme_test_kit::postgres::Server;
+
+    use super::*;
+    use crate::storage::PostgresStorage;
+
+    #[test]
+    fn the_waits_of_a_broker_are_compared_by_hash() {
+        let Some(server) = Server::start() else { return };
+        let url = server.database();
+        PostgresStorage::at(&url, |_, _| unreachable!("a backup"))
+            .unwrap()
+            .open(true)
+            .unwrap();
+        let plan = server.run(
+            &url,
+            &format!(
+                "SET plan_cache_mode = force_generic_plan;
+                 PREPARE leave_others (uuid, text[]) AS {LEAVE_OTHERS};
+                 EXPLAIN EXECUTE leave_others (gen_random_uuid(), ARRAY['a'])"
+            ),
+        );
+        assert!(plan.contains("Anti Join"), "{plan}");
+        assert!(!plan.contains("<> ALL"), "{plan}");
+    }
 }

@@ -1,9 +1,7 @@
-//! Work that waits until nobody else needs the connection.
+//! Deferred work for when the connection is idle.
 
-use cueme_store::search::INDEX_BATCH;
 use cueme_store::{StoreError, Upkeep};
 
-use crate::index::index_batch;
 use crate::store::PostgresStore;
 
 impl Upkeep for PostgresStore {
@@ -12,7 +10,7 @@ impl Upkeep for PostgresStore {
     }
 
     fn index_some(&self) -> Result<bool, StoreError> {
-        let has_more = self.runtime.block_on(index_batch(self.client(), INDEX_BATCH))?;
+        let has_more = self.index_batch()?;
         self.is_unindexed.set(has_more);
         Ok(has_more)
     }
@@ -21,7 +19,7 @@ impl Upkeep for PostgresStore {
 
     fn after_commit(&mut self) {}
 
-    fn be_frugal(&self, _is_frugal: bool) {}
+    fn save_space(&self, _is_saving: bool) {}
 
     fn flush(&mut self) -> Result<(), StoreError> {
         self.leave()

@@ -1,4 +1,4 @@
-//! What the broker did by itself: answers by rules, and notifications.
+//! The broker's automatic actions: answers by rules, and notifications.
 
 use cueme_store::{AutomaticReads, AutomaticRecords, Notified, POLICY_PREFIX, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId};
@@ -8,7 +8,7 @@ use rusqlite::params;
 use super::SqliteReader;
 use super::SqliteStore;
 
-/// How many answers of an agent are looked at to count those in a row.
+/// The most answers of an agent that are read to count the automatic ones in a row.
 const IN_A_ROW_SEEN_MAX: u32 = 1000;
 
 impl AutomaticRecords for SqliteStore {

@@ -1,6 +1,6 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
-use cueme_rules::ContentKey;
+use cueme_rules::{ContentKey, human_words};
 use cueme_store::search::snippet;
 use cueme_store::{AgentRow, CardReads, Code, CueRow, MessageRow, Pending, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -11,11 +11,11 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use super::fault::Fault;
-use super::questions::{SqliteReader, readable};
+use super::questions::{SqliteReader, find_cue, readable, without_decisions};
 use super::seal::is_whole;
 use super::search;
 
-/// How much of a text is read to show its beginning, in characters.
+/// The characters of a text that are read to show its beginning.
 const BEGINNING_READ_CHARS: u32 = 400;
 
 const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
@@ -59,12 +59,16 @@ impl CardReads for SqliteReader {
 
     fn pending(&self, agent: Option<&AgentId>) -> Result<Pending, StoreError> {
         let rows = self.with(|connection| {
-            cue_rows(
+            let mut rows = cue_rows(
                 connection,
-                "WHERE c.delivery < 2 AND (c.outcome IN (0, 4) OR d.seal IS NOT NULL) AND (?2 IS NULL OR c.agent_id = ?2)
-                 ORDER BY c.outcome = 4, c.seq",
+                "WHERE c.delivery < 2 AND (?2 IS NULL OR c.agent_id = ?2) ORDER BY c.outcome = 4, c.seq",
                 &agent.map(AgentId::as_str),
-            )
+            )?;
+            // Of a decision, a row shows less than its agent would get.
+            for row in rows.iter_mut().filter(|row| !row.outcome.is_answerable()) {
+                row.damaged |= find_cue(connection, "c.seq = ?1", &row.seq)?.is_none_or(|cue| cue.damaged);
+            }
+            Ok(rows)
         })?;
         let (damaged, whole): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.damaged);
         let answerable = whole.into_iter().filter(|row| row.outcome.is_answerable());
@@ -100,13 +104,14 @@ impl CardReads for SqliteReader {
             let mut found = Vec::new();
             for seq in search::find_all(connection, words, agent, before, limit)? {
                 if let Some(row) = cue_rows(connection, "WHERE c.seq = ?2", &seq)?.pop() {
-                    let text: String = connection
+                    let (prompt, text): (String, String) = connection
                         .prepare_cached(
-                            "SELECT substr(q.prompt, 1, 100000) || char(10) || ifnull(ifnull(d.redacted_text, d.text), '')
+                            "SELECT substr(q.prompt, 1, 100000), ifnull(ifnull(d.redacted_text, d.text), '')
                              FROM questions q LEFT JOIN decisions d USING (seq) WHERE q.seq = ?1",
                         )?
-                        .query_row(params![seq], |row| row.get(0))?;
-                    found.push((row, snippet(&text, words)));
+                        .query_row(params![seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                    let said = human_words(&text, row.outcome);
+                    found.push((row, snippet(&format!("{prompt}\n{said}"), words)));
                 }
             }
             Ok(found)
@@ -135,12 +140,31 @@ impl CardReads for SqliteReader {
     }
 }
 
+/// Returns questions. Where the row of a decision cannot be read, its question is damaged, and the others are whole.
 fn cue_rows(
     connection: &Connection,
     condition: &str,
     key: &dyn rusqlite::ToSql,
 ) -> Result<Vec<CueRow>, Fault> {
-    let mut statement = connection.prepare_cached(&format!("{CUE} {condition}"))?;
+    let sql = format!("{CUE} {condition}");
+    match read_rows(connection, &sql, key) {
+        Err(fault) if fault.is_of_one_row() => {}
+        rows => return rows,
+    }
+    let of_one = format!("{CUE} WHERE c.seq = ?2");
+    let mut cues = Vec::new();
+    for cue in read_rows(connection, &without_decisions(&sql), key)? {
+        match read_rows(connection, &of_one, &cue.seq) {
+            Ok(mut whole) => cues.append(&mut whole),
+            Err(fault) if fault.is_of_one_row() => cues.push(cue),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(cues)
+}
+
+fn read_rows(connection: &Connection, sql: &str, key: &dyn rusqlite::ToSql) -> Result<Vec<CueRow>, Fault> {
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![BEGINNING_READ_CHARS, key])?;
     let mut cues = Vec::new();
     while let Some(row) = rows.next()? {

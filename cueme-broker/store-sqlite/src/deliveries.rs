@@ -8,7 +8,7 @@ use rusqlite::params;
 
 use super::SqliteStore;
 
-/// How long a delivery is remembered; senders give up long before.
+/// The time that a delivery is remembered; senders stop retrying long before.
 const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl DeliveryRecords for SqliteStore {

@@ -1,4 +1,4 @@
-//! Who may come in over HTTP. Only hashes of what they carry are ever stored.
+//! Access over HTTP: devices and tokens. Only hashes of their secrets are ever stored.
 
 use cueme_store::{Code, Device, DoorReads, DoorRecords, Pass, StoreError, Token, TokenHash, parse_id};
 use protocol_spec::id::AgentId;
@@ -10,10 +10,13 @@ use super::SqliteReader;
 use super::SqliteStore;
 
 impl DoorRecords for SqliteStore {
-    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError> {
+    fn is_valid(&self, pass: &Pass, at: Timestamp) -> Result<bool, StoreError> {
         let found: Option<i64> = match pass {
             Pass::Device(id) => self.find_one("SELECT 1 FROM devices WHERE device_id = ?1", params![id]),
-            Pass::Token(id) => self.find_one("SELECT 1 FROM tokens WHERE token_id = ?1", params![id]),
+            Pass::Token(id) => self.find_one(
+                "SELECT 1 FROM tokens WHERE token_id = ?1 AND (expires_at IS NULL OR expires_at > ?2)",
+                params![id, at.as_millis()],
+            ),
         }?;
         Ok(found.is_some())
     }
@@ -74,15 +77,24 @@ impl DoorRecords for SqliteStore {
 
     fn add_token(&self, token: &Token) -> Result<(), StoreError> {
         self.run(
-            "INSERT INTO tokens (token_id, token_hash, scope, agent_id, name, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO tokens (token_id, token_hash, scope, agent_id, name, created_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 token.token_id,
                 token.hash,
                 token.scope.number(),
                 token.agent.as_ref().map(AgentId::as_str),
                 token.name,
-                token.created_at.as_millis()
+                token.created_at.as_millis(),
+                token.expires_at.map(Timestamp::as_millis)
             ],
+        )
+    }
+
+    fn touch_token(&self, token_id: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE tokens SET used_at = ?2 WHERE token_id = ?1",
+            params![token_id, at.as_millis()],
         )
     }
 
@@ -120,7 +132,8 @@ impl DoorReads for SqliteReader {
     fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT token_id, token_hash, scope, agent_id, name, created_at FROM tokens ORDER BY created_at",
+                "SELECT token_id, token_hash, scope, agent_id, name, created_at, expires_at, used_at
+                 FROM tokens ORDER BY created_at",
             )?;
             let mut rows = statement.query([])?;
             let mut tokens = Vec::new();
@@ -132,6 +145,8 @@ impl DoorReads for SqliteReader {
                     agent: row.get::<_, Option<String>>(3)?.map(parse_id).transpose()?,
                     name: row.get(4)?,
                     created_at: Timestamp::from_millis(row.get(5)?),
+                    expires_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
+                    used_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis),
                 });
             }
             Ok(tokens)

@@ -1,4 +1,4 @@
-//! What somebody has begun to write, with a revision so that nobody overwrites what they have not seen.
+//! Drafts, with a revision so that no client overwrites a change that it has not seen.
 
 use cueme_store::{Draft, DraftPlace, DraftReads, DraftRecords, StoreError};
 use protocol_spec::time::Timestamp;

@@ -1,11 +1,11 @@
-//! What went wrong on the way: SQLite's errors, and those that have their meaning already.
+//! Errors inside the store: those of SQLite, and those that are store errors already.
 
 use std::path::Path;
 
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
 use thiserror::Error;
 
-/// Why something could not be done, before it is told to anybody outside.
+/// An error before it is turned into the public one.
 #[derive(Debug, Error)]
 pub(crate) enum Fault {
     #[error(transparent)]
@@ -15,13 +15,20 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Says whether a value could not be read, while the row it stands in could.
+    /// Says whether a row, or a value of it, could not be read, while others may be.
+    pub(crate) fn is_of_one_row(&self) -> bool {
+        let is_corrupt =
+            matches!(self, Self::Sqlite(source) if meaning_of(source).kind == FaultKind::Corrupt);
+        is_corrupt || self.is_of_one_value()
+    }
+
+    /// Says whether one value could not be read, while the rest of its row could.
     pub(crate) fn is_of_one_value(&self) -> bool {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };
         match self {
-            Self::Store(error) => matches!(error, StoreError::Meaning { .. }),
+            Self::Store(error) => matches!(error, StoreError::BadValue { .. }),
             Self::Sqlite(source) => matches!(
                 source,
                 FromSqlConversionFailure(..)
@@ -42,8 +49,8 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// Says that SQLite could not do something with a database.
-pub fn failed<'a>(
+/// Turns an error of SQLite into the error of a database operation.
+pub(crate) fn failed<'a>(
     doing: &'static str,
     path: &'a Path,
 ) -> impl Fn(rusqlite::Error) -> StoreError + Copy + use<'a> {
@@ -54,7 +61,7 @@ pub fn failed<'a>(
     }
 }
 
-/// The same where damage is called that, whatever it was found by.
+/// Turns an error of SQLite into the error of a database operation, and one about a damaged file into damage.
 pub(crate) fn failed_or_damaged<'a>(
     doing: &'static str,
     path: &'a Path,

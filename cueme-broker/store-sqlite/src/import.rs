@@ -1,4 +1,4 @@
-//! Writes records of another program: settled from the start, and placed before everything that was asked here.
+//! Writes records of another program: settled from the start, and ordered before all questions asked here.
 
 use cueme_store::{Code, StoreError, answer_json};
 use protocol_spec::id::CueId;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::SqliteStore;
 use cueme_rules::{LEFT_OPEN, PastCue, PastEnd, past_text};
 
-/// What an imported question's time is moved by to make its sequence number: far below zero, in the order of time, and
-/// within the numbers that a browser counts exactly.
+/// The offset between an imported question's time and its sequence number: far below zero, in the order of time, and
+/// within the integers that a browser represents exactly.
 const BEFORE_OURS: i64 = 4_000_000_000_000_000;
-/// The earliest and latest times that keep their order there: the years 0 and 9999.
+/// The earliest and latest times that keep their order with it: the years 0 and 9999.
 const TIMES: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_300_799_999;
 
 impl SqliteStore {
@@ -62,7 +62,7 @@ impl SqliteStore {
         self.write_end(past.cue, past)
     }
 
-    /// Replaces the end of a question that had none when it was imported.
+    /// Replaces the outcome of a question that was imported without one.
     pub(super) fn end_past(&self, cue: CueId, past: &PastCue) -> Result<(), StoreError> {
         self.run(
             "DELETE FROM decisions WHERE seq = (SELECT seq FROM cues WHERE cue_id = ?1)",
@@ -97,7 +97,7 @@ impl SqliteStore {
         )
     }
 
-    /// Returns a free sequence number for something that was asked at this time.
+    /// Returns a free sequence number for a question asked at this time.
     fn place_of(&self, asked_at: Timestamp) -> Result<i64, StoreError> {
         let mut seq = asked_at.as_millis().clamp(*TIMES.start(), *TIMES.end()) - BEFORE_OURS;
         while self.exists("SELECT 1 FROM cues WHERE seq = ?1", params![seq])? {

@@ -3,8 +3,8 @@
 //! [`SqliteStorage`] opens it. The engine's connection ([`SqliteStore`]) is the only one that writes; a second one checkpoints its
 //! write-ahead log. Reads happen on connections of their own ([`SqliteReader`]), so that a long list never delays a question.
 //!
-//! Everything that only a database in a file needs is here: the write-ahead log, the disk reserve, damage, full-text search. This
-//! crate decides nothing: the rules do, and the engine says when to commit.
+//! Everything specific to a database in a file is here: the write-ahead log, the disk reserve, damage, full-text
+//! search. This crate makes no decisions: the rules do, and the engine says when to commit.
 
 mod fault;
 mod open;
@@ -16,11 +16,13 @@ mod repair;
 mod seal;
 mod write;
 
-mod ballast;
 mod checkpointer;
+mod copied_file;
+mod library;
 mod log;
 mod log_damage;
 mod maintain;
+mod reserve_file;
 mod space;
 mod upkeep;
 
@@ -45,10 +47,11 @@ mod settings;
 mod surfaces;
 mod uploads;
 
-pub use fault::failed;
+pub use copied_file::{SqliteFile, remove_database};
+pub use library::{library_options, library_version};
 pub use log::LogCheckpointer;
 pub use log_damage::damage_in;
-pub use maintain::{check_file, make_portable, void_access};
+pub use maintain::{check_file, void_access};
 pub use open::{SCHEMA, SqliteStore, Synchronous};
 pub use questions::SqliteReader;
 pub use storage::SqliteStorage;

@@ -1,4 +1,4 @@
-//! Reads what the machine keeps in memory: everything that is live, and single settled questions on demand.
+//! Loads the state that the machine keeps in memory: everything live, and single settled questions on demand.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use cueme_rules::{
     beginning_of,
 };
 
-/// How much of a prompt is read to find its beginning, in characters.
+/// The characters of a prompt that are read to find its beginning.
 const BEGINNING_READ_CHARS: u32 = 2000;
 
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
@@ -29,9 +29,9 @@ const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome
     c.origin, d.seal, d.redacted_text, c.detached_at
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
-/// Returns what finds everything that is live.
+/// Returns the query for everything that is live.
 fn live() -> String {
-    // Written out, because the index of what is live serves no number that is bound later.
+    // Written out, because SQLite cannot use the partial index of live rows for a bound number.
     let settled = Delivery::Acknowledged.number();
     format!("SELECT {COLUMNS} WHERE c.delivery < {settled} ORDER BY c.seq")
 }
@@ -196,7 +196,7 @@ impl SqliteStore {
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
 
-    /// Reads a question; whatever makes no sense in its row concerns that question alone.
+    /// Reads a question; an invalid value in its row affects that question alone.
     fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, Fault> {
         let id: CueId = parse_id(row.get(1)?)?;
         self.read_row(now, id, row).map_err(|fault| match fault {
@@ -235,7 +235,7 @@ impl SqliteStore {
         Ok(Remembered { id, cue })
     }
 
-    /// Refuses a decision that is not what was written.
+    /// Refuses a decision whose checksum does not match.
     fn check_seal(cue: CueId, row: &Row<'_>) -> Result<(), Fault> {
         let Some(seal) = row.get::<_, Option<Vec<u8>>>(20)? else {
             return Ok(());
@@ -259,7 +259,7 @@ impl SqliteStore {
     }
 }
 
-/// Returns a question's place among those that its agent asked here; imported ones come before all of them.
+/// Returns a question's ordinal among its agent's questions; imported ones come before all others.
 fn ordinal(seq: i64) -> u64 {
     u64::try_from(seq).unwrap_or(0)
 }
@@ -290,7 +290,7 @@ fn state(now: Now, row: &Row<'_>) -> Result<State, Fault> {
         },
         (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
             decision,
-            // A clock that was set back meanwhile must not hold it longer than anything is ever held.
+            // After the clock was set back, it must not be held longer than the longest hold.
             until: now
                 .steady
                 .saturating_add(released_at.millis_since(now.wall).min(HOLD_MS_MAX)),

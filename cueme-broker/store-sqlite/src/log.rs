@@ -1,8 +1,8 @@
-//! The write-ahead log: how long it may become, and the room it has before it needs it.
+//! The write-ahead log: its longest size, and the space preallocated for it.
 //!
-//! A [`LogCheckpointer`] checkpoints the log beside everything else, each time it has grown enough. The writer
-//! [checkpoints the rest](SqliteStore::checkpoint_rest), the few commits made meanwhile, itself, so that the log can restart. A commit
-//! checkpoints the whole log only where that did not keep it short.
+//! A [`LogCheckpointer`] checkpoints the log concurrently, each time it has grown enough. The writer [checkpoints the
+//! rest](SqliteStore::checkpoint_rest) itself, the few commits made meanwhile, so that the log can restart. A commit
+//! checkpoints the whole log only if that did not keep it short.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -20,45 +20,45 @@ use super::fault::Fault;
 use super::log_damage::damage_in;
 use super::open::{BUSY_TIMEOUT, open_beside};
 
-/// The longest log, in pages: the commit that reaches it checkpoints, and everybody waits for that.
+/// The longest log, in pages: the commit that reaches it checkpoints, and all callers wait for that.
 const PAGES_MAX: u64 = 16_000;
-/// Before that it is checkpointed beside everything else, each time it has grown by so many. On a small disk, where it may not
-/// become so long, commits do it: what they may take is known there.
+/// Below that, it is checkpointed concurrently, each time it has grown by this many pages. On a small disk, where the
+/// limit is lower, commits checkpoint it, because the space that they may use is known there.
 const CHECKPOINT_EVERY: u64 = 2000;
-/// On a small disk it takes one part in this many of what is free.
+/// On a small disk, the limit is this fraction of the free space (one part in so many).
 const DISK_SHARE: u64 = 8;
-/// The same while the disk is full, so that the log stays small.
+/// The limit while the disk is full, so that the log stays small, in pages.
 const PAGES_MAX_WHEN_FULL: u64 = 50;
 /// The size of a page, in bytes.
 const PAGE_BYTES: u64 = 4096;
-/// What the log adds to each page, in bytes.
+/// The bytes that the log adds to each page.
 const PAGE_HEADER_BYTES: u64 = 24;
-/// The pages for which the log's file has room from the beginning: so many that it begins anew before it needs more.
+/// The pages preallocated in the log's file: enough for the log to restart before it needs more.
 const ROOM_PAGES: u64 = 2500;
-/// How much room is made at once, in bytes; whoever comes meanwhile waits that long.
+/// The bytes preallocated at once; callers wait that long.
 const ROOM_BYTES: usize = 256 * 1024;
 
 impl SqliteStore {
-    /// Returns how long the log may become.
-    pub(super) fn log_pages_max(&self, is_frugal: bool) -> u64 {
-        if is_frugal {
+    /// Returns the limit of the log's length.
+    pub(super) fn log_pages_max(&self, is_saving: bool) -> u64 {
+        if is_saving {
             PAGES_MAX_WHEN_FULL
         } else {
             log_pages(&self.path)
         }
     }
 
-    /// Checkpoints the pages that no reader holds back. The log restarts with the next commit, if those were all.
+    /// Checkpoints the pages that no reader needs any more. The log restarts with the next commit, if those were all.
     pub fn checkpoint_rest(&self) -> Result<(), StoreError> {
         Ok(checkpoint(&self.connection)?)
     }
 
     /// Checkpoints the write-ahead log and truncates it, unless a reader still needs it.
-    ///
+    /// Returns whether it is empty. Until then, data erased from the database stays readable in the log.
     /// Returns whether it is empty. What was erased from the database stays readable in the log until then.
     pub fn empty_log(&self) -> Result<bool, StoreError> {
         self.with(|connection| {
-            // Whoever writes does not wait for readers here: they may take long, and it can be tried again.
+            // A writer does not wait for readers here: they may take long, and this can be retried.
             connection.busy_timeout(Duration::ZERO)?;
             let busy =
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
@@ -67,23 +67,23 @@ impl SqliteStore {
         })
     }
 
-    /// Folds the write-ahead log into the database, so that the file alone is whole.
+    /// Checkpoints the write-ahead log, so that the database file alone is complete.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         self.with(|connection| Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?))
     }
 
-    /// Lengthens the log's file by a piece, if that is short; returns whether it still is.
+    /// Preallocates a piece of the log's file, if that is short; returns whether it still is.
     ///
-    /// A commit into a file that is long enough already waits for its data alone, which took a third less time where it
-    /// was measured. What follows the last commit in the file is never read, whatever it is.
+    /// A commit into a file that is long enough waits for its data alone, which took a third less time where it was
+    /// measured. SQLite never reads beyond the last commit in the file.
     pub(super) fn make_log_room(&self) -> io::Result<bool> {
         if log_pages(&self.path) < ROOM_PAGES {
-            // What little there is, is for what has to be written.
+            // The little space left is for necessary writes.
             return Ok(false);
         }
         let wanted = ROOM_PAGES * (PAGE_BYTES + PAGE_HEADER_BYTES);
         let log = match OpenOptions::new().write(true).open(log_path(&self.path)) {
-            // It is made with the first commit.
+            // SQLite creates the log with the first commit.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             opened => opened?,
         };
@@ -97,14 +97,14 @@ impl SqliteStore {
     }
 }
 
-/// How long the log is, and may become.
+/// The length of the log, and its limit.
 #[derive(Debug)]
 pub(super) struct Gauge {
     /// Its length, in pages, after the last commit.
     pages: AtomicU64,
-    /// The longest it may become.
+    /// The limit, in pages.
     pub(super) pages_max: AtomicU64,
-    /// Its length when it was last said to be due.
+    /// Its length when a checkpoint was last due.
     due_at: AtomicU64,
 }
 
@@ -119,7 +119,7 @@ impl Gauge {
         let held = Arc::clone(&gauge);
         connection.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, pages| {
             if held.is_full_with(u64::try_from(pages).unwrap_or(0)) {
-                // The commit stands whatever becomes of this; the next one tries again.
+                // The commit stands even if this fails; the next one retries.
                 let _ = log.checkpoint();
             }
             Ok(())
@@ -127,17 +127,17 @@ impl Gauge {
         Ok(gauge)
     }
 
-    /// Notes the length after a commit; says whether the log may not become longer.
+    /// Records the length after a commit; says whether the log has reached its limit.
     fn is_full_with(&self, pages: u64) -> bool {
         self.pages.store(pages, Ordering::Relaxed);
         pages >= self.pages_max.load(Ordering::Relaxed)
     }
 
-    /// Says whether the log has grown enough for a checkpoint since it last said so.
+    /// Says whether the log has grown enough for a checkpoint since the last time it said so.
     pub(super) fn is_checkpoint_due(&self) -> bool {
         let pages = self.pages.load(Ordering::Relaxed);
         let due_at = self.due_at.load(Ordering::Relaxed);
-        // A log that is shorter than it was has begun anew.
+        // A log that is shorter than before has restarted.
         let checkpointed = if pages < due_at { 0 } else { due_at };
         let is_due = pages - checkpointed >= CHECKPOINT_EVERY;
         self.due_at
@@ -146,7 +146,7 @@ impl Gauge {
     }
 }
 
-/// Checkpoints the log, on a connection of its own.
+/// Checkpoints the log on a connection of its own.
 #[derive(Debug)]
 pub struct LogCheckpointer {
     connection: Connection,
@@ -159,7 +159,7 @@ impl LogCheckpointer {
         Ok(Self { connection })
     }
 
-    /// Checkpoints the pages that no reader holds back; writers go on meanwhile.
+    /// Checkpoints the pages that no reader needs any more; writers continue meanwhile.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         Ok(checkpoint(&self.connection)?)
     }
@@ -169,12 +169,12 @@ fn checkpoint(connection: &Connection) -> Result<(), Fault> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// Says whether a log stands beside a database that nobody has open.
+/// Says whether there is a log beside a database that no process has open.
 pub(super) fn has_log(database: &Path) -> bool {
     log_path(database).exists()
 }
 
-/// Refuses a log that was changed after it was written: SQLite would leave out whatever follows the change, and say nothing.
+/// Refuses a log that was changed after it was written: SQLite would silently drop everything after the change.
 pub(super) fn refuse_damaged(database: &Path) -> Result<(), StoreError> {
     let path = log_path(database);
     let log = match fs::read(&path) {
@@ -242,7 +242,7 @@ mod tests {
         store.commit(BatchId(1)).unwrap();
     }
 
-    /// What a broker finds that is started on these files as they are now.
+    /// Returns the number of agents that a broker finds when it starts on these files as they are now.
     fn agents_after_a_crash(directory: &Path) -> u32 {
         let copy = tempfile::tempdir().unwrap();
         for name in ["cueme.db", "cueme.db-wal"] {
@@ -342,11 +342,11 @@ mod tests {
             lengths.max().unwrap()
         };
         assert!(longest_of(1..100) > 2 * PAGES_MAX_WHEN_FULL);
-        store.be_frugal(true);
+        store.save_space(true);
         let log = std::fs::metadata(directory.path().join("cueme.db-wal")).unwrap();
         assert_eq!(log.len(), 0);
         assert!(longest_of(100..200) < 2 * PAGES_MAX_WHEN_FULL);
-        store.be_frugal(false);
+        store.save_space(false);
         assert!(longest_of(200..300) > 2 * PAGES_MAX_WHEN_FULL);
     }
 

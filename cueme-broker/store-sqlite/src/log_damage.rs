@@ -1,22 +1,21 @@
-//! Whether a write-ahead log was changed after it was written.
+//! Detects a write-ahead log that was changed after it was written.
 //!
-//! SQLite reads a log up to the first page that does not add up and takes that for its end: right after a power loss,
-//! which can only tear what was written last. A bit that flips anywhere else takes every later commit with it, and nobody
-//! is told. Here the rest of the log is looked at: a commit with something behind it had been waited for, so nothing
-//! before it can be torn.
+//! SQLite reads a log up to the first page with a wrong checksum and takes that for its end, because a power loss can
+//! tear the last write. A bit that flips anywhere else silently drops every later commit, too. This module checks the
+//! rest of the log: a commit that is followed by another one was durable, so nothing before it can be torn.
 //!
-//! The format is the one that <https://www.sqlite.org/fileformat2.html#walformat> describes.
+//! The format is described at <https://www.sqlite.org/fileformat2.html#walformat>.
 
 /// The log's head, in bytes.
 const HEAD_BYTES: usize = 32;
-/// What stands before each page, in bytes.
+/// The header of each page, in bytes.
 const FRAME_HEAD_BYTES: usize = 24;
-/// What a disk writes whole or not at all, in bytes.
+/// The unit that a disk writes atomically, in bytes.
 const SECTOR_BYTES: usize = 512;
-/// How the log begins; the last bit says in which order the bytes of a word are summed up.
+/// The first number of a log; its last bit is the byte order of the checksum.
 const MAGIC: u32 = 0x377f_0682;
 
-/// Says what is wrong with a log that was not torn, but changed.
+/// Returns the damage of a log that was changed, but not by a power loss.
 pub fn damage_in(log: &[u8]) -> Option<String> {
     let head = log.get(..HEAD_BYTES)?;
     if head.iter().all(|byte| *byte == 0) {
@@ -27,7 +26,7 @@ pub fn damage_in(log: &[u8]) -> Option<String> {
         return Some("the head of its log was changed after it was written".into());
     };
     let end = log.end();
-    // What was written last may be torn. Whatever stands behind a commit was written after the commit was safe.
+    // The last write may be torn. Everything after a commit was written after that commit was durable.
     let is_followed = |number: &usize| log.is_commit(*number) && log.adds_up_behind(*number);
     let has_more = (end..log.count()).any(|number| is_followed(&number));
     has_more.then(|| format!("page {} of its log was changed after it was written", end + 1))

@@ -1,4 +1,4 @@
-//! Keeps the database in order: checks, copies, deletes what is old.
+//! Maintenance of the database: checks, backups, deletion of old questions.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use super::open::{SCHEMA, Synchronous, schema_of};
 use super::seal::is_whole;
 use super::space::{compact, give_some_back};
 
-/// How many problems a check lists.
+/// The most problems that a check lists.
 const PROBLEMS_MAX: u32 = 20;
-/// How many pages are copied before others get a turn.
+/// The pages copied before other connections get a turn.
 const BACKUP_PAGES: i32 = 256;
-/// How many questions are deleted in one transaction.
+/// The most questions deleted in one transaction.
 const PURGE_BATCH: u32 = 500;
 
-/// Reopens what was answered with a password that its agent does not have yet: a copy holds no passwords.
+/// Reopens questions whose answer has a password that the agent has not received: a copy holds no passwords.
 const UNDELIVERED_SECRETS: &str = "
     CREATE TEMP TABLE secret AS SELECT seq, cue_id FROM cues
         WHERE delivery < 2 AND seq IN (SELECT seq FROM decisions WHERE redacted_text IS NOT NULL);
@@ -32,7 +32,7 @@ const UNDELIVERED_SECRETS: &str = "
     DELETE FROM decisions WHERE seq IN (SELECT seq FROM secret);
     UPDATE cues SET outcome = 0, delivery = 0, handed_at = NULL, automatic = 0 WHERE seq IN (SELECT seq FROM secret);
     DROP TABLE secret;";
-/// Forgets who was signed in. Who signed out since a copy was made must not be let in by it.
+/// Deletes all sign-ins. A browser that signed out after the copy was made must not regain access by it.
 const ACCESS: &str = "DELETE FROM devices; DELETE FROM links; DELETE FROM tokens; DELETE FROM bootstraps;";
 
 /// Checks a database file that no broker uses, without changing it.
@@ -63,8 +63,8 @@ pub fn void_access(path: &Path) -> Result<(), StoreError> {
     store.checkpoint()
 }
 
-/// Makes a copy of a database what a backup is: one file that stands for itself, without passwords and without access.
-pub fn make_portable(path: &Path, copy: &Connection) -> Result<CheckReport, StoreError> {
+/// Turns a copy of a database into a backup: one self-contained file, without passwords and without credentials.
+pub(crate) fn make_portable(path: &Path, copy: &Connection) -> Result<CheckReport, StoreError> {
     copy.pragma_update(None, "journal_mode", "delete")
         .and_then(|()| leave_out(copy, UNDELIVERED_SECRETS))
         .and_then(|()| leave_out(copy, ACCESS))
@@ -170,12 +170,13 @@ fn check(connection: &Connection) -> Result<CheckReport, Fault> {
     })
 }
 
-/// Lists the questions whose decision is not what was written.
+/// Lists the questions whose decision has a wrong checksum.
 fn damaged_questions(connection: &Connection) -> Result<Vec<String>, Fault> {
     // An older schema has no seals.
     let Ok(mut statement) = connection.prepare(
         "SELECT c.cue_id, c.outcome, d.seal, d.text, d.reminder, d.answer, c.delivery < 2
-         FROM decisions d JOIN cues c USING (seq) WHERE d.seal IS NOT NULL",
+         FROM cues c LEFT JOIN decisions d USING (seq)
+             WHERE d.seal IS NOT NULL OR (c.outcome NOT IN (0, 4) AND d.text IS NULL)",
     ) else {
         return Ok(Vec::new());
     };

@@ -31,19 +31,20 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_receipts.sql"),
     include_str!("../migrations/0008_consent.sql"),
     include_str!("../migrations/0009_leads.sql"),
+    include_str!("../migrations/0010_token_expiry.sql"),
 ];
 
-/// How long a statement waits for another connection's lock.
+/// The time that a statement waits for another connection's lock.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Where the name of the batch that was committed last is kept.
+/// The key of the name of the last committed batch.
 const BATCH_MARK: &str = "batch";
-/// How many prepared statements are kept.
+/// The most prepared statements that are cached.
 const STATEMENTS_MAX: usize = 64;
 
 /// When SQLite waits for the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// At every commit: what was acknowledged survives a power loss.
+    /// At every commit: acknowledged commits survive a power loss.
     #[default]
     Full,
     /// At checkpoints only. For comparison in benchmarks; a power loss may undo acknowledged commits.
@@ -55,15 +56,15 @@ pub enum Synchronous {
 pub struct SqliteStore {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
-    /// How long its log is.
+    /// The length of its log.
     pub(super) log: Arc<Gauge>,
-    /// Which file the path meant when it was opened, by device and inode.
+    /// The file at the path when it was opened, by device and inode.
     file: Option<(u64, u64)>,
-    /// Whether something was written that is not indexed yet.
+    /// Whether there are texts that are not indexed yet.
     pub(super) is_unindexed: Cell<bool>,
     /// Whether the log may still hold secrets that were erased from the database.
     pub(super) has_erased: Cell<bool>,
-    /// Whether the log has the room that it may need.
+    /// Whether the log has its preallocated space.
     pub(super) has_log_room: Cell<bool>,
     /// Started when the first checkpoint is due.
     pub(super) checkpointer: Option<Checkpointer>,
@@ -74,7 +75,7 @@ impl SqliteStore {
     ///
     /// `was_clean` says that the last broker stopped in an orderly way; otherwise the file is checked first.
     pub fn open(path: &Path, synchronous: Synchronous, was_clean: bool) -> Result<Self, StoreError> {
-        // An orderly stop leaves no log behind; one that is there may hold what was erased from the database.
+        // An orderly stop leaves no log behind; a log that is there may hold data that was erased from the database.
         let has_erased = has_log(path);
         create_private(path)?;
         let failed = |doing| failed_or_damaged(doing, path);
@@ -106,14 +107,14 @@ impl SqliteStore {
         })
     }
 
-    /// Returns where the database is.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Ends a transaction.
     ///
-    /// A file that is not where it was opened any more keeps nothing for the next broker, so that is a failure.
+    /// A file that was moved or deleted since it was opened stores nothing for the next broker, so that is a failure.
     pub(super) fn end_transaction(&self) -> Result<(), StoreError> {
         self.run("COMMIT", &[])?;
         if identity(&self.path) != self.file {
@@ -151,13 +152,13 @@ impl Transactions for SqliteStore {
 
     fn roll_back(&self) {
         if !self.connection.is_autocommit() {
-            // If even this fails the connection is replaced by its owner, which undoes the transaction too.
+            // If even this fails, the owner replaces the connection, which undoes the transaction, too.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
 }
 
-/// Tells files apart, whatever they are called: by device and inode.
+/// Identifies a file independent of its name: by device and inode.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.dev(), found.ino()))
@@ -174,14 +175,14 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
 
 /// Opens another connection to a database that is in use.
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
-    // Not SQLITE_OPEN_READ_ONLY: whoever uses a write-ahead log must be able to create its shared memory.
+    // Not SQLITE_OPEN_READ_ONLY: a connection to a write-ahead log must be able to create its shared memory.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(path, flags)
         .and_then(|connection| connection.busy_timeout(BUSY_TIMEOUT).map(|()| connection))
         .map_err(failed("open", path))
 }
 
-/// Creates the file so that nobody else can ever have read it.
+/// Creates the file so that no other user can ever have read it.
 fn create_private(path: &Path) -> Result<(), StoreError> {
     let opened = OpenOptions::new()
         .create(true)
@@ -195,12 +196,13 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// Looks at the schema before anything could write, so that a newer database is left exactly as it is.
+/// Reads the schema before anything could write, so that a newer database is left exactly as it is.
 fn refuse_newer(path: &Path) -> Result<(), StoreError> {
     let found = match schema_in_header(path) {
         Some(found) => Ok(found),
         None => match read_schema(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // The power was lost while the file was made: what was begun has to be undone before it can be read.
+            // The power was lost during the creation: the unfinished transaction has to be rolled back before it can be
+            // read.
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) => {
                 read_schema(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             }
@@ -250,7 +252,7 @@ fn configure(connection: &Connection, synchronous: Synchronous) -> rusqlite::Res
     give_back_on_demand(connection)?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        // SQLite does not call it an error when it could not change it. Nothing here was made for another one.
+        // SQLite reports no error when it could not change the mode. This store works with no other mode.
         return Err(not_in_wal_mode(&mode));
     }
     let level = match synchronous {
@@ -271,7 +273,7 @@ fn not_in_wal_mode(mode: &str) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(failed, Some(format!("its journal stays in mode {mode}")))
 }
 
-/// Keeps prepared statements prepared: beside partial indexes SQLite would plan them anew for every bound value.
+/// Caches prepared statements: beside partial indexes SQLite would plan them again for every bound value.
 fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)

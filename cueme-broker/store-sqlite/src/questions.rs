@@ -20,14 +20,14 @@ use super::recall::SqliteIndex;
 use super::seal::is_whole;
 use super::search;
 
-/// How many idle connections are kept.
+/// The most idle connections that are kept.
 const IDLE_CONNECTIONS_MAX: usize = 4;
-/// How many agents a recall names.
+/// The most agents that a recall names.
 const RECALLED_MAX: usize = 5;
-/// How many agents of a project are asked for their answers.
+/// The most agents of a project whose answers are read.
 const PROJECT_AGENTS_MAX: u32 = 50;
 
-/// Reads the database beside the engine.
+/// Reads of the database beside the engine.
 #[derive(Debug)]
 pub struct SqliteReader {
     path: PathBuf,
@@ -49,7 +49,7 @@ const AGENT_COLUMNS: &str =
     FROM agents a";
 
 impl SqliteReader {
-    /// Prepares to read the database at `path`, which exists.
+    /// Prepares reads of the database at `path`, which exists.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -75,14 +75,13 @@ impl QuestionReads for SqliteReader {
 
     fn unseen(&self, visit: &mut dyn FnMut(CueView) -> bool) -> Result<(), StoreError> {
         self.with(|connection| {
-            let unseen = sequences(
+            let automatic = sequences(
                 connection,
-                "SELECT c.seq FROM agents a CROSS JOIN cues c INDEXED BY cues_automatic JOIN decisions d USING (seq)
-                 WHERE c.agent_id = a.agent_id AND c.automatic = 1 AND c.seq > a.read_seq AND d.from_queue = 1
-                 ORDER BY c.seq",
+                "SELECT c.seq FROM agents a CROSS JOIN cues c INDEXED BY cues_automatic
+                 WHERE c.agent_id = a.agent_id AND c.automatic = 1 AND c.seq > a.read_seq ORDER BY c.seq",
                 params![],
             )?;
-            visit_cues(connection, &unseen, visit)
+            visit_cues(connection, &automatic, &mut |cue| !cue.from_queue || visit(cue))
         })
     }
 
@@ -101,12 +100,7 @@ impl QuestionReads for SqliteReader {
     }
 
     fn cue(&self, cue: CueId) -> Result<Option<CueView>, StoreError> {
-        self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.cue_id = ?1"))?;
-            let mut rows = statement.query(params![cue.as_str()])?;
-            rows.next()?.map(cue_view).transpose()
-        })
+        self.with(|connection| find_cue(connection, "c.cue_id = ?1", &cue.as_str()))
     }
 
     fn payload(&self, cue: CueId) -> Result<Option<Option<String>>, StoreError> {
@@ -336,27 +330,48 @@ fn sequences(connection: &Connection, sql: &str, with: impl rusqlite::Params) ->
 
 /// Visits questions one by one.
 ///
-/// Nothing is being read while the visitor has one: a visitor may be slow, and what an open read sees stays in the log,
-/// secrets that were erased since among it.
+/// No read is open while the visitor has a question: a visitor may be slow, and an open read keeps old pages in the
+/// log, including secrets that were erased since.
 fn visit_cues(
     connection: &Connection,
     sequences: &[i64],
     visit: &mut dyn FnMut(CueView) -> bool,
 ) -> Result<(), Fault> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {CUE_COLUMNS} WHERE c.seq = ?1"))?;
     for seq in sequences {
-        let cue = {
-            let mut rows = statement.query(params![seq])?;
-            rows.next()?.map(cue_view).transpose()?
-        };
-        if cue.is_some_and(|cue| !visit(cue)) {
+        if find_cue(connection, "c.seq = ?1", seq)?.is_some_and(|cue| !visit(cue)) {
             break;
         }
     }
     Ok(())
 }
 
-/// What was decided about a question, as it is shown.
+/// Finds a question. Where the row of its decision cannot be read, it is found without one, and shown as damaged.
+pub(super) fn find_cue(
+    connection: &Connection,
+    condition: &str,
+    key: &dyn rusqlite::ToSql,
+) -> Result<Option<CueView>, Fault> {
+    let find = |sql: &str| -> Result<Option<CueView>, Fault> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![key])?;
+        rows.next()?.map(cue_view).transpose()
+    };
+    let sql = format!("SELECT {CUE_COLUMNS} WHERE {condition}");
+    match find(&sql) {
+        Err(fault) if fault.is_of_one_row() => find(&without_decisions(&sql)),
+        found => found,
+    }
+}
+
+/// Returns a query about questions that reads no decision: each looks as if its decision were gone.
+pub(super) fn without_decisions(sql: &str) -> String {
+    sql.replace(
+        "LEFT JOIN decisions d ",
+        "LEFT JOIN (SELECT * FROM decisions WHERE false) d ",
+    )
+}
+
+/// The decision about a question, as it is shown.
 #[derive(Debug, Default)]
 struct DecisionView {
     decided_at: Option<Timestamp>,
@@ -367,9 +382,9 @@ struct DecisionView {
     answer: Option<Answer>,
 }
 
-/// Returns a question as it is shown. A decision that cannot be read, or is not what was written, is left out.
+/// Returns a question as it is shown. A decision that cannot be read, or has a wrong checksum, is left out.
 ///
-/// One question that cannot be read keeps nobody from the others: it is shown as far as it can be, and called damaged.
+/// A damaged question does not hide the others: it is shown as far as it can be read, and marked as damaged.
 fn cue_view(row: &Row<'_>) -> Result<CueView, Fault> {
     let decision = if is_whole(row, 9, 19) {
         match decision_view(row) {

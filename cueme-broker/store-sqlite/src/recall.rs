@@ -1,16 +1,16 @@
-//! The index as a recall reads it.
+//! The full-text index, as `cueme recall` reads it.
 
 use cueme_store::parse_id;
-use cueme_store::search::{AgentFacts, Form, Place, WordIndex, other_forms_of, stem};
+use cueme_store::search::{AgentFacts, Form, Occurrence, WordIndex, other_forms_of, stem};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::vocabulary::words_beginning;
 use super::words::{beginning, whole};
 
-/// How many of the newest places of a word are ranked.
-const RANKED_HITS_MAX: u32 = 250;
-/// How many words with the same stem are looked up.
+/// The most occurrences of a word that are ranked, the newest first.
+const OCCURRENCES_MAX: u32 = 250;
+/// The most words with the same stem that are looked up.
 const STEMS_MAX: usize = 64;
 
 /// The index, on one connection.
@@ -38,7 +38,7 @@ impl WordIndex for SqliteIndex<'_> {
         Ok(agents)
     }
 
-    fn places(&self, word: &str, form: Form) -> Result<Vec<Place>, Fault> {
+    fn occurrences(&self, word: &str, form: Form) -> Result<Vec<Occurrence>, Fault> {
         let query = match form {
             Form::Whole => whole(word),
             Form::Beginning => beginning(self.0, word)?,
@@ -53,15 +53,15 @@ impl WordIndex for SqliteIndex<'_> {
         let mut whose = self
             .0
             .prepare_cached("SELECT agent_id FROM cues WHERE seq = ?1")?;
-        let mut rows = statement.query(params![query, RANKED_HITS_MAX])?;
-        let mut places = Vec::new();
+        let mut rows = statement.query(params![query, OCCURRENCES_MAX])?;
+        let mut occurrences = Vec::new();
         while let Some(row) = rows.next()? {
             let row: i64 = row.get(0)?;
             let (seq, is_told) = (row >> 1, row & 1 == 1);
             let agent: Option<String> = whose.query_row(params![seq], |row| row.get(0)).optional()?;
-            places.extend(agent.map(|agent| Place { seq, is_told, agent }));
+            occurrences.extend(agent.map(|agent| Occurrence { seq, is_told, agent }));
         }
-        Ok(places)
+        Ok(occurrences)
     }
 
     fn prompt_beginning(&self, seq: i64) -> Result<String, Fault> {

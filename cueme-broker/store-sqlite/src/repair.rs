@@ -1,4 +1,4 @@
-//! Takes damage out of the database as far as it keeps a human from closing a question.
+//! Repairs damage in the database as far as it keeps a human from closing a question.
 
 use std::borrow::Cow;
 

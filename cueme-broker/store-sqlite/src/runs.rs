@@ -1,4 +1,4 @@
-//! Runs that adapters drive, and what happened in them.
+//! Runs that adapters drive, and their events.
 
 use cueme_store::{Code, RunReads, RunRecords, RunRow, RunsWanted, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RunId};
@@ -10,9 +10,9 @@ use super::SqliteReader;
 use super::SqliteStore;
 use super::fault::Fault;
 
-/// How many runs are kept; beyond that the oldest that have ended go.
+/// The most runs that are kept; beyond that, the oldest ended ones are deleted.
 const RUNS_KEPT: i64 = 2_000;
-/// How many events of one run are kept; beyond that the oldest go.
+/// The most events that are kept of one run; beyond that, the oldest are deleted.
 const EVENTS_KEPT: i64 = 500;
 
 const COLUMNS: &str =
@@ -55,7 +55,7 @@ impl RunRecords for SqliteStore {
                 at.as_millis(),
             ],
         )?;
-        // Only a run that ends makes one too many; a report of progress looks at its own row alone.
+        // Only a run that ends can exceed the limit; a report of progress reads its own row alone.
         if run.end.is_none() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! Full-text search in what was asked and told; how texts become words is in [`cueme_store::search`].
+//! Full-text search in questions and answers; [`cueme_store::search`] splits texts into words.
 //!
-//! Indexing follows behind the commits: the engine does it when it has nothing else to do, and before a search.
+//! Indexing is deferred: the engine does it when it is idle, and before a search.
 
 use cueme_store::StoreError;
 use cueme_store::search::{INDEX_BATCH, INDEX_BATCH_BYTES, INDEXED_CHARS_MAX, segment};
@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::words::query;
 
 impl SqliteStore {
-    /// Indexes some of what has been written since; returns whether there may be more.
+    /// Indexes a batch of new texts; returns whether there may be more.
     pub(super) fn index_rows(&self) -> Result<bool, StoreError> {
         let questions = self.index_some_of(
             "questions_indexed",
@@ -27,7 +27,7 @@ impl SqliteStore {
         Ok(questions || decisions)
     }
 
-    /// Indexes a question that stands before the mark, where [`index_some`](Self::index_some) does not look.
+    /// Indexes a question before the mark, where [`index_some`](Self::index_some) does not look.
     pub(super) fn index_question(
         &self,
         seq: i64,

@@ -1,18 +1,19 @@
-//! Gives the disk back what a database holds of it and does not use, a little at a time.
+//! Returns unused space of a database to the file system, a little at a time.
 //!
-//! What was deleted leaves empty pages behind, which SQLite keeps for what comes next. Where a lot was deleted that would be
-//! years of it. A database from before this keeps what it holds; a [copy](cueme_store::UpkeepReads::back_up) of it does not.
+//! Deletion leaves empty pages behind, which SQLite keeps for later use. After a large deletion they could last for
+//! years. A database from before this feature keeps its pages; a [copy](cueme_store::UpkeepReads::back_up) of it does
+//! not.
 
 use rusqlite::Connection;
 
-/// How many pages are given back in one transaction.
+/// The most pages returned in one transaction.
 const PAGES_AT_ONCE: u64 = 64;
-/// So few empty pages are not worth the work.
+/// Fewer empty pages are not worth the work.
 const PAGES_MIN: u64 = 256;
-/// What SQLite calls a database that gives pages back when it is told to.
+/// SQLite's number of the mode in which a database returns pages on demand.
 const ON_DEMAND: u32 = 2;
 
-/// Gives some pages back, if more than this share of them is empty; returns whether it is to be called again.
+/// Returns some pages, if more than this share of them is empty; returns whether it is to be called again.
 pub(super) fn give_some_back(connection: &Connection, empty_percent_max: u8) -> rusqlite::Result<bool> {
     let pages = Pages::of(connection)?;
     if !pages.are_given_back {
@@ -21,13 +22,13 @@ pub(super) fn give_some_back(connection: &Connection, empty_percent_max: u8) -> 
     let surplus = pages.surplus(empty_percent_max);
     if surplus > 0 {
         let some = surplus.min(PAGES_AT_ONCE);
-        // As a batch: SQLite gives back one page for each step of the statement.
+        // As a batch: SQLite returns one page for each step of the statement.
         connection.execute_batch(&format!("PRAGMA incremental_vacuum({some})"))?;
     }
     Ok(surplus > PAGES_AT_ONCE)
 }
 
-/// Lets a database that has nothing in it yet give pages back later on.
+/// Configures a database that is still empty to return pages on demand.
 pub(super) fn give_back_on_demand(connection: &Connection) -> rusqlite::Result<()> {
     if Pages::of(connection)?.all == 0 {
         connection.pragma_update(None, "auto_vacuum", ON_DEMAND)?;
@@ -35,7 +36,7 @@ pub(super) fn give_back_on_demand(connection: &Connection) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Rewrites a database that nobody else uses without empty pages, if it has many or could not give them back.
+/// Rewrites a database that no other process uses without empty pages, if it has many or could not return them.
 pub(super) fn compact(connection: &Connection) -> rusqlite::Result<()> {
     let pages = Pages::of(connection)?;
     if pages.are_given_back && pages.surplus(0) == 0 {
@@ -45,12 +46,12 @@ pub(super) fn compact(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("VACUUM")
 }
 
-/// What a database is made of.
+/// The pages of a database.
 #[derive(Debug, Clone, Copy)]
 struct Pages {
     all: u64,
     empty: u64,
-    /// Whether empty ones can be given back.
+    /// Whether empty pages can be returned.
     are_given_back: bool,
 }
 
@@ -70,7 +71,7 @@ impl Pages {
         )
     }
 
-    /// Returns how many are empty beyond a share of all.
+    /// Returns the number of empty pages beyond a share of all.
     fn surplus(self, empty_percent_max: u8) -> u64 {
         let kept = self.all / 100 * u64::from(empty_percent_max);
         if self.empty < PAGES_MIN {

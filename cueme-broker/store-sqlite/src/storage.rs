@@ -1,22 +1,22 @@
-//! Where the database is, and the space that is kept for answers on its disk.
+//! The path of the database, and the disk reserve for answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cueme_store::{Reader, Storage, Store, StoreError, Upkeep};
 
-use super::ballast::Ballast;
 use super::open::{SqliteStore, Synchronous};
 use super::questions::SqliteReader;
+use super::reserve_file::ReserveFile;
 
 /// A database in a file.
 #[derive(Debug)]
 pub struct SqliteStorage {
     path: PathBuf,
     synchronous: Synchronous,
-    /// The space that is given up when there is no other.
-    ballast: Ballast,
-    /// Whether it is given up: the space left is for answers.
+    /// The disk reserve.
+    reserve: ReserveFile,
+    /// Whether the reserve is released: the remaining space is for answers.
     is_full: bool,
 }
 
@@ -26,7 +26,7 @@ impl SqliteStorage {
         Self {
             path: path.to_owned(),
             synchronous,
-            ballast: Ballast::of(path),
+            reserve: ReserveFile::of(path),
             is_full: false,
         }
     }
@@ -35,12 +35,12 @@ impl SqliteStorage {
 impl Storage for SqliteStorage {
     fn open(&mut self, was_clean: bool) -> Result<Box<dyn Store>, StoreError> {
         let store = SqliteStore::open(&self.path, self.synchronous, was_clean)?;
-        if !self.is_full && !self.ballast.lay() && self.ballast.fits() {
+        if !self.is_full && !self.reserve.create() && self.reserve.fits() {
             tracing::warn!("there is too little space to keep some for answers");
             self.is_full = true;
         }
         if self.is_full {
-            store.be_frugal(true);
+            store.save_space(true);
         }
         Ok(Box::new(store))
     }
@@ -58,12 +58,12 @@ impl Storage for SqliteStorage {
     }
 
     fn use_reserve(&mut self) -> bool {
-        self.is_full = self.ballast.fits();
-        self.ballast.give_up()
+        self.is_full = self.reserve.fits();
+        self.reserve.release()
     }
 
     fn regain_reserve(&mut self) -> bool {
-        if self.is_full && self.ballast.lay() {
+        if self.is_full && self.reserve.create() {
             self.is_full = false;
         }
         !self.is_full

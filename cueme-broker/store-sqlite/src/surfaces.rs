@@ -1,4 +1,4 @@
-//! What is known of questions that are shown elsewhere: claims, message ids, and how far a place was read.
+//! Questions shown on other surfaces: claims, message ids, and read cursors.
 
 use cueme_store::{Notified, StoreError, SurfaceReads, SurfaceRecords, parse_id};
 use protocol_spec::id::CueId;

@@ -1,4 +1,4 @@
-//! The tokenizer of every store is the one of this store's index.
+//! Tests that the tokenizer of every store is the one of this store's index.
 
 use cueme_store::search::{segment, tokens};
 use rusqlite::{Connection, params};

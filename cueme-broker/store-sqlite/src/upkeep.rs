@@ -1,4 +1,4 @@
-//! Work that waits until nobody else needs the connection: indexing, and the write-ahead log.
+//! Deferred work for when the connection is idle: indexing, and the write-ahead log.
 
 use std::sync::atomic::Ordering;
 
@@ -26,7 +26,7 @@ impl Upkeep for SqliteStore {
     }
 
     fn prepare_for_more(&self) {
-        // Where room cannot be made, commits make their own, and say what is wrong.
+        // If space cannot be preallocated, commits allocate their own, and report errors.
         self.has_log_room.set(!self.make_log_room().unwrap_or(false));
     }
 
@@ -50,12 +50,12 @@ impl Upkeep for SqliteStore {
         }
     }
 
-    fn be_frugal(&self, is_frugal: bool) {
+    fn save_space(&self, is_saving: bool) {
         self.log
             .pages_max
-            .store(self.log_pages_max(is_frugal), Ordering::Relaxed);
-        if is_frugal && let Err(error) = self.empty_log() {
-            // The next commits try again.
+            .store(self.log_pages_max(is_saving), Ordering::Relaxed);
+        if is_saving && let Err(error) = self.empty_log() {
+            // The next commits retry.
             tracing::debug!(%error, "the log could not be emptied");
         }
     }
@@ -68,7 +68,7 @@ impl Upkeep for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Empties the log when it may hold a secret that was erased; a reader in the way delays it.
+    /// Truncates the log when it may hold an erased secret; an active reader delays it.
     pub(crate) fn forget_erased(&self) {
         if !self.has_erased.get() {
             return;
@@ -78,7 +78,7 @@ impl SqliteStore {
                 self.has_erased.set(!is_empty);
                 self.has_log_room.set(self.has_log_room.get() && !is_empty);
             }
-            // Tried again whenever the engine is idle, so not worth a line each time.
+            // Retried whenever the engine is idle, so not worth a log line each time.
             Err(error) => tracing::debug!(%error, "the log could not be emptied"),
         }
     }

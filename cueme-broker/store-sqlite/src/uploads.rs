@@ -1,4 +1,4 @@
-//! Files that humans added: what is known of them. The bytes are files of their own.
+//! Metadata of the files that humans added. The bytes are files of their own.
 
 use cueme_store::{StoreError, Upload, UploadReads, UploadRecords};
 use protocol_spec::time::Timestamp;

@@ -1,9 +1,9 @@
-//! Which words the index has, read from the pages where SQLite keeps them.
+//! Lists the words of the index, read from the pages where SQLite keeps them.
 //!
-//! The table `words` of the schema shows the same. But on its way from one word to the next SQLite reads every place of
-//! the first, page by page: as much as was ever asked, for a word that stands in every question. Its index of pages leads
-//! past them. How pages are written is said in "fts5_index.c", under "PAGE FORMAT"; an index that is written in another
-//! way says so by its version, and is not read here.
+//! The table `words` of the schema shows the same. But on its way from one word to the next, SQLite reads every place
+//! of the first, page by page: for a word that is in every question, that is the whole history. SQLite's index of pages
+//! skips them. The page format is described in "fts5_index.c", under "PAGE FORMAT"; an index in another format has
+//! another version, and is not read here.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 
-/// The version of the format that is read here.
+/// The supported version of the format.
 const VERSION: i64 = 4;
-/// What all words begin with on the pages; what begins otherwise is the index of beginnings.
+/// The first character of all words on the pages; other terms belong to the index of beginnings.
 const WORD_MARK: char = '0';
 
 /// The pages of all segments on which words between two can stand, and the version in which they are written.
@@ -38,7 +38,7 @@ const PAGES: &str = "
     )
     SELECT block, (SELECT v FROM search_config WHERE k = 'version') FROM pages CROSS JOIN search_data USING (id)";
 
-/// Returns the words that begin so, or `None` if there are more than `most` of them or it cannot be known.
+/// Returns the words with this beginning, or `None` if there are more than `most` of them or it cannot be known.
 pub(super) fn words_beginning(
     connection: &Connection,
     beginning: &str,
@@ -140,7 +140,7 @@ mod tests {
             .unwrap()
     }
 
-    /// What SQLite says there is.
+    /// Returns the words that SQLite's own table has.
     fn shown(connection: &Connection, beginning: &str) -> BTreeSet<String> {
         connection
             .prepare("SELECT DISTINCT term FROM words WHERE term >= ?1 AND term < ?2")

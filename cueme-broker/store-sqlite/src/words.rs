@@ -1,4 +1,4 @@
-//! How words become a query.
+//! Builds queries from words.
 //!
 //! A run of characters without spaces becomes a phrase of them.
 
@@ -10,7 +10,7 @@ use super::vocabulary::words_beginning;
 
 /// Beginnings up to this length have an index of their own.
 const INDEXED_BEGINNING_CHARS_MAX: usize = 3;
-/// How many words with the same beginning are looked up one by one.
+/// The most words with the same beginning that are looked up one by one.
 const BEGINNINGS_MAX: usize = 64;
 
 /// Builds a query for texts in which all words occur, or longer ones that begin with them.
@@ -29,15 +29,15 @@ pub(super) fn whole(word: &str) -> String {
 
 /// Builds a query for a word and for all words that begin with it.
 ///
-/// Asked for the beginning of a word, SQLite gathers every place of every such word before it returns the newest. Where
-/// there are few such words they are named instead: then it reads no more of their places than are wanted.
+/// For the beginning of a word, SQLite collects every place of every such word before it returns the newest. If there
+/// are few such words, the query names them instead: then SQLite reads only as many of their places as are wanted.
 pub(super) fn beginning(connection: &Connection, word: &str) -> Result<String, Fault> {
     let whole = whole(word);
     // A phrase and a single character are matched as they are.
     if whole.contains(' ') || word.chars().nth(1).is_none() {
         return Ok(whole);
     }
-    // How SQLite folds other letters than these is its own affair.
+    // SQLite's case folding of other letters is not replicated here.
     let can_be_named = word.is_ascii() && word.len() > INDEXED_BEGINNING_CHARS_MAX;
     let named = match can_be_named {
         true => words_beginning(connection, &word.to_ascii_lowercase(), BEGINNINGS_MAX)?,

@@ -153,7 +153,7 @@ impl Changes for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Deals the places the messages have among them anew, so that messages left later still come after them.
+    /// Redistributes the messages' places among them, so that messages left later still come after them.
     fn reorder(&self, messages: &[RequestId]) -> Result<(), StoreError> {
         let mut places: Vec<i64> = self.with(|connection| {
             let mut statement =
@@ -192,7 +192,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Ties uploaded files to the question whose answer carries them.
+    /// Links uploaded files to the question whose answer carries them.
     pub(super) fn claim_uploads(&self, cue: CueId, answer: Option<&Answer>) -> Result<(), StoreError> {
         let attachments = answer
             .map(|answer| answer.attachments.as_slice())
@@ -205,7 +205,7 @@ impl SqliteStore {
         })
     }
 
-    /// Deletes a decision with all that points to it.
+    /// Deletes a decision with all references to it.
     pub(super) fn delete_decision(&self, cue: CueId) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM upload_uses WHERE cue_id = ?1",

@@ -11,7 +11,7 @@ pub fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError
     answer
         .map(serde_json::to_string)
         .transpose()
-        .map_err(|error| StoreError::Meaning {
+        .map_err(|error| StoreError::BadValue {
             what: "an answer",
             value: error.to_string(),
         })
@@ -21,7 +21,7 @@ pub fn answer_json(answer: Option<&Answer>) -> Result<Option<String>, StoreError
 pub fn parse_answer(json: Option<&str>) -> Result<Option<Arc<Answer>>, StoreError> {
     json.map(|json| serde_json::from_str(json).map(Arc::new))
         .transpose()
-        .map_err(|error| StoreError::Meaning {
+        .map_err(|error| StoreError::BadValue {
             what: "an answer",
             value: error.to_string(),
         })

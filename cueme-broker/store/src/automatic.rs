@@ -1,11 +1,11 @@
-//! What the broker did by itself: answers by rules, and notifications.
+//! The broker's automatic actions: answers by rules, and notifications.
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// How the author of an automatic answer begins.
+/// The prefix of the author of an automatic answer.
 pub const POLICY_PREFIX: &str = "policy:";
 
 /// A notification that was sent.
@@ -15,17 +15,17 @@ pub struct Notified {
     pub cue: CueId,
     /// Where it was sent.
     pub channel: String,
-    /// How the channel calls it, when it can be taken back.
+    /// The channel's id of the message, if it can be withdrawn.
     pub reference: Option<String>,
 }
 
-/// Notes what the broker does by itself.
+/// Writes the broker's automatic actions.
 pub trait AutomaticRecords {
     /// Claims a question for a rule; returns whether no rule has tried it before.
     fn claim_for_policy(&self, cue: CueId, policy: &str, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// Reads what the broker did by itself.
+/// Reads the broker's automatic actions.
 pub trait AutomaticReads {
     /// Returns how often a rule has answered, and when last.
     fn policy_use(&self, policy: &str) -> Result<(u64, Option<Timestamp>), StoreError>;
@@ -36,6 +36,6 @@ pub trait AutomaticReads {
     /// Returns whether a rule has tried a question.
     fn is_claimed(&self, cue: CueId) -> Result<bool, StoreError>;
 
-    /// Returns every notification that was not taken back.
+    /// Returns every notification that was not withdrawn.
     fn notified(&self) -> Result<Vec<Notified>, StoreError>;
 }

@@ -4,7 +4,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// What is stored of a one-time token.
+/// A one-time token as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BootstrapRecord {
     /// The hash of the token.
@@ -13,7 +13,7 @@ pub struct BootstrapRecord {
     pub agent_id: String,
     /// The run it is for.
     pub run_id: String,
-    /// When it ends, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub expires_at_ms: i64,
 }
 
@@ -22,6 +22,6 @@ pub trait BootstrapRecords {
     /// Keeps a token, and forgets those that have expired.
     fn add_bootstrap(&self, record: &BootstrapRecord, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Takes a token out, so that nobody else can: of two callers at most one gets it.
+    /// Takes a token out atomically: of two callers at most one gets it.
     fn take_bootstrap(&self, token_hash: &[u8; 32]) -> Result<Option<BootstrapRecord>, StoreError>;
 }

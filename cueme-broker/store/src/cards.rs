@@ -8,7 +8,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// An agent, with what a human made of it.
+/// An agent, with the settings that a human made for it.
 #[derive(Debug, Clone)]
 pub struct AgentRow {
     /// Its id.
@@ -25,18 +25,27 @@ pub struct AgentRow {
     pub joined_at: Timestamp,
     /// When it last asked.
     pub seen_at: Timestamp,
-    /// Whether it stands above the others.
+    /// Whether it is pinned.
     pub pinned: bool,
-    /// Whether it is out of sight.
+    /// Whether it is archived.
     pub archived: bool,
-    /// What is appended to each of its answers.
+    /// The standing instruction, appended to each of its answers.
     pub standing: Option<String>,
     /// Messages that wait for it.
     pub queued: u32,
-    /// Questions nobody has looked at, and automatic answers nobody has.
+    /// Questions and automatic answers that no human has looked at.
     pub unread: u32,
     /// When the last of its runs ended, if none goes on.
     pub ended_at: Option<Timestamp>,
+}
+
+impl AgentRow {
+    /// Returns the last part of the project's path.
+    #[must_use]
+    pub fn project_name(&self) -> &str {
+        let path = self.project_dir.trim_end_matches('/');
+        path.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 /// A question in short.
@@ -50,13 +59,13 @@ pub struct CueRow {
     pub agent_id: AgentId,
     /// The verb.
     pub kind: Kind,
-    /// Who opened it.
+    /// The origin of the question.
     pub origin: Origin,
     /// The beginning of the prompt.
     pub beginning: String,
     /// The payload's type.
     pub payload_type: Option<String>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Whether the agent knows.
     pub delivery: Delivery,
@@ -68,13 +77,13 @@ pub struct CueRow {
     pub released_at: Option<Timestamp>,
     /// When the agent acknowledged it.
     pub acknowledged_at: Option<Timestamp>,
-    /// Who decided it.
+    /// The author of the decision.
     pub by: Option<String>,
     /// Whether a queued answer decided it.
     pub from_queue: bool,
     /// Whether its record is damaged, while the agent has not acknowledged an outcome.
     pub damaged: bool,
-    /// What it asks, the same for every agent that asks it; absent where the row was not read from the store.
+    /// The key of its content, the same for every agent that asks it; absent where the row was not read from the store.
     pub content: Option<ContentKey>,
 }
 
@@ -94,9 +103,9 @@ pub struct MessageRow {
     pub request: RequestId,
     /// Its text.
     pub text: String,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Who left it.
+    /// Its author.
     pub by: Option<String>,
     /// When.
     pub at: Timestamp,

@@ -9,7 +9,7 @@ use crate::StoreError;
 
 /// A value that is stored as a number.
 pub trait Code: Sized + Copy + 'static {
-    /// What the value is called in errors.
+    /// The name of the type in errors.
     const WHAT: &'static str;
     /// Every value with its number.
     const TABLE: &'static [(Self, i64)];
@@ -23,7 +23,7 @@ pub trait Code: Sized + Copy + 'static {
             .iter()
             .find(|(_, known)| *known == number)
             .map(|(value, _)| *value)
-            .ok_or_else(|| StoreError::Meaning {
+            .ok_or_else(|| StoreError::BadValue {
                 what: Self::WHAT,
                 value: number.to_string(),
             })
@@ -45,7 +45,7 @@ macro_rules! codes {
 
 /// Reads an id as it was stored.
 pub fn parse_id<T: FromStr>(text: String) -> Result<T, StoreError> {
-    text.parse().map_err(|_| StoreError::Meaning {
+    text.parse().map_err(|_| StoreError::BadValue {
         what: "an id",
         value: text,
     })

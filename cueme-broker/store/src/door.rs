@@ -1,4 +1,4 @@
-//! Who may come in over HTTP. Only hashes of what they carry are ever stored.
+//! Access over HTTP: devices and tokens. Only hashes of their secrets are ever stored.
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::TokenScope;
@@ -6,7 +6,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// The hash of something a visitor carries.
+/// The hash of a visitor's secret.
 pub type TokenHash = [u8; 32];
 
 /// A browser that signed in.
@@ -16,11 +16,11 @@ pub struct Device {
     pub device_id: String,
     /// The hash of its cookie.
     pub hash: TokenHash,
-    /// What a human calls it.
+    /// The name that a human gave it.
     pub name: String,
     /// When it signed in.
     pub created_at: Timestamp,
-    /// When it was last seen, give or take.
+    /// When it was last seen, approximately.
     pub seen_at: Timestamp,
 }
 
@@ -31,17 +31,29 @@ pub struct Token {
     pub token_id: String,
     /// Its hash.
     pub hash: TokenHash,
-    /// What it opens.
+    /// The scope.
     pub scope: TokenScope,
     /// The agent it is for, when it is for one.
     pub agent: Option<AgentId>,
-    /// What a human calls it.
+    /// The name that a human gave it.
     pub name: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// When it stops working, if it ever does.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub used_at: Option<Timestamp>,
 }
 
-/// By what a visitor was let in: the random name of its device or token.
+impl Token {
+    /// Says whether it no longer works.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| expires_at <= now)
+    }
+}
+
+/// The credential that admitted a visitor: the random name of its device or token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pass {
     /// A browser that signed in.
@@ -50,10 +62,10 @@ pub enum Pass {
     Token(String),
 }
 
-/// Lets visitors in, and locks them out.
+/// Admits visitors, and revokes their access.
 pub trait DoorRecords {
-    /// Says whether this still opens anything.
-    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError>;
+    /// Says whether this credential is valid at this time.
+    fn is_valid(&self, pass: &Pass, at: Timestamp) -> Result<bool, StoreError>;
 
     /// Adds a browser.
     fn add_device(&self, device: &Device) -> Result<(), StoreError>;
@@ -61,10 +73,10 @@ pub trait DoorRecords {
     /// Names a browser.
     fn rename_device(&self, device_id: &str, name: &str) -> Result<(), StoreError>;
 
-    /// Notes that a browser was there.
+    /// Records that a browser was seen.
     fn touch_device(&self, device_id: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Locks a browser out.
+    /// Revokes a browser's access.
     fn drop_device(&self, device_id: &str) -> Result<(), StoreError>;
 
     /// Adds a link that works once.
@@ -77,19 +89,22 @@ pub trait DoorRecords {
     /// Adds a token.
     fn add_token(&self, token: &Token) -> Result<(), StoreError>;
 
+    /// Records that a token was used.
+    fn touch_token(&self, token_id: &str, at: Timestamp) -> Result<(), StoreError>;
+
     /// Revokes a token.
     fn drop_token(&self, token_id: &str) -> Result<(), StoreError>;
 
-    /// Notes which token an agent joined with; the first one counts.
+    /// Records the token that an agent joined with; the first one counts.
     fn note_joined_with(&self, agent: &AgentId, token_id: &str) -> Result<(), StoreError>;
 }
 
-/// Reads who may come in.
+/// Reads the credentials for access over HTTP.
 pub trait DoorReads {
-    /// Returns the browsers that may come in.
+    /// Returns the browsers that have access.
     fn devices(&self) -> Result<Vec<Device>, StoreError>;
 
-    /// Returns the tokens that open something.
+    /// Returns the tokens that are not revoked.
     fn tokens(&self) -> Result<Vec<Token>, StoreError>;
 
     /// Returns the token an agent joined with.

@@ -1,4 +1,4 @@
-//! What somebody has begun to write, with a revision so that nobody overwrites what they have not seen.
+//! Drafts, with a revision so that no client overwrites a change that it has not seen.
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::time::Timestamp;
@@ -10,15 +10,15 @@ use crate::StoreError;
 pub struct Draft {
     /// Grows by one with each change.
     pub rev: i64,
-    /// JSON of the page's own making.
+    /// JSON in the page's own format.
     pub body: String,
-    /// Who wrote it.
+    /// The author.
     pub by: Option<String>,
     /// When.
     pub at: Timestamp,
 }
 
-/// What a draft is for.
+/// The place that a draft belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftPlace(String);
 
@@ -41,7 +41,7 @@ impl DraftPlace {
 
 /// Keeps drafts.
 pub trait DraftRecords {
-    /// Keeps a draft that is based on revision `base`; another base returns the draft that is there instead.
+    /// Stores a draft that is based on revision `base`; with another base, returns the stored draft instead.
     fn keep_draft(
         &self,
         place: &DraftPlace,
@@ -51,7 +51,7 @@ pub trait DraftRecords {
         at: Timestamp,
     ) -> Result<Result<Draft, Draft>, StoreError>;
 
-    /// Keeps what was sent as the draft it was, so that taking it back loses nothing.
+    /// Stores a sent draft as it was, so that an undo loses nothing.
     fn keep_sent(
         &self,
         place: &DraftPlace,
@@ -60,10 +60,10 @@ pub trait DraftRecords {
         at: Timestamp,
     ) -> Result<Draft, StoreError>;
 
-    /// Throws a draft away.
+    /// Deletes a draft.
     fn drop_draft(&self, place: &DraftPlace) -> Result<(), StoreError>;
 
-    /// Throws away drafts for questions that are settled or gone.
+    /// Deletes drafts for questions that are settled or gone.
     fn drop_settled_drafts(&self) -> Result<(), StoreError>;
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with the database.
+//! The errors of the database.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use thiserror::Error;
 
 const FULL_HINT: &str = "the disk is full: free some space, nothing needs to be restarted";
 
-/// Why the store could not do what was asked.
+/// The reason why the store could not do its work.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The database said no.
+    /// The database returned an error.
     #[error("could not {doing} the database {}: {source}", path.display())]
     Database {
-        /// What was being attempted.
+        /// The attempted operation.
         doing: &'static str,
         /// The database.
         path: PathBuf,
-        /// What the database said.
+        /// The database's error.
         source: DatabaseFault,
     },
-    /// The file system said no.
+    /// The file system returned an error.
     #[error("could not {doing} {}: {source}", path.display())]
     Io {
-        /// What was being attempted.
+        /// The attempted operation.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A newer program wrote this database.
@@ -39,30 +39,30 @@ pub enum StoreError {
         /// The newest schema this program knows.
         known: u32,
     },
-    /// The file is not what it should be.
+    /// The database file is damaged.
     #[error("the database {} is damaged: {what}", path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What was found.
+        /// The damage found.
         what: String,
     },
-    /// One question is not what was written; everything else may be.
+    /// One question's record is damaged; the rest of the database may be intact.
     #[error("question {cue} is out of service, its record is damaged: {what}")]
     DamagedQuestion {
         /// The question.
         cue: String,
-        /// What was found.
+        /// The damage found.
         what: String,
     },
-    /// What was written last is not what was written.
+    /// The write-ahead log is damaged.
     #[error("the database {} is damaged: {what}", path.display())]
     LogDamaged {
         /// The database.
         path: PathBuf,
         /// Its write-ahead log.
         log: PathBuf,
-        /// What was found.
+        /// The damage found.
         what: String,
     },
     /// There is no space left.
@@ -71,33 +71,33 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// Somebody moved, deleted or replaced the file while it was in use.
+    /// The file was moved, deleted or replaced while it was in use.
     #[error("the database {} was moved, deleted or replaced while the broker used it", path.display())]
     Gone {
         /// Where it was.
         path: PathBuf,
     },
-    /// A commit failed, and nobody could find out whether it happened.
+    /// A commit failed, and the store could not find out whether it happened.
     #[error("it is not known whether this was stored in {}: {what}", path.display())]
     InDoubt {
         /// The database.
         path: PathBuf,
-        /// How the commit failed.
+        /// The error of the commit.
         what: String,
     },
-    /// The database server is not one to keep answers on.
+    /// The database server is not suitable for storing answers.
     #[error("the database {} cannot be used: {what}", path.display())]
     Unsuitable {
         /// The database.
         path: PathBuf,
-        /// What was found.
+        /// The problem found.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
     /// A stored value has no meaning.
     #[error("the database holds {what} that this program does not understand: {value}")]
-    Meaning {
+    BadValue {
         /// The kind of value.
         what: &'static str,
         /// The value.
@@ -108,35 +108,35 @@ pub enum StoreError {
     Statement(DatabaseFault),
 }
 
-/// What a database said, in its own words, and what that means to us.
+/// A database's error message, and its classification.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct DatabaseFault {
-    /// What it means.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// The database's words.
+    /// The database's message.
     pub message: String,
 }
 
-/// What a database's refusal means.
+/// The kind of a database's error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// There is no space.
     Full,
-    /// It refused one statement in good order; everything else is as it was.
+    /// It refused one statement cleanly; nothing else changed.
     Refused,
-    /// It may not be written or opened.
+    /// It cannot be opened or written, because of permissions.
     NotWritable,
-    /// It is not what was written.
+    /// Its content is damaged.
     Corrupt,
-    /// It cannot be reached; what was written before is there when it can be.
+    /// It is unreachable; everything committed before is there when it is reachable again.
     Unreachable,
-    /// Nothing can be said about what was written.
+    /// The state of the last write is unknown.
     Other,
 }
 
 impl StoreError {
-    /// Says what a person can do about it.
+    /// Returns the remedy for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Newer { .. } => {
@@ -165,11 +165,12 @@ impl StoreError {
                 Some("run the same command again: what was stored is not stored twice".into())
             }
             Self::Unsuitable { remedy, .. } => Some(remedy.clone()),
-            Self::Io { .. } | Self::Meaning { .. } => None,
+            Self::Io { .. } | Self::BadValue { .. } => None,
         }
     }
 
-    /// Says whether the store may not be what it was: everything but a statement that was refused in good order.
+    /// Says whether the store may have changed unexpectedly; false for errors that leave it as it was, such as a
+    /// refused statement or a full disk.
     pub fn is_alarming(&self) -> bool {
         match self {
             Self::Database { source, .. } | Self::Statement(source) => !matches!(
@@ -183,11 +184,11 @@ impl StoreError {
             | Self::LogDamaged { .. }
             | Self::Gone { .. }
             | Self::InDoubt { .. }
-            | Self::Meaning { .. } => true,
+            | Self::BadValue { .. } => true,
         }
     }
 
-    /// Says whether the connection was cut, so that the same may succeed over another one.
+    /// Says whether the connection was cut, so that a retry over another one may succeed.
     pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Database { source, .. } | Self::Statement(source) => source.kind == FaultKind::Unreachable,

@@ -1,11 +1,11 @@
-//! What a store of the broker has to do, and the types it speaks in.
+//! The interface of a broker's store, and its types.
 //!
-//! Each topic has a file: its types, the writes that the engine makes ([`Records`]) and the reads of everybody else ([`Reader`]).
-//! A store implements each topic in a file of the same name. The engine alone holds a [`Store`], which adds transactions and what
-//! the rules need ([`Transactions`]) and the work that keeps a store in order ([`Upkeep`]); [`Storage`] opens it.
+//! Each topic has a file: its types, the writes that the engine makes ([`Records`]) and the reads of all other parts
+//! ([`Reader`]). A store implements each topic in a file of the same name. The engine alone holds a [`Store`], which
+//! adds transactions and the loads for the rules ([`Transactions`]) and maintenance ([`Upkeep`]); [`Storage`] opens it.
 //!
-//! How values are stored that every store has, such as the numbers of enumerations, is here, too.
-//! This crate opens nothing and knows no database. What a file system, a log or an index needs stays in the store that has one.
+//! The encoding of stored values that all stores share, such as the numbers of enumerations, is here, too. This crate
+//! does no I/O and knows no database. Code for a file system, a log or an index stays in the store that has one.
 
 mod answers;
 mod code;
@@ -15,6 +15,7 @@ mod storage;
 mod transactions;
 mod upkeep;
 
+pub mod copy;
 pub mod search;
 
 mod automatic;
@@ -81,7 +82,7 @@ impl<T> Records for T where
 {
 }
 
-/// Reads beside the engine: they see what is committed, and delay nobody.
+/// Reads beside the engine: they see committed state, and block no writer.
 pub trait Reader:
     AutomaticReads
     + CardReads

@@ -5,7 +5,7 @@ use protocol_spec::message::{AgentView, CueView, EventView, Match, Receipt};
 
 use crate::StoreError;
 
-/// Which past questions are wanted, newest first.
+/// A query for past questions, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryQuery {
     /// Only this agent's.
@@ -14,16 +14,16 @@ pub struct HistoryQuery {
     pub search: Option<String>,
     /// Only those before this sequence number.
     pub before: Option<i64>,
-    /// How many at most.
+    /// The maximum number of questions.
     pub limit: u32,
 }
 
-/// What fits what somebody remembers.
+/// The result of a recall.
 #[derive(Debug)]
 pub struct Recollection {
     /// Agents, best first.
     pub matches: Vec<Match>,
-    /// Whether the first of them is the one; otherwise nobody can tell.
+    /// Whether the first of them is the match; otherwise none is certain.
     pub is_clear: bool,
 }
 
@@ -68,7 +68,7 @@ pub trait QuestionReads {
     /// Visits the agents, the last seen first.
     fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError>;
 
-    /// Finds agents by what they asked and were told, best first.
+    /// Finds agents by their questions and answers, best first.
     fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Recollection, StoreError>;
 
     /// Finds agents like [`recall`](Self::recall), among those that are wanted only.
@@ -79,7 +79,7 @@ pub trait QuestionReads {
         is_wanted: &dyn Fn(&AgentId) -> Result<bool, StoreError>,
     ) -> Result<Recollection, StoreError>;
 
-    /// Returns what was acknowledged in a turn, oldest first.
+    /// Returns the acknowledged deliveries of a turn, oldest first.
     fn receipts(&self, nonce: &str) -> Result<Vec<Receipt>, StoreError>;
 
     /// Returns up to `limit` events after `id`, oldest first.

@@ -1,4 +1,4 @@
-//! Runs that adapters drive, and what happened in them.
+//! Runs that adapters drive, and their events.
 
 use protocol_spec::id::{AgentId, CueId, RunId};
 use protocol_spec::message::{Run, RunEvent, RunKind};
@@ -19,7 +19,7 @@ pub struct RunRow {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Which runs are wanted, newest first.
+/// A query for runs, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct RunsWanted {
     /// Only those in this place.
@@ -28,16 +28,16 @@ pub struct RunsWanted {
     pub name: Option<String>,
     /// Only this agent's.
     pub agent: Option<AgentId>,
-    /// How many at most.
+    /// The maximum number of runs.
     pub limit: u32,
 }
 
 /// Keeps runs.
 pub trait RunRecords {
-    /// Keeps how a run stands. An agent nobody knows is left out; a run that has ended stays ended.
+    /// Stores the state of a run. An unknown agent is left out; a run that has ended stays ended.
     fn keep_run(&self, run: &Run, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes what happened in a run; of a run nobody knows, nothing is noted.
+    /// Adds events to a run; events of an unknown run are dropped.
     fn note_run_event(&self, run: RunId, event: &RunEvent) -> Result<(), StoreError>;
 
     /// Returns the runs of a conversation that have not ended.
@@ -64,7 +64,7 @@ pub trait RunReads {
     /// Returns one run.
     fn one_run(&self, run: RunId) -> Result<Option<RunRow>, StoreError>;
 
-    /// Returns what happened in a run, oldest first.
+    /// Returns the events of a run, oldest first.
     fn run_events(&self, run: RunId) -> Result<Vec<RunEvent>, StoreError>;
 
     /// Returns the runtime's own name for an agent's conversation, as it joined with.

@@ -1,21 +1,21 @@
-//! A checksum over a decision, so that a bit that flipped on the disk is never read to an agent.
+//! A checksum over a decision, so that a decision with a flipped bit on the disk is never delivered to an agent.
 
 use protocol_spec::id::CueId;
 use sha2::{Digest, Sha256};
 
-/// How much of the hash is kept, in bytes: enough against chance, which is all it is for.
+/// The bytes of the hash that are kept: enough to detect random errors, which is its only purpose.
 const SEAL_BYTES: usize = 8;
 
-/// What an agent will read, and for which question.
+/// A decision as the agent will read it, with its question.
 #[derive(Debug, Clone, Copy)]
 pub struct Sealed<'a> {
     /// The question.
     pub cue: CueId,
-    /// The number of what was decided.
+    /// The number of the outcome.
     pub outcome: i64,
     /// The text.
     pub text: &'a str,
-    /// What follows it.
+    /// The reminder below it.
     pub reminder: Option<&'a str>,
     /// The answer, as JSON.
     pub answer: Option<&'a str>,
@@ -32,7 +32,7 @@ impl Sealed<'_> {
             self.reminder,
             self.answer,
         ] {
-            // Each part behind its length, so that no two decisions look alike.
+            // Each part is preceded by its length, so that no two decisions have the same input.
             hash.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
             hash.update(part.unwrap_or_default());
         }

@@ -1,10 +1,10 @@
-//! What humans chose, as JSON values by name; and what they have read.
+//! Settings of humans, as JSON values by name; and read marks.
 
 use protocol_spec::id::{AgentId, CueId};
 
 use crate::StoreError;
 
-/// Keeps what humans chose and have read.
+/// Writes settings and read marks.
 pub trait SettingRecords {
     /// Keeps a value.
     fn set(&self, name: &str, value: &str) -> Result<(), StoreError>;
@@ -19,7 +19,7 @@ pub trait SettingRecords {
     fn mark_seen(&self, cue: CueId) -> Result<(), StoreError>;
 }
 
-/// Reads what humans chose.
+/// Reads settings.
 pub trait SettingReads {
     /// Returns a value.
     fn setting(&self, name: &str) -> Result<Option<String>, StoreError>;

@@ -1,10 +1,10 @@
-//! Where the state is kept, and the one who may change it.
+//! The place of the state, and the lead among brokers.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::{Changes, Loads, Reader, Records, Repairs, StoreError, Transactions, Upkeep};
 
@@ -23,51 +23,63 @@ pub trait Storage: Debug + Send {
         false
     }
 
-    /// Calls `wake` whenever other brokers may have changed something. A call that is lost delays, and changes nothing.
+    /// Calls `wake` whenever other brokers may have changed something. A lost call only delays the change.
     fn listen(&mut self, _wake: Box<dyn Fn() + Send + Sync>) {}
 
-    /// Says whether this broker does what only one of them may do: notify, answer by rule, delete what is old.
+    /// Returns the leadership of this broker: only the leader notifies, answers by rule and deletes old questions.
     fn leadership(&self) -> Leadership {
         Leadership::default()
     }
 
-    /// Returns how errors call the place.
+    /// Returns the name of the place in errors.
     fn location(&self) -> PathBuf;
 
-    /// Says whether the space left is for answers alone.
+    /// Says whether the remaining space is reserved for answers.
     fn is_full(&self) -> bool;
 
-    /// Gives up the space that was kept for answers; returns whether there was some.
+    /// Releases the space reserved for answers; returns whether there was some.
     fn use_reserve(&mut self) -> bool;
 
-    /// Keeps space for answers again, once there is enough; returns whether there is.
+    /// Reserves space for answers again, once there is enough; returns whether it did.
     fn regain_reserve(&mut self) -> bool;
 }
 
-/// Whether a broker leads the others; it always does where there are none.
-#[derive(Debug, Clone)]
-pub struct Leadership(Arc<AtomicBool>);
+/// The leadership of a broker among those that share its state. A broker alone always leads.
+#[derive(Debug, Clone, Default)]
+pub struct Leadership(Option<Arc<Mutex<Option<Deadline>>>>);
 
-impl Default for Leadership {
-    fn default() -> Self {
-        Self::new(true)
-    }
-}
+/// The end of a lease, by the clock that only runs forwards and by that of the wall: the first stands still while the machine
+/// sleeps, and the second can be set back.
+#[derive(Debug, Clone, Copy)]
+struct Deadline(Instant, SystemTime);
 
 impl Leadership {
-    /// Begins with or without it.
-    pub fn new(leads: bool) -> Self {
-        Self(Arc::new(AtomicBool::new(leads)))
+    /// Begins without the leadership, beside other brokers.
+    pub fn shared() -> Self {
+        Self(Some(Arc::default()))
     }
 
-    /// Gains or loses it.
-    pub fn set(&self, leads: bool) {
-        self.0.store(leads, Ordering::Relaxed);
+    /// Leads until so long after a moment.
+    pub fn lead(&self, since: (Instant, SystemTime), lease: Duration) {
+        self.set(Some(Deadline(since.0 + lease, since.1 + lease)));
+    }
+
+    /// Leads no more.
+    pub fn stop(&self) {
+        self.set(None);
     }
 
     /// Says whether this broker leads.
     pub fn leads(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let Some(deadline) = &self.0 else { return true };
+        let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        deadline.is_some_and(|Deadline(steady, wall)| Instant::now() < steady && SystemTime::now() < wall)
+    }
+
+    fn set(&self, until: Option<Deadline>) {
+        if let Some(deadline) = &self.0 {
+            *deadline.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        }
     }
 }
 
@@ -75,3 +87,30 @@ impl Leadership {
 pub trait Store: Transactions + Changes + Loads + Repairs + Records + Upkeep + Any + Debug + Send {}
 
 impl<T: Transactions + Changes + Loads + Repairs + Records + Upkeep + Any + Debug + Send> Store for T {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leadership_ends_by_either_clock() {
+        let lease = Duration::from_secs(5);
+        let (steady, wall) = (Instant::now(), SystemTime::now());
+        let leadership = Leadership::shared();
+        assert!(!leadership.leads());
+        leadership.lead((steady, wall), lease);
+        assert!(leadership.clone().leads());
+        // The machine slept: the steady clock stood still.
+        leadership.lead((steady, wall - 2 * lease), lease);
+        assert!(!leadership.leads());
+        // The wall's clock was set back.
+        leadership.lead((steady - 2 * lease, wall), lease);
+        assert!(!leadership.leads());
+        leadership.lead((steady, wall), lease);
+        leadership.stop();
+        assert!(!leadership.leads());
+        let alone = Leadership::default();
+        alone.stop();
+        assert!(alone.leads());
+    }
+}

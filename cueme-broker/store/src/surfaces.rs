@@ -1,27 +1,27 @@
-//! Questions that are shown elsewhere: claims of channels, and what they call their messages.
+//! Questions shown on other surfaces: the claims of channels, and their message ids.
 
 use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 
 use crate::{Notified, StoreError};
 
-/// Keeps what is shown elsewhere.
+/// Writes claims and messages.
 pub trait SurfaceRecords {
-    /// Claims a question for a channel before anything is sent; returns whether nobody had.
+    /// Claims a question for a channel before anything is sent; returns whether the claim is new.
     fn claim_notice(&self, cue: CueId, channel: &str, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Keeps what a channel calls what was sent, if the claim still stands; returns whether it does.
+    /// Stores the channel's id of the sent message, if the claim still stands; returns whether it does.
     fn keep_reference(&self, cue: CueId, channel: &str, reference: &str) -> Result<bool, StoreError>;
 
-    /// Gives a claim up, or forgets what was withdrawn.
+    /// Releases a claim, or forgets a withdrawn message.
     fn forget_notice(&self, cue: CueId, channel: &str) -> Result<(), StoreError>;
 }
 
-/// Reads what is shown elsewhere.
+/// Reads claims and messages.
 pub trait SurfaceReads {
-    /// Returns what was sent about a question to a channel.
+    /// Returns the message about a question in a channel.
     fn notice(&self, cue: CueId, channel: &str) -> Result<Option<Notified>, StoreError>;
 
-    /// Returns everything that was sent to a channel and not withdrawn.
+    /// Returns all messages of a channel that were not withdrawn.
     fn notices_on(&self, channel: &str) -> Result<Vec<Notified>, StoreError>;
 }

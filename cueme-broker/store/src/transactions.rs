@@ -1,4 +1,4 @@
-//! Transactions: the engine loads what the rules need, applies the changes they decide, and commits.
+//! Transactions: the engine loads the state for the rules, applies their changes, and commits.
 
 use cueme_rules::{Change, Cue, Known, Machine, Message, Now};
 use protocol_spec::answer::Question;
@@ -10,7 +10,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// Names a batch, so that it can be found out afterwards whether it was committed.
+/// The name of a batch, to find out afterwards whether it was committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchId(pub u64);
 
@@ -19,11 +19,11 @@ pub struct BatchId(pub u64);
 pub struct Remembered {
     /// Its id.
     pub id: CueId,
-    /// What the rules have to know of it.
+    /// Its state, for the rules.
     pub cue: Cue,
 }
 
-/// A question as an answer has to be checked against it.
+/// A question with the data to check an answer against.
 #[derive(Debug)]
 pub struct PlainQuestion {
     /// The verb.
@@ -33,29 +33,30 @@ pub struct PlainQuestion {
 }
 
 impl PlainQuestion {
-    /// Returns what an answer is checked against.
+    /// Returns the question to check an answer against.
     pub fn as_question(&self) -> Question<'_> {
         Question::new(self.kind, self.payload.as_ref())
     }
 }
 
-/// What other brokers of the same store changed since the last transaction of this one.
+/// The changes of other brokers of the same store since the last transaction of this one.
 #[derive(Debug, Default)]
 pub struct Foreign {
     /// The agents whose state is to be loaded anew, with their questions and messages.
     pub agents: Vec<AgentId>,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<EventView>,
-    /// Whether records changed that the rules do not concern, such as devices or settings. They have when the database is
-    /// not the one it was.
+    /// Whether records outside the rules changed, such as devices or settings. True after the database was replaced by
+    /// another.
     pub has_records: bool,
-    /// Whether the others took this broker for dead, so that they know of none of its clients.
+    /// Whether the others took this broker for dead, so that they dropped its clients.
     pub is_expelled: bool,
 }
 
 /// One transaction at a time.
 pub trait Transactions {
-    /// Begins a transaction, and returns what other brokers changed meanwhile. Nobody else changes anything while it is open.
+    /// Begins a transaction, and returns the changes of other brokers. No other broker changes anything while it is
+    /// open.
     fn begin(&self) -> Result<Foreign, StoreError>;
 
     /// Makes everything since [`begin`](Self::begin) durable, under the name of its batch.
@@ -67,7 +68,7 @@ pub trait Transactions {
     /// Says whether the last transaction that this broker committed is this batch.
     fn has_committed(&self, batch: BatchId) -> Result<bool, StoreError>;
 
-    /// Tells other brokers for which questions clients wait here, in place of what they knew.
+    /// Publishes to other brokers the questions that clients of this one wait for, replacing the earlier list.
     fn set_waiting(&self, _cues: &[CueId]) -> Result<(), StoreError> {
         Ok(())
     }
@@ -76,7 +77,7 @@ pub trait Transactions {
     fn roll_back(&self);
 }
 
-/// What the rules decided, inside a transaction.
+/// Writes the decisions of the rules, inside a transaction.
 pub trait Changes {
     /// Writes one change that the rules decided.
     fn apply(&self, at: Timestamp, change: &Change) -> Result<(), StoreError>;
@@ -91,7 +92,7 @@ pub trait Changes {
     ) -> Result<i64, StoreError>;
 }
 
-/// What the rules need to know.
+/// Loads the state for the rules.
 pub trait Loads {
     /// Loads everything that is live.
     fn load(&self, now: Now) -> Result<Machine, StoreError>;
@@ -119,15 +120,15 @@ pub trait Loads {
     /// Finds the agent a message was left for.
     fn agent_of_message(&self, message: RequestId) -> Result<Option<AgentId>, StoreError>;
 
-    /// Returns what is known of a question that is to be imported.
+    /// Returns the stored state of a question to import.
     fn past_cue(&self, request: RequestId) -> Result<Known, StoreError>;
 }
 
-/// Takes damage out of the way, inside a transaction.
+/// Repairs damage, inside a transaction.
 pub trait Repairs {
-    /// Removes the damaged decision of a question and returns the notes in it that reached nobody: they wait again.
+    /// Removes the damaged decision of a question and returns its undelivered notes, which wait again.
     ///
-    /// The question is open then. Returns `None`, and changes nothing, when the agent has acknowledged the decision. A queued
-    /// answer is used up: it was for this question.
+    /// The question is open then. Returns `None`, and changes nothing, when the agent has acknowledged the decision. A
+    /// queued answer is not returned: it was for this question.
     fn remove_damaged_decision(&self, cue: CueId) -> Result<Option<Vec<Message>>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! What keeps a store in order: indexes, checks, copies, deletion of what is old.
+//! Maintenance of a store: indexing, checks, backups, deletion of old questions.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
 
-/// What a check of the database found.
+/// The result of a check of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
     /// Empty when all is well.
@@ -19,28 +19,28 @@ pub struct CheckReport {
     pub bytes: u64,
 }
 
-/// Work that the engine gives its store time for.
+/// Maintenance that the engine gives its store time for.
 pub trait Upkeep {
-    /// Says whether there is work that can wait, such as indexing.
+    /// Says whether there is deferred work, such as indexing.
     fn is_behind(&self) -> bool;
 
-    /// Indexes some of what was written, in a transaction of its own; returns whether there is more.
+    /// Indexes a batch of new texts, in a transaction of its own; returns whether there is more.
     fn index_some(&self) -> Result<bool, StoreError>;
 
-    /// Does a piece of the other work that can wait, and tries again later what fails.
+    /// Does a piece of the other deferred work, and retries failed work later.
     fn prepare_for_more(&self);
 
-    /// Does what follows a commit, once everybody has heard of it.
+    /// Does the work after a commit, once its replies and events are out.
     fn after_commit(&mut self);
 
-    /// Gets along with little space, or not any more.
-    fn be_frugal(&self, is_frugal: bool);
+    /// Enters or leaves the mode for little disk space.
+    fn save_space(&self, is_saving: bool);
 
-    /// Leaves everything in the form that the next start opens fastest.
+    /// Leaves the store in the form that opens fastest at the next start.
     fn flush(&mut self) -> Result<(), StoreError>;
 }
 
-/// Deletes what is old and gives space back, in a transaction of the engine.
+/// Deletes old questions and returns space to the system, in a transaction of the engine.
 pub trait UpkeepRecords {
     /// Deletes up to a batch of questions that were acknowledged before `before`.
     ///
@@ -50,11 +50,11 @@ pub trait UpkeepRecords {
     /// Counts the questions [`purge_some`](Self::purge_some) would delete.
     fn count_purgeable(&self, before: Timestamp) -> Result<u64, StoreError>;
 
-    /// Gives some space back, if more than this share of it is empty; returns whether it is to be called again.
+    /// Returns some space, if more than this share of it is empty; returns whether it is to be called again.
     fn shrink_some(&self, empty_percent_max: u8) -> Result<bool, StoreError>;
 }
 
-/// Upkeep that needs no writer.
+/// Maintenance that needs no writer.
 pub trait UpkeepReads {
     /// Checks the whole store: contents, indexes, references.
     fn check(&self) -> Result<CheckReport, StoreError>;

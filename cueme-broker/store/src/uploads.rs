@@ -1,4 +1,4 @@
-//! Files that humans added: what is known of them. The bytes are files of their own.
+//! Metadata of the files that humans added. The bytes are files of their own.
 
 use protocol_spec::time::Timestamp;
 
@@ -11,9 +11,9 @@ pub struct Upload {
     pub upload_id: String,
     /// Where it is.
     pub path: String,
-    /// What it was called where it came from.
+    /// Its original file name.
     pub name: String,
-    /// What its first bytes say it is.
+    /// Its media type, detected from its first bytes.
     pub media_type: String,
     /// Its size.
     pub bytes: u64,
@@ -21,12 +21,12 @@ pub struct Upload {
     pub cue_ids: Vec<String>,
 }
 
-/// Keeps what is known of files.
+/// Writes the metadata of files.
 pub trait UploadRecords {
-    /// Notes a file that is on disk.
+    /// Adds a file that is on disk.
     fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Notes files that came with records of another program; those that are noted already stay as they are.
+    /// Adds files that came with records of another program; known files stay unchanged.
     fn note_uploads(&self, uploads: &[Upload], at: Timestamp) -> Result<(), StoreError>;
 
     /// Forgets a file that no answer carries; returns whether there was one.
@@ -37,15 +37,15 @@ pub trait UploadRecords {
     fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError>;
 }
 
-/// Reads what is known of files.
+/// Reads the metadata of files.
 pub trait UploadReads {
-    /// Returns what is known of a file by its random name.
+    /// Returns the metadata of a file by its random name.
     fn upload(&self, upload_id: &str) -> Result<Option<Upload>, StoreError>;
 
-    /// Returns what is known of a file by its path.
+    /// Returns the metadata of a file by its path.
     fn upload_at(&self, path: &str) -> Result<Option<Upload>, StoreError>;
 
-    /// Returns a piece of a file and how many bytes it has, where the store keeps the bytes.
+    /// Returns a piece of a file and its size, where the store keeps the bytes.
     fn upload_piece(
         &self,
         _path: &str,
@@ -55,6 +55,6 @@ pub trait UploadReads {
         Ok(None)
     }
 
-    /// Returns how many bytes all files have together.
+    /// Returns the size of all files together.
     fn upload_bytes(&self) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! What the broker did by itself: answers by rules, and notifications.
+//! The broker's automatic actions: answers by rules, and notifications.
 
 use cueme_store::{AutomaticReads, Notified, POLICY_PREFIX, StoreError};
 use protocol_spec::id::{AgentId, CueId};
@@ -9,7 +9,7 @@ use super::row::Columns;
 use super::{Fault, PostgresReader};
 use crate::text::encode;
 
-/// How many answers of an agent are looked at to count those in a row.
+/// The most answers of an agent that are read to count the automatic ones in a row.
 const IN_A_ROW_SEEN_MAX: i64 = 1000;
 
 impl AutomaticReads for PostgresReader {

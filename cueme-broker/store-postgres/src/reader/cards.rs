@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cueme_rules::ContentKey;
+use cueme_rules::{ContentKey, human_words};
 use cueme_store::search::snippet;
 use cueme_store::{AgentRow, CardReads, CueRow, MessageRow, Pending, StoreError};
 use protocol_spec::id::{AgentId, CueId, RequestId};
@@ -23,15 +23,15 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
     (SELECT CASE WHEN count(*) = count(r.ended_at) THEN max(r.ended_at) END FROM runs r WHERE r.agent_id = a.agent_id)
     FROM agents a";
 
-/// Of a prompt as much as is read to show its beginning.
+/// The part of a prompt that is read to show its beginning.
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, left(q.prompt, 400), q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     coalesce(d.from_queue, false),
     CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, c.content
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
-/// The texts in which words are found.
-const TEXTS: &str = "SELECT q.seq, left(q.prompt, 100000) || E'\\n' || coalesce(d.redacted_text, d.text, '')
+/// The texts that are searched.
+const TEXTS: &str = "SELECT q.seq, left(q.prompt, 100000), coalesce(d.redacted_text, d.text, '')
     FROM questions q LEFT JOIN decisions d USING (seq) WHERE q.seq = ANY ($1)";
 
 impl CardReads for PostgresReader {
@@ -49,7 +49,7 @@ impl CardReads for PostgresReader {
 
     fn pending(&self, agent: Option<&AgentId>) -> Result<Pending, StoreError> {
         let rows = self.cue_rows(
-            "WHERE c.delivery < 2 AND (c.outcome IN (0, 4) OR d.seal IS NOT NULL)
+            "WHERE c.delivery < 2 AND (c.outcome IN (0, 4) OR d.seal IS NOT NULL OR d.text IS NULL)
                  AND ($1::text IS NULL OR c.agent_id = $1) ORDER BY c.outcome = 4, c.seq",
             &agent.map(AgentId::as_str),
         )?;
@@ -82,12 +82,16 @@ impl CardReads for PostgresReader {
     ) -> Result<Vec<(CueRow, String)>, StoreError> {
         let found = self.find_all(words, agent, before, limit)?;
         let cues = self.cue_rows("WHERE c.seq = ANY ($1) ORDER BY c.seq DESC", &found)?;
-        let mut snippets = HashMap::new();
+        let mut texts = HashMap::new();
         for row in self.rows(TEXTS, &[&found])? {
-            snippets.insert(row.value::<i64>(0)?, snippet(&row.text(1)?, words));
+            texts.insert(row.value::<i64>(0)?, (row.text(1)?, row.text(2)?));
         }
-        // One that was deleted meanwhile is not found.
-        let with_snippet = |cue: CueRow| snippets.remove(&cue.seq).map(|snippet| (cue, snippet));
+        // A question that was deleted meanwhile is not found.
+        let with_snippet = |cue: CueRow| {
+            let (prompt, text) = texts.remove(&cue.seq)?;
+            let said = human_words(&text, cue.outcome);
+            Some((cue, snippet(&format!("{prompt}\n{said}"), words)))
+        };
         Ok(cues.into_iter().filter_map(with_snippet).collect())
     }
 

@@ -1,4 +1,4 @@
-//! Who may come in over HTTP.
+//! Access over HTTP: devices and tokens.
 
 use cueme_store::{Device, DoorReads, StoreError, Token, TokenHash};
 use protocol_spec::id::{AgentId, CueId};
@@ -18,7 +18,8 @@ impl DoorReads for PostgresReader {
 
     fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         let rows = self.rows(
-            "SELECT token_id, token_hash, scope, agent_id, name, created_at FROM tokens ORDER BY created_at, token_id",
+            "SELECT token_id, token_hash, scope, agent_id, name, created_at, expires_at, used_at
+             FROM tokens ORDER BY created_at, token_id",
             &[],
         )?;
         Ok(rows.iter().map(token).collect::<Result<_, _>>()?)
@@ -56,13 +57,15 @@ fn token(row: &Row) -> Result<Token, Fault> {
         agent: row.maybe_id(3)?,
         name: row.maybe_text(4)?,
         created_at: row.time(5)?,
+        expires_at: row.maybe_time(6)?,
+        used_at: row.maybe_time(7)?,
     })
 }
 
 fn hash(row: &Row, column: usize) -> Result<TokenHash, Fault> {
     let stored: &[u8] = row.value(column)?;
     TokenHash::try_from(stored).map_err(|_| {
-        Fault::Store(StoreError::Meaning {
+        Fault::Store(StoreError::BadValue {
             what: "a hash",
             value: format!("{} bytes", stored.len()),
         })

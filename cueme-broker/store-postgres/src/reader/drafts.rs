@@ -1,4 +1,4 @@
-//! What somebody has begun to write.
+//! Drafts.
 
 use cueme_store::{Draft, DraftPlace, DraftReads, StoreError};
 use tokio_postgres::Row;

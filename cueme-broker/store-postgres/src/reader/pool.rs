@@ -1,12 +1,13 @@
-//! The connections that reads use, made when they are needed.
+//! The connection pool of the reads; connections are made on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
 use deadpool_postgres::{
     ClientWrapper, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod,
-    Transaction,
+    TimeoutType, Transaction,
 };
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -14,13 +15,18 @@ use tokio_postgres::{IsolationLevel, Row};
 
 use super::Fault;
 use crate::Settings;
+use crate::copy::WriteBackup;
 use crate::fault::{meaning_of, unreachable};
 use crate::runtime::Runtime;
 
-/// How many connections read at once.
+/// The most connections that read at once.
 const READERS_MAX: usize = 2;
-/// Reads see what is committed, and change nothing.
-const SESSION: &str = "SET default_transaction_read_only = on";
+/// The timeout for connecting, also to a server that accepts the connection and is silent.
+const CREATE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a read waits for another one to return its connection.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Reads see committed state, and change nothing. None of them takes long, but checks and backups, which lift the timeout.
+const SESSION: &str = "SET default_transaction_read_only = on; SET statement_timeout = '30s'";
 
 /// Reads the database beside the engine.
 #[derive(Debug)]
@@ -28,11 +34,12 @@ pub struct PostgresReader {
     pool: Pool,
     runtime: Arc<Runtime>,
     location: PathBuf,
+    pub(super) write_backup: WriteBackup,
 }
 
 impl PostgresReader {
-    /// Prepares to read; the first read connects.
-    pub fn connect(settings: &Settings, runtime: Arc<Runtime>) -> Self {
+    /// Prepares reads; the first read connects.
+    pub fn connect(settings: &Settings, runtime: Arc<Runtime>, write_backup: WriteBackup) -> Self {
         let recycling = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
@@ -43,16 +50,20 @@ impl PostgresReader {
         let pool = Pool::builder(Manager::from_config(config, tls, recycling))
             .max_size(READERS_MAX)
             .post_create(configure)
+            .runtime(deadpool_postgres::Runtime::Tokio1)
+            .create_timeout(Some(CREATE_TIMEOUT))
+            .wait_timeout(Some(WAIT_TIMEOUT))
             .build();
         Self {
-            // Building fails where a timeout is set without a runtime, and none is set.
+            // Building fails only where a timeout is set without a runtime.
             pool: pool.unwrap_or_else(|error| unreachable!("{error}")),
             runtime,
             location: settings.location().to_owned(),
+            write_backup,
         }
     }
 
-    /// Reads with one connection; once more with a new one when the first turns out to be dead.
+    /// Reads with one connection; retries once with a new one when the first turns out to be dead.
     pub(crate) fn read<T>(
         &self,
         work: impl AsyncFn(&mut Object) -> Result<T, Fault>,
@@ -70,7 +81,7 @@ impl PostgresReader {
         Ok(result?)
     }
 
-    /// Reads one state with several statements.
+    /// Reads one snapshot with several statements.
     pub(crate) fn read_snapshot<T>(
         &self,
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Fault>,
@@ -106,14 +117,25 @@ impl PostgresReader {
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
                 Fault::Store(unreachable(&self.location, &error))
             }
-            other => Fault::Store(StoreError::Database {
-                doing: "connect to",
-                path: self.location.clone(),
-                source: DatabaseFault {
-                    kind: FaultKind::Unreachable,
-                    message: other.to_string(),
-                },
-            }),
+            PoolError::Timeout(TimeoutType::Wait) => self.unreachable(format!(
+                "other reads took longer than {} s",
+                WAIT_TIMEOUT.as_secs()
+            )),
+            PoolError::Timeout(_) => {
+                self.unreachable(format!("there was no answer for {} s", CREATE_TIMEOUT.as_secs()))
+            }
+            other => self.unreachable(other.to_string()),
+        })
+    }
+
+    fn unreachable(&self, message: String) -> Fault {
+        Fault::Store(StoreError::Database {
+            doing: "connect to",
+            path: self.location.clone(),
+            source: DatabaseFault {
+                kind: FaultKind::Unreachable,
+                message,
+            },
         })
     }
 }

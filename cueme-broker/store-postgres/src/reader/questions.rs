@@ -16,11 +16,11 @@ use super::seal::is_whole;
 use super::{Fault, PostgresReader};
 use crate::text::encode;
 
-/// How many agents a recall names.
+/// The most agents that a recall names.
 const RECALLED_MAX: usize = 5;
-/// How many agents of a project are asked for their answers.
+/// The most agents of a project whose answers are read.
 const PROJECT_AGENTS_MAX: u32 = 50;
-/// How many whole questions are read at once.
+/// The most whole questions that are read at once.
 const READ_AHEAD: usize = 16;
 
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
@@ -223,9 +223,9 @@ impl PostgresReader {
         Ok(rows.iter().map(|row| row.value(0)).collect::<Result<_, _>>()?)
     }
 
-    /// Visits questions, some of which are read at once.
+    /// Visits questions, read in batches.
     ///
-    /// No connection is in use while the visitor has one: a visitor may be slow, and may read by itself.
+    /// No connection is in use while the visitor has a question: a visitor may be slow, and may read by itself.
     fn visit_cues(
         &self,
         sequences: &[i64],
@@ -243,7 +243,7 @@ impl PostgresReader {
     }
 }
 
-/// What was decided about a question, as it is shown.
+/// The decision about a question, as it is shown.
 #[derive(Debug, Default)]
 struct DecisionView {
     decided_at: Option<Timestamp>,
@@ -254,14 +254,14 @@ struct DecisionView {
     answer: Option<Answer>,
 }
 
-/// Returns a question as it is shown. A decision that cannot be read, or is not what was written, is left out.
+/// Returns a question as it is shown. A decision that cannot be read, or has a wrong checksum, is left out.
 ///
-/// One question that cannot be read keeps nobody from the others: it is shown as far as it can be, and called damaged.
+/// A damaged question does not hide the others: it is shown as far as it can be read, and marked as damaged.
 fn cue_view(row: &Row) -> Result<CueView, Fault> {
     let decision = match is_whole(row, 9, 19) {
         true => match decision_view(row) {
             Ok(decision) => Some(decision),
-            Err(Fault::Store(StoreError::Meaning { .. })) => None,
+            Err(Fault::Store(StoreError::BadValue { .. })) => None,
             Err(error) => return Err(error),
         },
         false => None,

@@ -1,7 +1,7 @@
 //! The index as a recall reads it.
 
 use cueme_store::StoreError;
-use cueme_store::search::{AgentFacts, Form, Place, WordIndex};
+use cueme_store::search::{AgentFacts, Form, Occurrence, WordIndex};
 use tokio_postgres::Row;
 
 use super::row::Columns;
@@ -9,10 +9,10 @@ use super::search::Wanted;
 use super::{Fault, PostgresReader};
 use crate::lexemes::TextQuery;
 
-/// How many of the newest places of a word are ranked.
+/// The most occurrences of a word that are ranked, the newest first.
 const RANKED_HITS_MAX: u32 = 250;
 
-/// Each call reads by itself: between two of them the recall asks others, who may read, too.
+/// Each call takes a connection of its own: between two calls the recall runs other code, which may read, too.
 impl WordIndex for PostgresReader {
     type Error = StoreError;
 
@@ -25,7 +25,7 @@ impl WordIndex for PostgresReader {
         Ok(rows.iter().map(facts).collect::<Result<_, _>>()?)
     }
 
-    fn places(&self, word: &str, form: Form) -> Result<Vec<Place>, StoreError> {
+    fn occurrences(&self, word: &str, form: Form) -> Result<Vec<Occurrence>, StoreError> {
         let query = match form {
             Form::Whole => TextQuery::of_whole(word),
             Form::Stem => Some(TextQuery::of_stem(word)),
@@ -36,7 +36,7 @@ impl WordIndex for PostgresReader {
             before: i64::MAX,
             limit: RANKED_HITS_MAX,
         };
-        query.map_or(Ok(Vec::new()), |query| self.places_of(&query, newest))
+        query.map_or(Ok(Vec::new()), |query| self.occurrences_of(&query, newest))
     }
 
     fn prompt_beginning(&self, seq: i64) -> Result<String, StoreError> {

@@ -1,4 +1,4 @@
-//! Columns as the values they stand for.
+//! Conversion of columns to typed values.
 
 use std::str::FromStr;
 
@@ -45,7 +45,7 @@ pub(crate) trait Columns {
     fn count<T: TryFrom<i64>>(&self, column: usize) -> Result<T, Fault> {
         let count: i64 = self.value(column)?;
         T::try_from(count).map_err(|_| {
-            Fault::Store(StoreError::Meaning {
+            Fault::Store(StoreError::BadValue {
                 what: "a number",
                 value: count.to_string(),
             })

@@ -1,4 +1,4 @@
-//! Runs that adapters drive, and what happened in them.
+//! Runs that adapters drive, and their events.
 
 use cueme_store::{Code, RunReads, RunRow, RunsWanted, StoreError, parse_id};
 use protocol_spec::id::{AgentId, RunId};

@@ -1,7 +1,7 @@
-//! Full-text search in what was asked and told.
+//! Full-text search in questions and answers.
 
 use cueme_store::StoreError;
-use cueme_store::search::Place;
+use cueme_store::search::Occurrence;
 use deadpool_postgres::Transaction;
 use protocol_spec::id::AgentId;
 
@@ -9,19 +9,19 @@ use super::row::Columns;
 use super::{Fault, PostgresReader};
 use crate::lexemes::TextQuery;
 
-/// How many texts are checked at once, at least.
+/// The least number of texts that are checked at once.
 const CHECKED_MIN: u32 = 64;
-/// Common words and rare ones are found in different ways, so a query is planned for its words.
+/// PostgreSQL finds common and rare words in different ways, so each query is planned for its words.
 const PLAN: &str = "SET LOCAL plan_cache_mode = force_custom_plan";
 
-/// Which places are wanted.
+/// A filter for occurrences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     /// Only this agent's.
     pub(super) agent: Option<&'a AgentId>,
     /// Only those before this number.
     pub(super) before: i64,
-    /// How many at most.
+    /// The maximum number of occurrences.
     pub(super) limit: u32,
 }
 
@@ -37,24 +37,28 @@ impl PostgresReader {
         let Some(query) = TextQuery::of_all(text) else {
             return Ok(Vec::new());
         };
-        // A question and its answer are two places; together at most twice as many places as questions are wanted.
+        // A question and its answer are two occurrences; together at most twice as many occurrences as questions are wanted.
         let wanted = Wanted {
             agent,
             before: before.unwrap_or(i64::MAX),
             limit: limit.saturating_mul(2),
         };
         let mut found: Vec<i64> = self
-            .places_of(&query, wanted)?
+            .occurrences_of(&query, wanted)?
             .iter()
-            .map(|place| place.seq)
+            .map(|occurrence| occurrence.seq)
             .collect();
         found.dedup();
         found.truncate(limit as usize);
         Ok(found)
     }
 
-    /// Finds the places that a query means, newest first.
-    pub(super) fn places_of(&self, query: &TextQuery, wanted: Wanted<'_>) -> Result<Vec<Place>, StoreError> {
+    /// Finds the occurrences that match a query, newest first.
+    pub(super) fn occurrences_of(
+        &self,
+        query: &TextQuery,
+        wanted: Wanted<'_>,
+    ) -> Result<Vec<Occurrence>, StoreError> {
         self.read_snapshot(async |transaction| {
             transaction.batch_execute(PLAN).await?;
             let mut found = Vec::new();
@@ -65,14 +69,14 @@ impl PostgresReader {
                     true => missing,
                     false => missing.max(CHECKED_MIN),
                 };
-                let places = candidates(transaction, query, wanted.agent, from, page).await?;
-                let is_last = places.len() < page as usize;
-                if let Some(last) = places.last() {
+                let occurrences = candidates(transaction, query, wanted.agent, from, page).await?;
+                let is_last = occurrences.len() < page as usize;
+                if let Some(last) = occurrences.last() {
                     from = (last.seq, i16::from(last.is_told));
                 }
                 found.extend(match query.is_exact() {
-                    true => places,
-                    false => fitting(transaction, query, places).await?,
+                    true => occurrences,
+                    false => fitting(transaction, query, occurrences).await?,
                 });
                 if is_last || found.len() >= wanted.limit as usize {
                     break;
@@ -84,14 +88,14 @@ impl PostgresReader {
     }
 }
 
-/// Returns what PostgreSQL finds before a place.
+/// Returns the matches of PostgreSQL before a occurrence.
 async fn candidates(
     transaction: &Transaction<'_>,
     query: &TextQuery,
     agent: Option<&AgentId>,
     before: (i64, i16),
     limit: u32,
-) -> Result<Vec<Place>, Fault> {
+) -> Result<Vec<Occurrence>, Fault> {
     let statement = transaction
         .prepare_cached(
             "SELECT w.seq, w.side = 1, c.agent_id FROM words w JOIN cues c USING (seq)
@@ -114,7 +118,7 @@ async fn candidates(
         .await?;
     rows.iter()
         .map(|row| {
-            Ok(Place {
+            Ok(Occurrence {
                 seq: row.value(0)?,
                 is_told: row.value(1)?,
                 agent: row.text(2)?,
@@ -127,17 +131,19 @@ async fn candidates(
 async fn fitting(
     transaction: &Transaction<'_>,
     query: &TextQuery,
-    places: Vec<Place>,
-) -> Result<Vec<Place>, Fault> {
+    occurrences: Vec<Occurrence>,
+) -> Result<Vec<Occurrence>, Fault> {
     let statement = transaction.prepare_cached(crate::index::TEXT).await?;
     let mut fitting = Vec::new();
-    for place in places {
-        let side = i16::from(place.is_told);
-        let row = transaction.query_opt(&statement, &[&place.seq, &side]).await?;
+    for occurrence in occurrences {
+        let side = i16::from(occurrence.is_told);
+        let row = transaction
+            .query_opt(&statement, &[&occurrence.seq, &side])
+            .await?;
         if let Some(text) = row.map(|row| row.maybe_text(0)).transpose()?.flatten()
             && query.fits(&text)
         {
-            fitting.push(place);
+            fitting.push(occurrence);
         }
     }
     Ok(fitting)

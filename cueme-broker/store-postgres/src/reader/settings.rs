@@ -1,4 +1,4 @@
-//! What humans chose, as JSON values by name.
+//! Settings of humans, as JSON values by name.
 
 use cueme_store::{SettingReads, StoreError};
 

@@ -1,4 +1,4 @@
-//! What is known of questions that are shown elsewhere.
+//! Questions shown on other surfaces: claims and messages.
 
 use cueme_store::{Notified, StoreError, SurfaceReads};
 use protocol_spec::id::CueId;

@@ -9,11 +9,12 @@ use futures_util::TryStreamExt;
 use super::row::Columns;
 use super::seal::is_whole;
 use super::{Fault, PostgresReader};
+use crate::copy::CopyTransaction;
 
-/// How many problems a check lists.
+/// The most problems that a check lists.
 const PROBLEMS_MAX: usize = 20;
 
-/// Rows that cannot be, each with the sentence that says how many there are. Foreign keys are the database's own affair.
+/// Invalid rows, each with the message that counts them. The database itself checks foreign keys.
 const CONTRADICTIONS: &[(&str, &str)] = &[
     (
         "SELECT count(*) FROM cues c WHERE NOT EXISTS (SELECT 1 FROM questions q WHERE q.seq = c.seq)",
@@ -58,13 +59,17 @@ impl UpkeepReads for PostgresReader {
             });
         }
         self.read(async |client| {
-            let report = crate::copy::back_up(client, to).await;
-            report.map_err(|error| Fault::Store(error.into()))
+            let source = CopyTransaction::read(client).await.map_err(Fault::Store)?;
+            (self.write_backup)(source, to).await.map_err(Fault::Store)
         })
     }
 }
 
 async fn check(transaction: &Transaction<'_>) -> Result<CheckReport, Fault> {
+    // It reads everything.
+    transaction
+        .batch_execute("SET LOCAL statement_timeout = 0")
+        .await?;
     let mut problems = Vec::new();
     for (sql, what) in CONTRADICTIONS {
         let count: i64 = transaction.query_one(*sql, &[]).await?.value(0)?;
@@ -87,13 +92,14 @@ async fn check(transaction: &Transaction<'_>) -> Result<CheckReport, Fault> {
     })
 }
 
-/// Lists the questions whose decision is not what was written.
+/// Lists the questions whose decision has a wrong checksum.
 async fn damaged_questions(transaction: &Transaction<'_>) -> Result<Vec<String>, Fault> {
     const NONE: [&str; 0] = [];
     let rows = transaction
         .query_raw(
             "SELECT c.cue_id, c.outcome, d.seal, d.text, d.reminder, d.answer, c.delivery < 2
-             FROM decisions d JOIN cues c USING (seq) WHERE d.seal IS NOT NULL",
+             FROM cues c LEFT JOIN decisions d USING (seq)
+             WHERE d.seal IS NOT NULL OR (c.outcome NOT IN (0, 4) AND d.text IS NULL)",
             NONE,
         )
         .await?;

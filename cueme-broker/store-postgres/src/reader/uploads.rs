@@ -1,4 +1,4 @@
-//! Files that humans added: what is known of them.
+//! Metadata of the files that humans added.
 
 use cueme_store::{StoreError, Upload, UploadReads};
 use tokio_postgres::Row;

@@ -1,4 +1,4 @@
-//! What the broker did by itself: answers by rules.
+//! The broker's automatic actions: answers by rules.
 
 use cueme_store::{AutomaticRecords, StoreError};
 use protocol_spec::id::CueId;

@@ -8,7 +8,7 @@ use protocol_spec::time::Timestamp;
 use crate::statements::params;
 use crate::store::PostgresStore;
 
-/// How long a delivery is remembered; senders give up long before.
+/// The time that a delivery is remembered; senders stop retrying long before.
 const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl DeliveryRecords for PostgresStore {

@@ -1,4 +1,4 @@
-//! Who may come in over HTTP. Only hashes of what they carry are ever stored.
+//! Access over HTTP: devices and tokens. Only hashes of their secrets are ever stored.
 
 use cueme_store::{Code, Device, DoorRecords, Pass, StoreError, Token, TokenHash};
 use protocol_spec::id::AgentId;
@@ -9,10 +9,13 @@ use crate::store::PostgresStore;
 use crate::text::Text;
 
 impl DoorRecords for PostgresStore {
-    fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError> {
+    fn is_valid(&self, pass: &Pass, at: Timestamp) -> Result<bool, StoreError> {
         match pass {
             Pass::Device(id) => self.exists("SELECT 1 FROM devices WHERE device_id = $1", params![id]),
-            Pass::Token(id) => self.exists("SELECT 1 FROM tokens WHERE token_id = $1", params![id]),
+            Pass::Token(id) => self.exists(
+                "SELECT 1 FROM tokens WHERE token_id = $1 AND (expires_at IS NULL OR expires_at > $2)",
+                params![id, at.as_millis()],
+            ),
         }
     }
 
@@ -73,15 +76,24 @@ impl DoorRecords for PostgresStore {
 
     fn add_token(&self, token: &Token) -> Result<(), StoreError> {
         self.record(
-            "INSERT INTO tokens (token_id, token_hash, scope, agent_id, name, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO tokens (token_id, token_hash, scope, agent_id, name, created_at, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
             params![
                 &token.token_id,
                 &token.hash,
                 token.scope.number(),
                 token.agent.as_ref().map(AgentId::as_str),
                 &token.name,
-                token.created_at.as_millis()
+                token.created_at.as_millis(),
+                token.expires_at.map(Timestamp::as_millis)
             ],
+        )
+    }
+
+    fn touch_token(&self, token_id: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.record(
+            "UPDATE tokens SET used_at = $2 WHERE token_id = $1",
+            params![token_id, at.as_millis()],
         )
     }
 

@@ -1,4 +1,5 @@
-//! Which driver of a run speaks with the human, and what it was about to send to the agent.
+//! The leader of each run: the driver that speaks with the human, and the message that it was about to send to the
+//! agent.
 
 use cueme_store::{LeadRecords, RunLead, StoreError, parse_id};
 use protocol_spec::id::{CueId, DriverId, RunId};

@@ -1,4 +1,4 @@
-//! Writes that the rules do not concern, inside a transaction. Each tells other brokers that records have changed.
+//! Writes outside the rules, inside a transaction. Each tells other brokers that records have changed.
 
 mod automatic;
 mod bootstraps;

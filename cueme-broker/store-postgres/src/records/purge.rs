@@ -1,4 +1,4 @@
-//! Deletes what is old.
+//! Deletes old questions.
 
 use cueme_store::{StoreError, UpkeepRecords};
 use protocol_spec::time::Timestamp;
@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::statements::params;
 use crate::store::PostgresStore;
 
-/// How many questions are deleted in one transaction.
+/// The most questions deleted in one transaction.
 const PURGE_BATCH: i64 = 500;
 
 impl UpkeepRecords for PostgresStore {
@@ -23,7 +23,7 @@ impl UpkeepRecords for PostgresStore {
             for sql in [
                 "DELETE FROM messages WHERE cue_id IN (SELECT cue_id FROM cues WHERE seq = ANY($1))",
                 "DELETE FROM receipts WHERE cue_id IN (SELECT cue_id FROM cues WHERE seq = ANY($1))",
-                // Its words, its decision and its calls go with it.
+                // Its texts, its decision and its calls are deleted with it.
                 "DELETE FROM cues WHERE seq = ANY($1)",
             ] {
                 self.record(sql, params![sequences.clone()])?;

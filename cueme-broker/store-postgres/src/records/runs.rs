@@ -1,4 +1,4 @@
-//! Runs that adapters drive, and what happened in them.
+//! Runs that adapters drive, and their events.
 
 use cueme_store::{Code, RunRecords, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RunId};
@@ -9,16 +9,16 @@ use crate::fault::Fault;
 use crate::statements::params;
 use crate::store::PostgresStore;
 
-/// How many runs are kept; beyond that the oldest that have ended go.
+/// The most runs that are kept; beyond that, the oldest ended ones are deleted.
 const RUNS_KEPT: i64 = 2_000;
-/// How many events of one run are kept; beyond that the oldest go.
+/// The most events that are kept of one run; beyond that, the oldest are deleted.
 const EVENTS_KEPT: i64 = 500;
 
 impl RunRecords for PostgresStore {
     fn keep_run(&self, run: &Run, at: Timestamp) -> Result<(), StoreError> {
         let params_json = run.session_params.as_ref().map(ToString::to_string);
         self.record(
-            // An update alone for a run that is known: a conflict would use up a number each time.
+            // A known run is only updated: an upsert would use up a number each time.
             "WITH known AS (UPDATE runs SET
                      agent_id = coalesce((SELECT agent_id FROM agents WHERE agent_id = $3), agent_id), status = $6,
                      project = $4, title = $5, ending = $7, error = $8, session = coalesce($9, session),
@@ -49,7 +49,7 @@ impl RunRecords for PostgresStore {
                 at.as_millis(),
             ],
         )?;
-        // Only a run that ends makes one too many; a report of progress looks at its own row alone.
+        // Only a run that ends can exceed the limit; a report of progress reads its own row alone.
         if run.end.is_none() {
             return Ok(());
         }

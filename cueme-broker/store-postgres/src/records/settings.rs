@@ -1,4 +1,4 @@
-//! What humans chose, as JSON values by name; and what they have read.
+//! Settings of humans, as JSON values by name; and read marks.
 
 use cueme_store::{SettingRecords, StoreError};
 use protocol_spec::id::{AgentId, CueId};

@@ -1,4 +1,4 @@
-//! Questions that are shown elsewhere: claims of channels, and what they call their messages.
+//! Questions shown on other surfaces: the claims of channels, and their message ids.
 
 use cueme_store::{StoreError, SurfaceRecords};
 use protocol_spec::id::CueId;

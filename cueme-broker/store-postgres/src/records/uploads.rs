@@ -1,4 +1,4 @@
-//! Files that humans added: what is known of them, and their bytes, which other brokers have no disk for.
+//! Files that humans added: their metadata, and their bytes, because brokers share no disk.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ impl UploadRecords for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Keeps the bytes of a file, and returns the values of its row.
+    /// Reads the bytes of a file, and returns the values of its row.
     fn keep_bytes(&self, upload: &Upload, at: Timestamp) -> Result<Vec<Param>, StoreError> {
         let hash = match std::fs::read(&upload.path) {
             Ok(bytes) => {
@@ -74,7 +74,7 @@ impl PostgresStore {
                 )?;
                 Some(hash)
             }
-            // What is known of a file that is gone is worth keeping all the same.
+            // The metadata of a missing file is worth keeping all the same.
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(source) => {
                 return Err(StoreError::Io {

@@ -40,7 +40,7 @@ fn a_commit_that_is_cut_at_any_message_is_resolved() {
                 true => committed += 1,
                 false => undone += 1,
             }
-            // What was committed was told by whoever resolved it, and is not told again.
+            // Resolving the batch has published the committed events, and they are not published again.
             let foreign = broker.look();
             assert_eq!(ids(&foreign), [] as [i64; 0], "at message {place}");
             assert!(foreign.is_expelled, "the others do not know who waits here");
@@ -74,7 +74,7 @@ fn an_event_of_a_commit_that_nobody_resolved_is_told_later() {
     join(&*broker.store, &agent(2));
     proxy.cut(Cut::Confirmation);
     broker.store.commit(BatchId(9)).unwrap_err();
-    // The engine could not find out, so it told nobody.
+    // The engine could not find out, so it published nothing.
     broker.reopen();
     let foreign = broker.look();
     assert_eq!(ids(&foreign), [2]);

@@ -1,9 +1,14 @@
 //! Brokers that die, stop or come back.
 
+use std::time::Duration;
+
 use cueme_store::Storage;
-use cueme_test_kit::{eventually, postgres::Server};
+use cueme_test_kit::{eventually, postgres::Server, remains};
 
 use super::{Broker, NOW, agent, cue, server};
+
+/// The time in which a listener polls the database at least once more.
+pub(crate) const TWO_POLLS: Duration = Duration::from_millis(2_500);
 
 /// Lets every lease end now.
 pub(crate) fn end_leases(server: &Server, url: &str) {
@@ -71,9 +76,10 @@ fn one_broker_leads_and_another_one_does_when_it_is_gone() {
         one.storage.leadership().leads().then_some(())
     });
     two.storage.listen(Box::new(|| {}));
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
-    assert!(!two.storage.leadership().leads());
-    // It stops in order, so nobody has to wait for its lease.
+    remains("one broker leads", TWO_POLLS, || {
+        one.storage.leadership().leads() && !two.storage.leadership().leads()
+    });
+    // It stops in order, so the others need not wait for its lease to end.
     one.store.flush().unwrap();
     assert!(!one.storage.leadership().leads());
     eventually("the second broker leads", || {
@@ -92,7 +98,7 @@ fn a_late_broker_that_nobody_took_for_dead_renews_its_lease_with_a_commit() {
     let url = server.database();
     let mut one = Broker::open(&url);
     end_leases(server, &url);
-    // Nobody took it for dead: its own next commit keeps it alive.
+    // No broker expelled it: its own next commit renews the lease.
     one.join(&agent(1));
     assert_eq!(
         server.run(
@@ -115,11 +121,62 @@ fn a_broker_that_stops_inside_a_transaction_holds_the_others_up_for_its_lease_at
     let took = started.elapsed();
     assert!(took < std::time::Duration::from_secs(20), "it took {took:?}");
     // It goes on, and nothing of what it had begun is there.
-    stopped.store.commit(cueme_store::BatchId(3)).unwrap_err();
+    let error = stopped.store.commit(cueme_store::BatchId(3)).unwrap_err();
+    assert!(
+        error.is_unreachable(),
+        "it is made again, and refused to nobody: {error}"
+    );
     stopped.reopen();
     assert!(!stopped.store.has_committed(cueme_store::BatchId(3)).unwrap());
     assert_eq!(
         server.run(&url, "SELECT string_agg(agent_id, ',') FROM agents"),
         "agent-2"
     );
+}
+
+#[test]
+fn a_broker_that_was_expelled_does_not_lead_before_it_is_back() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let mut one = Broker::open(&url);
+    let wakes = super::listening::counted(server, &url, &mut one);
+    eventually("it leads", || one.storage.leadership().leads().then_some(()));
+    server.run(
+        &url,
+        "UPDATE brokers SET expelled = true; UPDATE leader SET broker = NULL, lease_until = '-infinity'",
+    );
+    // It looks, and wakes the engine because it is expelled.
+    let before = wakes.load(std::sync::atomic::Ordering::SeqCst);
+    eventually("it looked twice", || {
+        (wakes.load(std::sync::atomic::Ordering::SeqCst) > before + 1).then_some(())
+    });
+    assert_eq!(server.run(&url, "SELECT broker IS NULL FROM leader"), "t");
+    assert!(!one.storage.leadership().leads());
+    one.look();
+    eventually("it is back, and leads", || {
+        one.storage.leadership().leads().then_some(())
+    });
+}
+
+#[test]
+fn leases_from_before_the_clock_of_the_database_was_set_back_end() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let dead = Broker::open(&url);
+    drop(dead);
+    server.run(
+        &url,
+        "UPDATE brokers SET lease_until = now() + interval '1 hour';
+         UPDATE leader SET broker = (SELECT broker FROM brokers), lease_until = now() + interval '1 hour'",
+    );
+    let mut living = Broker::open(&url);
+    living.storage.listen(Box::new(|| {}));
+    eventually("the living broker leads", || {
+        living.storage.leadership().leads().then_some(())
+    });
+    eventually("the dead broker is expelled", || {
+        living.look();
+        let living = server.run(&url, "SELECT count(*) FROM brokers WHERE NOT expelled");
+        (living == "1").then_some(())
+    });
 }

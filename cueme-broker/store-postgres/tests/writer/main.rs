@@ -10,7 +10,7 @@ mod sharing;
 mod tls;
 
 use cueme_rules::{Change, ContentKey, Now};
-use cueme_store::{BatchId, Foreign, Storage, Store};
+use cueme_store::{BatchId, Foreign, Storage, Store, StoreError};
 use cueme_store_postgres::PostgresStorage;
 use cueme_test_kit::postgres::Server;
 use protocol_spec::id::{AgentId, CueId};
@@ -23,6 +23,11 @@ const NOW: Now = Now {
     steady: 0,
 };
 
+/// Describes a database of which no test here makes a backup.
+fn storage_at(url: &str) -> Result<PostgresStorage, StoreError> {
+    PostgresStorage::at(url, |_, _| unreachable!("a backup"))
+}
+
 /// A broker's store, without an engine.
 struct Broker {
     storage: PostgresStorage,
@@ -32,7 +37,7 @@ struct Broker {
 
 impl Broker {
     fn open(url: &str) -> Self {
-        let mut storage = PostgresStorage::at(url).unwrap();
+        let mut storage = storage_at(url).unwrap();
         let store = storage.open(true).unwrap();
         store.load(NOW).unwrap();
         Self {
@@ -48,7 +53,7 @@ impl Broker {
         self.store.load(NOW).unwrap();
     }
 
-    /// Runs a transaction, and returns what others did before it.
+    /// Runs a transaction, and returns the changes of others before it.
     fn transact(&mut self, work: impl FnOnce(&dyn Store)) -> Foreign {
         let foreign = self.store.begin().unwrap();
         work(&*self.store);

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use cueme_store::{Storage, Store, StoreError};
-use cueme_store_postgres::{PostgresStorage, SCHEMA};
+use cueme_store_postgres::SCHEMA;
 use cueme_test_kit::postgres::Server;
 
-use super::{Broker, agent, ids, server};
+use super::{Broker, agent, ids, server, storage_at};
 
 fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
-    PostgresStorage::at(url)?.open(true)
+    storage_at(url)?.open(true)
 }
 
 #[track_caller]
@@ -139,7 +139,7 @@ fn a_history_that_lost_its_newest_part_and_grew_again_is_noticed() {
     let (mut broker, mut other) = (Broker::open(&url), Broker::open(&url));
     broker.join(&agent(1));
     broker.join(&agent(2));
-    // What a standby has that was promoted without the last commit; the other broker went on with it.
+    // The state of a standby that was promoted without the last commit; the other broker went on with it.
     server.run(
         &url,
         "UPDATE head SET event = 1, revision = 1; DELETE FROM events WHERE id > 1; DELETE FROM agents WHERE agent_id = 'agent-2'",
@@ -191,7 +191,7 @@ fn a_server_that_cannot_be_reached_is_named_without_the_password() {
     );
     assert!(said.contains("can be reached"), "{said}");
     assert!(!said.contains("hunter2"), "{said}");
-    let storage = PostgresStorage::at(&url).unwrap();
+    let storage = storage_at(&url).unwrap();
     assert!(!format!("{storage:?}").contains("hunter2"));
     assert_eq!(
         storage.location(),
@@ -212,4 +212,39 @@ fn a_server_that_was_killed_is_used_again_when_it_is_back() {
     broker.reopen();
     assert_eq!(ids(&broker.join(&agent(2))), [] as [i64; 0]);
     assert_eq!(server.run(&url, "SELECT count(*) FROM agents"), "2");
+}
+
+#[test]
+fn a_lost_tail_without_events_is_noticed() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let mut broker = Broker::open(&url);
+    broker.join(&agent(1));
+    broker.transact(|store| store.set("language", "\"zh\"").unwrap());
+    broker.transact(|store| store.set("language", "\"en\"").unwrap());
+    // As on a standby that was promoted without the last commit: a revoked token would be valid again.
+    server.run(&url, "UPDATE head SET records = records - 1");
+    let gone = broker.store.begin().unwrap_err();
+    assert!(matches!(gone, StoreError::Gone { .. }), "{gone}");
+    broker.reopen();
+    assert!(broker.look().has_records);
+    assert!(!broker.look().has_records, "once");
+}
+
+#[test]
+fn a_standby_that_took_over_is_noticed_even_where_nothing_is_seen_to_be_missing() {
+    let Some(primary) = Server::own(&[]) else { return };
+    let url = primary.database();
+    let proxy = cueme_test_kit::postgres_proxy::Proxy::start(primary.port());
+    let mut broker = Broker::open(&proxy.url(&url));
+    broker.join(&agent(1));
+    assert!(!broker.look().has_records);
+    let standby = primary.standby();
+    primary.stop("immediate");
+    standby.promote();
+    proxy.lead_to(standby.port());
+    assert!(broker.store.begin().is_err());
+    broker.reopen();
+    assert!(broker.look().has_records, "its history may have grown again");
+    assert!(!broker.look().has_records, "once");
 }

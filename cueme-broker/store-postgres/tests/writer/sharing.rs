@@ -1,6 +1,8 @@
-//! Brokers that share a database: each learns what the others did, in order.
+//! Brokers that share a database: each gets the changes of the others, in order.
 
-use cueme_rules::{Change, State};
+use std::time::Duration;
+
+use cueme_rules::{Change, Now, State};
 use cueme_store::BatchId;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::RequestId;
@@ -164,6 +166,45 @@ fn text_comes_back_as_it_was_written_whatever_it_is() {
     assert_eq!(&*decision.text, strange);
     assert_eq!(decision.by.as_deref(), Some(strange));
     assert_eq!(decision.answer.as_deref(), Some(&answer));
+}
+
+#[test]
+fn a_held_answer_is_held_as_long_by_a_broker_whose_clock_is_wrong() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, two) = (Broker::open(&url), Broker::open(&url));
+    let (asking, question) = (agent(1), cue(1));
+    one.join(&asking);
+    one.ask(&asking, question);
+    one.transact(|store| {
+        let decide = Change::Decide {
+            cue: question,
+            outcome: Outcome::Answered,
+            request: RequestId(Uuid::new_v4()),
+            text: "8080".into(),
+            reminder: None,
+            answer: None,
+            redacted: None,
+            by: None,
+            released_at: Some(NOW.wall.plus(Duration::from_secs(60))),
+            from_queue: false,
+        };
+        store.apply(NOW.wall, &decide).unwrap();
+    });
+    let ahead = Now {
+        wall: NOW.wall.plus(Duration::from_secs(3600)),
+        steady: 5_000_000,
+    };
+    let found = two.store.cue(ahead, question).unwrap().unwrap().cue;
+    let State::Held {
+        until, released_at, ..
+    } = found.state
+    else {
+        panic!("{found:?}")
+    };
+    let left = until - ahead.steady;
+    assert!((40_000..=60_000).contains(&left), "{left}");
+    assert_eq!(released_at.millis_since(ahead.wall), left);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Words that say little about an agent, because everybody uses them.
+//! Stop words: words too common to identify an agent.
 
-/// Words that count for nothing in a recollection.
+/// Words that a recall ignores.
 pub(super) const STOP_WORDS: &[&str] = &[
     "a",
     "an",
@@ -235,7 +235,7 @@ pub(super) const STOP_WORDS: &[&str] = &[
     "ive",
 ];
 
-/// Words of the trade that stand in many conversations: they count for half.
+/// Words of the trade that are common in conversations: they get half the weight.
 pub(super) const WEAK_WORDS: &[&str] = &[
     "raise",
     "lower",
@@ -399,7 +399,7 @@ pub(super) const WEAK_WORDS: &[&str] = &[
     "picked",
 ];
 
-/// Pairs of characters that count for nothing.
+/// Pairs of characters that a recall ignores.
 pub(super) const STOP_PAIRS: &[&str] = &[
     "我们", "你们", "他们", "这个", "那个", "什么", "怎么", "可以", "是否", "需要", "请问", "问题", "之前",
     "上次", "关于", "的时", "时候", "要不", "不要", "还是", "没有", "一个", "一下", "如何", "继续", "任务",

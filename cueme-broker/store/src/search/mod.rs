@@ -1,6 +1,6 @@
-//! Full-text search as every store does it: how texts become words, how words find texts, and whom they recall.
+//! Full-text search shared by all stores: splitting texts into words, finding texts by words, and recalling agents.
 //!
-//! Nothing here reads a store. A store has the index, in the form that its database serves best.
+//! Nothing here reads a store. Each store has the index, in the form that suits its database.
 
 mod common_words;
 mod recall;
@@ -9,7 +9,7 @@ mod tokens;
 mod unicode61;
 mod words;
 
-pub use recall::{AgentFacts, Form, Place, Recalled, WordIndex, other_forms_of, recall, stem};
+pub use recall::{AgentFacts, Form, Occurrence, Recalled, WordIndex, other_forms_of, recall, stem};
 pub use snippet::snippet;
 pub use tokens::{fold, tokens};
 pub use words::{

@@ -1,7 +1,7 @@
-//! Finds the agent that somebody remembers, or says that nobody can tell which it is.
+//! Finds the agent that a hint describes, or reports that none is certain.
 //!
-//! A wrong identity is worse than none: with it one agent reads another's answers. So a word counts by how few agents it
-//! fits, common words count for nothing, and the best agent is named only if it fits enough of what is remembered and
+//! A wrong identity is worse than none: with it one agent reads another's answers. So a word weighs more the fewer
+//! agents it fits, common words weigh nothing, and the best agent is named only if it matches enough of the hint and
 //! clearly more of it than the next one.
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,43 +12,43 @@ use super::common_words::{STOP_PAIRS, STOP_WORDS, WEAK_WORDS};
 use super::{QUERY_WORDS_MAX, is_unspaced};
 use crate::StoreError;
 
-/// Where fewer agents are known, a word counts as if there were so many: nobody's words are common among three.
+/// With fewer known agents, words are weighed as if there were this many: no word is common among three agents.
 const AGENTS_MIN: f64 = 50.0;
 
-/// How much a word counts that stands in another form …
+/// The weight of a word found in another form of the same stem.
 const STEM: f64 = 0.85;
-/// … that is the beginning of one …
+/// The weight of a word found as the beginning of another.
 const PREFIX: f64 = 0.6;
-/// … that stands in what an agent was told and not in what it asked …
+/// The weight of a word found in an answer and not in its question.
 const TOLD: f64 = 0.95;
-/// … or beside the question that fits best.
+/// The weight of a word found outside of the best matching question.
 const ELSEWHERE: f64 = 0.5;
-/// How much a word counts that names an agent.
+/// The weights of a word that names an agent, by its name or project, or by a part of its id.
 const NAME: f64 = 1.6;
 const PART_OF_ID: f64 = 2.0;
-/// How much a word counts that stands in the path of its project, above the last part.
+/// The weight of a word in the path of its project, above the last part.
 const PARENT: f64 = 0.6;
 const RUNTIME: f64 = 0.8;
-/// How much a pair of characters counts: a word of three has two.
+/// The weight of a pair of characters: a word of three has two.
 const PAIR: f64 = 0.6;
 const WEAK: f64 = 0.5;
-/// How much likelier an agent is that works in the same directory, and the one seen last.
+/// The factors for an agent that works in the same directory, and for the one seen last.
 const SAME_PROJECT: f64 = 1.3;
 const SEEN_LAST: f64 = 1.01;
 
 /// The shortest stem; a word of this length has no endings.
 const STEM_BYTES_MIN: usize = 3;
 
-/// The least that says anything.
+/// The lowest score that counts.
 const SCORE_MIN: f64 = 1.5;
-/// How much of what is remembered has to fit …
+/// The share of the hint that the best agent has to match …
 const SHARE_MIN: f64 = 0.34;
-/// … unless this much fits, and this many times as much as of the next agent.
+/// … unless its score is at least this, and this many times that of the next agent.
 const STRONG_MIN: f64 = 5.0;
 const STRONG_RATIO: f64 = 2.5;
-/// How many times as much as of the next agent has to fit.
+/// The factor by which the best agent has to exceed the next.
 const CLEAR_RATIO: f64 = 1.25;
-/// Agents that fit less than this part of the best are not named.
+/// Agents below this share of the best are not listed.
 const NAMED_SHARE_MIN: f64 = 0.25;
 
 /// An agent that was found.
@@ -56,13 +56,13 @@ const NAMED_SHARE_MIN: f64 = 0.25;
 pub struct Recalled {
     /// The agent.
     pub agent: AgentId,
-    /// Where the words were found: what it asked, what it was told, or what it is.
+    /// Where the words were found: its questions, its answers, or its facts.
     pub why: Vec<String>,
     /// Higher is better.
     pub score: f64,
 }
 
-/// What is remembered of an agent, word by word.
+/// One word of a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     /// A word between spaces, in lower case.
@@ -71,7 +71,7 @@ enum Token {
     Pair(String),
 }
 
-/// What is known of an agent, apart from what it said.
+/// The known facts of an agent, apart from its conversation.
 #[derive(Debug, Clone)]
 pub struct AgentFacts {
     /// Its id.
@@ -84,20 +84,20 @@ pub struct AgentFacts {
     pub name: String,
 }
 
-/// In which form a word is looked for.
+/// The form in which a word is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is; characters without spaces as a phrase.
+    /// The word itself; characters without spaces are a phrase.
     Whole,
-    /// In other words of the same stem; the word itself may be among what is found.
+    /// Other words of its stem; what is found may also have the word itself.
     Stem,
-    /// As the beginning of a word.
+    /// The beginning of a word.
     Beginning,
 }
 
 /// A question or an answer in which a word stands.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Occurrence {
     /// The number of the question.
     pub seq: i64,
     /// Whether it is the answer to it.
@@ -114,26 +114,26 @@ pub trait WordIndex {
     /// Returns all agents, the last seen first; of those seen at once, the one that asked last.
     fn agents(&self) -> Result<Vec<AgentFacts>, Self::Error>;
 
-    /// Returns the newest places of a word in lower case, newest first, about 250 at most.
-    fn places(&self, word: &str, form: Form) -> Result<Vec<Place>, Self::Error>;
+    /// Returns the newest occurrences of a word in lower case, newest first, about 250 at most.
+    fn occurrences(&self, word: &str, form: Form) -> Result<Vec<Occurrence>, Self::Error>;
 
     /// Returns the first 200 characters of a prompt.
     fn prompt_beginning(&self, seq: i64) -> Result<String, Self::Error>;
 }
 
-/// How well one agent fits.
+/// The score of one agent.
 #[derive(Default)]
 struct Fit {
-    /// What fits of each question with its answer, and whether the question itself has some of it.
-    places: HashMap<i64, (f64, bool)>,
-    /// What fits anywhere in what it said.
+    /// The score of each question with its answer, and whether the question itself contributes.
+    questions: HashMap<i64, (f64, bool)>,
+    /// The score of everything in its conversation.
     said: f64,
-    /// What fits of what it is, and which fact that was.
+    /// The score of its facts, and the fact that matched.
     facts: f64,
     which: Vec<String>,
 }
 
-/// Finds the agents that fit, best first, and says whether the first is the one.
+/// Finds the matching agents, best first, and says whether the first is certain.
 pub fn recall<I: WordIndex>(
     index: &I,
     hints: &str,
@@ -158,12 +158,12 @@ pub fn recall<I: WordIndex>(
     let tokens = informative(hints);
     let (fits, total) = fits(index, &agents, &tokens)?;
     let mut found = Vec::new();
-    for (place, (agent, fit)) in agents.iter().zip(fits).enumerate() {
-        if let Some(recalled) = judged(index, agent, fit, project_dir, place == 0)? {
+    for (rank, (agent, fit)) in agents.iter().zip(fits).enumerate() {
+        if let Some(recalled) = judged(index, agent, fit, project_dir, rank == 0)? {
             found.push(recalled);
         }
     }
-    // Stable: of those that fit alike the one seen last comes first.
+    // Stable: of agents with the same score, the one seen last comes first.
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     let is_clear = is_clear(&found, total);
     let least = found.first().map_or(0.0, |best| best.score * NAMED_SHARE_MIN);
@@ -171,7 +171,7 @@ pub fn recall<I: WordIndex>(
     Ok((found, is_clear))
 }
 
-/// Says whether the best agent fits enough of what is remembered, and clearly more than the next.
+/// Says whether the best agent matches enough of the hint, and clearly more than the next.
 fn is_clear(found: &[Recalled], total: f64) -> bool {
     let Some(best) = found.first().map(|best| best.score) else {
         return false;
@@ -191,7 +191,7 @@ fn names(text: &str, id: &str) -> bool {
     })
 }
 
-/// Weighs every token against every agent; returns also how much there would be to fit.
+/// Weighs every token against every agent; returns also the total weight of the hint.
 fn fits<I: WordIndex>(
     index: &I,
     agents: &[AgentFacts],
@@ -206,10 +206,10 @@ fn fits<I: WordIndex>(
     let many = (agents.len() as f64).max(AGENTS_MIN);
     let mut total = 0.0;
     for token in tokens {
-        // By agent: by question, how well the token fits and whether it was asked.
+        // By agent: by question, the score of the token and whether it was found in the question.
         let mut said: HashMap<usize, HashMap<i64, (f64, bool)>> = HashMap::new();
-        for (place, strength) in places(index, token)? {
-            let Place { seq, is_told, agent } = place;
+        for (occurrence, strength) in occurrences(index, token)? {
+            let Occurrence { seq, is_told, agent } = occurrence;
             let Some(&agent) = numbers.get(agent.as_str()) else {
                 continue;
             };
@@ -233,19 +233,19 @@ fn fits<I: WordIndex>(
                 }
             }
         }
-        for (agent, places) in said {
+        for (agent, questions) in said {
             let fit = &mut fits[agent];
-            fit.said += weight * places.values().map(|place| place.0).fold(0.0, f64::max);
-            for (seq, (strength, was_asked)) in places {
-                let place = fit.places.entry(seq).or_insert((0.0, false));
-                *place = (place.0 + weight * strength, place.1 || was_asked);
+            fit.said += weight * questions.values().map(|question| question.0).fold(0.0, f64::max);
+            for (seq, (strength, was_asked)) in questions {
+                let question = fit.questions.entry(seq).or_insert((0.0, false));
+                *question = (question.0 + weight * strength, question.1 || was_asked);
             }
         }
     }
     Ok((fits, total))
 }
 
-/// Turns what fits into a score with its reasons; nothing where nothing fits.
+/// Turns a fit into a score with its reasons; nothing where nothing matches.
 fn judged<I: WordIndex>(
     index: &I,
     agent: &AgentFacts,
@@ -254,7 +254,7 @@ fn judged<I: WordIndex>(
     is_last_seen: bool,
 ) -> Result<Option<Recalled>, I::Error> {
     let best = fit
-        .places
+        .questions
         .iter()
         .map(|(seq, (score, was_asked))| (*score, *seq, *was_asked))
         .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -289,11 +289,14 @@ fn judged<I: WordIndex>(
     }))
 }
 
-/// Returns the newest places of a token, as it is or in another form, and how well each fits.
-fn places<I: WordIndex>(index: &I, token: &Token) -> Result<Vec<(Place, f64)>, I::Error> {
-    let find = |word: &str, form, strength| -> Result<Vec<(Place, f64)>, I::Error> {
-        let found = index.places(word, form)?;
-        Ok(found.into_iter().map(|place| (place, strength)).collect())
+/// Returns the newest occurrences of a token, as it is or in another form, each with its weight.
+fn occurrences<I: WordIndex>(index: &I, token: &Token) -> Result<Vec<(Occurrence, f64)>, I::Error> {
+    let find = |word: &str, form, strength| -> Result<Vec<(Occurrence, f64)>, I::Error> {
+        let found = index.occurrences(word, form)?;
+        Ok(found
+            .into_iter()
+            .map(|occurrence| (occurrence, strength))
+            .collect())
     };
     let word = match token {
         Token::Pair(pair) => return find(pair, Form::Whole, 1.0),

@@ -1,4 +1,4 @@
-//! What is shown of a text that was found.
+//! Excerpts of found texts.
 
 use super::words;
 

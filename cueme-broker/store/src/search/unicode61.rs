@@ -1,4 +1,4 @@
-//! What SQLite's tokenizer `unicode61` makes of each character, as of its own tables, which are older than Rust's.
+//! The character tables of SQLite's tokenizer `unicode61`, which are older than Rust's.
 //!
 //! The tables were read from SQLite's behaviour, character by character; a test of the SQLite store compares all of them again.
 
@@ -81,7 +81,7 @@ pub(super) const COMBINING_MARKS: &[(u32, u32)] = &[
     (0x32d, 0x32e), (0x330, 0x331),
 ];
 
-/// Latin letters with diacritics, and what they become: ranges, first and last.
+/// Latin letters with diacritics, and their base letters: ranges, first and last.
 #[rustfmt::skip]
 pub(super) const BASE_LETTERS: &[(u32, u32, char)] = &[
     (0xc0, 0xc5, 'a'), (0xc7, 0xc7, 'c'), (0xc8, 0xcb, 'e'), (0xcc, 0xcf, 'i'), (0xd1, 0xd1, 'n'), (0xd2, 0xd6, 'o'),
@@ -103,7 +103,7 @@ pub(super) const BASE_LETTERS: &[(u32, u32, char)] = &[
     (0x1ecc, 0x1ee3, 'o'), (0x1ee4, 0x1ef1, 'u'), (0x1ef2, 0x1ef9, 'y'), (0x212a, 0x212a, 'k'), (0x212b, 0x212b, 'a'),
 ];
 
-/// Letters that become others of their kind: first, last, each how many, and how far away their lower case is.
+/// Letters with a lower case: first, last, the step, and the distance to the lower case.
 #[rustfmt::skip]
 pub(super) const LOWER_CASE: &[(u32, u32, u32, i32)] = &[
     (0x41, 0x5a, 1, 32), (0xb5, 0xb5, 1, 775), (0xc6, 0xc6, 1, 32), (0xd0, 0xd0, 1, 32), (0xd8, 0xd8, 1, 32), (0xde, 0xde, 1, 32),

@@ -1,19 +1,19 @@
-//! How a text becomes words, for English and for scripts written without spaces.
+//! Splits texts into words, for English and for scripts written without spaces.
 //!
 //! SQLite's tokeniser takes a run of Chinese characters for one word. Here every such character becomes a word of its
 //! own before it is indexed, and a run of them in a query becomes a phrase, so that any part of a text is found, even
 //! one or two characters of it.
 
-/// How many words of a query are used.
+/// The most words of a query that are used.
 pub const QUERY_WORDS_MAX: usize = 32;
-/// How many rows are indexed in one transaction …
+/// The most rows indexed in one transaction …
 pub const INDEX_BATCH: u32 = 200;
-/// … and after how many bytes it ends early, because whoever asks or answers waits for it.
+/// … and the bytes after which it ends early, because callers wait for it.
 pub const INDEX_BATCH_BYTES: usize = 256 * 1024;
-/// How much of a text is indexed, in characters; of a payload as well.
+/// The most characters of a text that are indexed; the same for a payload.
 pub const INDEXED_CHARS_MAX: u32 = 100_000;
 
-/// Splits a text where no letter and no digit stands.
+/// Splits a text at every character that is neither a letter nor a digit.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())

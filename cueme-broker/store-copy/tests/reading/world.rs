@@ -356,8 +356,11 @@ fn write_records(writer: &mut Writer<'_>, agents: &[AgentId], cues: &[CueId], at
             agent: Some(agents[1].clone()),
             name: Some("ci".into()),
             created_at: at,
+            expires_at: Some(Timestamp::from_millis(WALL_MS * 2)),
+            used_at: None,
         };
         store.add_token(&token).unwrap();
+        store.touch_token("token1", at).unwrap();
         store.note_joined_with(&agents[1], "token1").unwrap();
         assert!(store.claim_for_policy(cues[2], "fast", at).unwrap());
         assert!(!store.claim_for_policy(cues[2], "fast", at).unwrap());

@@ -1,29 +1,27 @@
-//! The side of a copy that is a file.
+//! A database file that is read or written as a whole, as the source or the target of a copy.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use cueme_store::StoreError;
-use cueme_store_sqlite::{SqliteStore, Synchronous, failed};
+use cueme_store::copy::{BATCH_BYTES, BATCH_ROWS, Table, TableDigest, Value};
+use cueme_store::{CheckReport, StoreError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OpenFlags, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, OpenFlags, Row, params_from_iter};
 
-use super::tables::{Table, TableDigest, Value};
-use super::{BATCH_BYTES, BATCH_ROWS, CopyError};
+use crate::fault::failed;
+use crate::maintain::make_portable;
+use crate::open::{SqliteStore, Synchronous};
 
 /// A database that is read or written as a whole.
 #[derive(Debug)]
-pub(super) struct SqliteFile {
+pub struct SqliteFile {
     path: PathBuf,
     connection: Connection,
 }
 
 impl SqliteFile {
     /// Opens a database that no broker uses, as of the newest schema.
-    pub(super) fn open(path: &Path) -> Result<Self, CopyError> {
-        if !path.is_file() {
-            return Err(CopyError::Missing(path.to_owned()));
-        }
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         // Migrates it, and reads its log to the end.
         SqliteStore::open(path, Synchronous::Full, false)?.checkpoint()?;
         let connection = connect(path)?;
@@ -33,9 +31,9 @@ impl SqliteFile {
         })
     }
 
-    /// Makes an empty database; whatever an interrupted copy left there is removed.
-    pub(super) fn create(path: &Path) -> Result<Self, CopyError> {
-        remove(path)?;
+    /// Creates an empty database; a leftover of an interrupted copy is removed.
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        remove_database(path)?;
         SqliteStore::open(path, Synchronous::Full, true)?.checkpoint()?;
         let connection = connect(path)?;
         let file = Self {
@@ -47,12 +45,12 @@ impl SqliteFile {
         Ok(file)
     }
 
-    /// Gives all rows of a table away, some at once, in its order.
-    pub(super) async fn take_rows(
+    /// Passes all rows of a table on in batches, in its order.
+    pub async fn take_rows<E: From<StoreError>>(
         &self,
         table: &Table,
-        mut take: impl AsyncFnMut(Vec<Vec<Value>>) -> Result<(), CopyError>,
-    ) -> Result<(), CopyError> {
+        mut take: impl AsyncFnMut(Vec<Vec<Value>>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let failed = self.failed("read");
         let mut statement = self.connection.prepare(&select(table)).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
@@ -72,8 +70,8 @@ impl SqliteFile {
         }
     }
 
-    /// Returns what a table has.
-    pub(super) fn digest(&self, table: &Table) -> Result<TableDigest, CopyError> {
+    /// Returns the digest of a table.
+    pub fn digest(&self, table: &Table) -> Result<TableDigest, StoreError> {
         let failed = self.failed("read");
         let mut statement = self.connection.prepare(&select(table)).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
@@ -84,8 +82,8 @@ impl SqliteFile {
         Ok(digest)
     }
 
-    /// Returns how many rows a table has.
-    pub(super) fn count(&self, table: &Table) -> Result<u64, CopyError> {
+    /// Returns the number of rows of a table.
+    pub fn count(&self, table: &Table) -> Result<u64, StoreError> {
         let sql = format!("SELECT count(*) FROM {}", table.name);
         self.connection
             .query_row(&sql, [], |row| row.get(0))
@@ -93,7 +91,7 @@ impl SqliteFile {
     }
 
     /// Adds a row.
-    pub(super) fn insert(&self, table: &Table, row: &[Value]) -> Result<(), CopyError> {
+    pub fn insert(&self, table: &Table, row: &[Value]) -> Result<(), StoreError> {
         let failed = self.failed("write");
         let places: Vec<String> = (1..=row.len()).map(|place| format!("?{place}")).collect();
         let sql = format!(
@@ -103,12 +101,14 @@ impl SqliteFile {
             places.join(", ")
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
-        statement.execute(params_from_iter(row)).map_err(failed)?;
+        statement
+            .execute(params_from_iter(row.iter().map(written)))
+            .map_err(failed)?;
         Ok(())
     }
 
-    /// Returns the highest number that a table has given to a row.
-    pub(super) fn last_number(&self, table: &str, column: &str) -> Result<i64, CopyError> {
+    /// Returns the highest number that a table has assigned to a row.
+    pub fn last_number(&self, table: &str, column: &str) -> Result<i64, StoreError> {
         let sql = format!(
             "SELECT max(ifnull((SELECT max({column}) FROM {table}), 0),
                         ifnull((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0))"
@@ -119,7 +119,7 @@ impl SqliteFile {
     }
 
     /// Makes a table number its rows above this one.
-    pub(super) fn set_last_number(&self, table: &str, number: i64) -> Result<(), CopyError> {
+    pub fn set_last_number(&self, table: &str, number: i64) -> Result<(), StoreError> {
         let failed = self.failed("write");
         let run = |sql: &str| self.connection.execute(sql, (table, number)).map_err(failed);
         if run("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1")? == 0 {
@@ -128,8 +128,8 @@ impl SqliteFile {
         Ok(())
     }
 
-    /// Makes it durable. Everything is indexed by the broker that opens it, from the oldest question on.
-    pub(super) fn finish(self) -> Result<(), CopyError> {
+    /// Makes it durable. The broker that opens it indexes everything, from the oldest question on.
+    pub fn finish(self) -> Result<(), StoreError> {
         self.batch(
             "UPDATE marks SET value = ifnull((SELECT min(seq) - 1 FROM questions), 0) WHERE name = 'questions_indexed';
              COMMIT",
@@ -142,18 +142,22 @@ impl SqliteFile {
             .map_err(|source| io("write", &path, source))
     }
 
-    fn batch(&self, sql: &str) -> Result<(), CopyError> {
+    /// Makes a finished file the portable one of a backup, and checks it.
+    pub fn make_portable(path: &Path) -> Result<CheckReport, StoreError> {
+        make_portable(path, &connect(path)?)
+    }
+
+    fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.connection.execute_batch(sql).map_err(self.failed("write"))
     }
 
-    fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> CopyError + Copy + use<'_> {
-        let failed = failed(doing, &self.path);
-        move |error| CopyError::Store(failed(error))
+    fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + Copy + use<'_> {
+        failed(doing, &self.path)
     }
 }
 
-/// Removes a database and what SQLite keeps beside it.
-pub(super) fn remove(path: &Path) -> Result<(), CopyError> {
+/// Removes a database and the files that SQLite keeps beside it.
+pub fn remove_database(path: &Path) -> Result<(), StoreError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -167,16 +171,15 @@ pub(super) fn remove(path: &Path) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// Says that a file could not be used.
-pub(super) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> CopyError {
-    CopyError::Store(StoreError::Io {
+fn io(doing: &'static str, path: &Path, source: std::io::Error) -> StoreError {
+    StoreError::Io {
         doing,
         path: path.to_owned(),
         source,
-    })
+    }
 }
 
-pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(path, flags).map_err(failed("open", path))
 }
@@ -195,7 +198,7 @@ fn values(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
         Ok(match row.get_ref(column)? {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Number(number),
-            // A text that is damaged is copied as far as it can be read, and its seal says that it is damaged.
+            // A damaged text is copied as far as it can be read, and its checksum reveals the damage.
             ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
             ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
             ValueRef::Real(number) => Value::Text(number.to_string()),
@@ -204,13 +207,11 @@ fn values(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
     (0..table.columns.len()).map(value).collect()
 }
 
-impl ToSql for Value {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Number(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
+fn written(value: &Value) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match value {
+        Value::Null => ValueRef::Null,
+        Value::Number(number) => ValueRef::Integer(*number),
+        Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        Value::Bytes(bytes) => ValueRef::Blob(bytes),
+    })
 }

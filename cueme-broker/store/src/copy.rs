@@ -1,14 +1,22 @@
-//! What both schemas have in common: tables, columns, values.
+//! What a copy of one store into another one moves: the tables and columns that all schemas have, and their values.
 
 use sha2::{Digest, Sha256};
 
-/// What a column holds.
+/// The most rows in one batch …
+pub const BATCH_ROWS: usize = 1000;
+/// … and the most bytes, unless one row has more.
+pub const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Text in UTF-8.
     Text,
+    /// A whole number.
     Number,
     /// A number that is 0 or 1 in SQLite.
     Flag,
+    /// Bytes.
     Bytes,
     /// Sixteen bytes in SQLite.
     Uuid,
@@ -16,18 +24,20 @@ pub(super) enum Kind {
 
 /// A table that both schemas have, with the columns that both have.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    pub(super) columns: &'static [(&'static str, Kind)],
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [(&'static str, Kind)],
     /// The column in whose order the rows are copied.
-    pub(super) order: &'static str,
+    pub order: &'static str,
     /// Whether the database gives its rows their numbers, which are the order.
-    pub(super) is_numbered: bool,
+    pub is_numbered: bool,
 }
 
 impl Table {
     /// Returns the names of its columns, for a statement.
-    pub(super) fn column_list(&self) -> String {
+    pub fn column_list(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
@@ -45,7 +55,7 @@ macro_rules! tables {
 }
 
 /// All tables, each after those it refers to.
-pub(super) const TABLES: &[Table] = tables! {
+pub const TABLES: &[Table] = tables! {
     agents by agent_id {
         agent_id Text, runtime Text, project_dir Text, terminal Text, session Text, name Text, joined_at Number,
         seen_at Number, pinned Flag, archived Flag, standing Text, read_seq Number, token_id Text,
@@ -75,6 +85,7 @@ pub(super) const TABLES: &[Table] = tables! {
     links by token_hash { token_hash Bytes, name Text, expires_at Number }
     tokens by token_id {
         token_id Text, token_hash Bytes, scope Number, agent_id Text, name Text, created_at Number, used_at Number,
+        expires_at Number,
     }
     settings by name { name Text, value Text }
     automatic by cue_id { cue_id Text, policy Text, at Number }
@@ -90,18 +101,22 @@ pub(super) const TABLES: &[Table] = tables! {
     run_leads by run_id { run_id Text, leader Text, sender Text, cue_ids Text, position Text }
 };
 
-/// A value, in whatever store.
+/// A value of either store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub enum Value {
+    /// None.
     Null,
+    /// A number or a flag.
     Number(i64),
+    /// A text.
     Text(String),
+    /// Bytes, or a UUID.
     Bytes(Vec<u8>),
 }
 
 impl Value {
-    /// Returns about how much memory it takes.
-    pub(super) fn bytes(&self) -> usize {
+    /// Returns its approximate size in memory.
+    pub fn bytes(&self) -> usize {
         match self {
             Self::Null | Self::Number(_) => 8,
             Self::Text(text) => text.len(),
@@ -110,19 +125,21 @@ impl Value {
     }
 }
 
-/// Tells whether two tables have the same rows, in whatever order.
+/// A digest that compares the rows of two tables, independent of their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TableDigest {
-    pub(super) rows: u64,
+pub struct TableDigest {
+    /// The number of rows.
+    pub rows: u64,
     /// The hashes of all rows, added up.
     sum: [u64; 4],
 }
 
 impl TableDigest {
-    pub(super) fn add(&mut self, row: &[Value]) {
+    /// Adds a row.
+    pub fn add(&mut self, row: &[Value]) {
         let mut hash = Sha256::new();
         for value in row {
-            // Each value behind its kind and length, so that no two rows look alike.
+            // Each value is preceded by its kind and length, so that no two rows have the same input.
             let (kind, bytes): (u8, &[u8]) = match value {
                 Value::Null => (0, &[]),
                 Value::Number(number) => (1, &number.to_le_bytes()),

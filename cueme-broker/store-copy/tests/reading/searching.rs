@@ -88,6 +88,12 @@ fn long_texts_are_indexed_a_few_at_a_time() {
     let (storage, store) = open_postgres(&server.database());
     let mut writer = Writer::new(&*store);
     let agent = writer.join(1, "cursor", "/p");
+    // The newest are indexed first.
+    let long: String = (0..90_000u32)
+        .filter_map(|number| char::from_u32(0x4e00 + number * 7919 % 20_000))
+        .collect();
+    writer.ask(10, &agent, &long, None);
+    writer.ask(11, &agent, &"x".repeat(90_000), None);
     for number in 0..10 {
         writer.ask(
             number,
@@ -96,11 +102,6 @@ fn long_texts_are_indexed_a_few_at_a_time() {
             None,
         );
     }
-    let long: String = (0..90_000u32)
-        .filter_map(|number| char::from_u32(0x4e00 + number * 7919 % 20_000))
-        .collect();
-    writer.ask(10, &agent, &long, None);
-    writer.ask(11, &agent, &"x".repeat(90_000), None);
     let reader = storage.reader();
     let count = |words: &str| reader.search_cues(words, None, None, 100).unwrap().len();
     assert!(store.index_some().unwrap(), "there is more to do");

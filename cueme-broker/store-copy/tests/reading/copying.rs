@@ -5,11 +5,14 @@ use std::path::Path;
 
 use cueme_rules::{Change, ContentKey};
 use cueme_store::{Reader, Storage, UpkeepReads};
-use cueme_store_postgres::{
-    CopyError, CopyProgress, Runtime, Settings, copy_into_postgres, copy_into_sqlite, restore_into_postgres,
+use cueme_store_copy::{
+    CopyError, CopyProgress, copy_into_postgres, copy_into_sqlite, restore_into_postgres,
 };
+use cueme_store_postgres::{Runtime, Settings};
 use cueme_store_sqlite::{SqliteReader, check_file};
+use cueme_test_kit::free_port;
 use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
 use protocol_spec::id::CueId;
 use protocol_spec::outcome::{Kind, Origin};
 
@@ -21,7 +24,7 @@ fn go_on(_: CopyProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A world in a file that nobody uses.
+/// A world in a file that no broker uses.
 fn world_in(home: &Path) -> World {
     let (_storage, mut store) = open_sqlite(&home.join("cueme.db"));
     let world = write_world(&*store, &home.join("attachments"));
@@ -46,7 +49,7 @@ fn there_and_back_everything_is_the_same() {
             .all(|(table, rows)| *rows > 0 || *table == "upload_uses"),
         "{report:?}"
     );
-    // Nobody heard of it: the same copy again is done already.
+    // The success was not reported: the same copy again is done already.
     let again = copy_into_postgres(&from, &settings, &runtime, &mut go_on).unwrap();
     assert_eq!(again.tables, report.tables);
 
@@ -345,4 +348,107 @@ fn a_backup_takes_the_place_of_everything_and_a_restore_that_is_stopped_changes_
     index(&*sqlite);
     assert_same(picture(&*embedded.reader(), &world), picture(&*reader, &world));
     assert_same(found(&*embedded.reader(), &world), found(&*reader, &world));
+}
+
+#[test]
+fn a_server_that_would_lose_answers_gets_none() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("cueme.db");
+    world_in(home.path());
+    let url = server.database();
+    let (settings, runtime) = (Settings::from_url(&url).unwrap(), Runtime::start().unwrap());
+    let name = url.rsplit('/').next().unwrap();
+    server.run(
+        &server.url("postgres"),
+        &format!("ALTER DATABASE {name} SET synchronous_commit = off"),
+    );
+    for copy in [copy_into_postgres, restore_into_postgres] {
+        let refused = copy(&from, &settings, &runtime, &mut go_on).unwrap_err();
+        assert!(
+            refused.to_string().contains("synchronous_commit is off"),
+            "{refused}"
+        );
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(
+        server.run(&url, tables),
+        "0",
+        "it was touched before it was checked"
+    );
+}
+
+#[test]
+fn a_broker_that_starts_during_the_copy_into_a_file_is_noticed() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let url = server.database();
+    let (settings, runtime) = (Settings::from_url(&url).unwrap(), Runtime::start().unwrap());
+    let (_storage, mut store) = open_postgres(&url);
+    write_world(&*store, &home.path().join("attachments"));
+    store.flush().unwrap();
+    let (back, attachments) = (home.path().join("back.db"), home.path().join("attachments"));
+    // One that stays, and one that writes and is gone again.
+    for stays in [true, false] {
+        let mut living = None;
+        let mut start = |progress: CopyProgress| {
+            if progress.table == "cues" && progress.rows == 0 {
+                // Its connections are of another runtime, and a thread waits for one at a time.
+                living = std::thread::scope(|scope| {
+                    let open = || {
+                        let (storage, mut store) = open_postgres(&url);
+                        Writer::new(&*store).join(if stays { 77 } else { 78 }, "cursor", "/p");
+                        if !stays {
+                            store.flush().unwrap();
+                        }
+                        stays.then_some((storage, store))
+                    };
+                    scope.spawn(open).join().unwrap()
+                });
+            }
+            ControlFlow::Continue(())
+        };
+        let refused = copy_into_sqlite(&settings, &back, &attachments, &runtime, &mut start);
+        match stays {
+            true => assert!(matches!(refused, Err(CopyError::InUse(_))), "{refused:?}"),
+            false => assert!(matches!(refused, Err(CopyError::Changed(_))), "{refused:?}"),
+        }
+        assert!(!back.exists());
+        if let Some((_storage, mut store)) = living {
+            store.flush().unwrap();
+        }
+    }
+    copy_into_sqlite(&settings, &back, &attachments, &runtime, &mut go_on).unwrap();
+}
+
+#[test]
+fn a_commit_in_doubt_is_resolved_and_never_called_a_failure_that_changed_nothing() {
+    let Some(server) = Server::start() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("cueme.db");
+    world_in(home.path());
+    let runtime = Runtime::start().unwrap();
+    for can_reconnect in [true, false] {
+        let url = server.database();
+        let (_storage, mut store) = open_postgres(&url);
+        store.flush().unwrap();
+        let proxy = Proxy::start(server.port());
+        let settings = Settings::from_url(&proxy.url(&url)).unwrap();
+        let mut cut = |progress: CopyProgress| {
+            if progress.table == "settings" {
+                proxy.cut(Cut::Confirmation);
+                if !can_reconnect {
+                    proxy.lead_to(free_port());
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        let restored = restore_into_postgres(&from, &settings, &runtime, &mut cut);
+        assert!(!proxy.spare(), "nothing was cut");
+        match can_reconnect {
+            true => assert!(restored.is_ok(), "{restored:?}"),
+            false => assert!(matches!(restored, Err(CopyError::InDoubt(_))), "{restored:?}"),
+        }
+        assert_ne!(server.run(&url, "SELECT count(*) FROM agents"), "0");
+    }
 }

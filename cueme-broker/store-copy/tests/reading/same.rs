@@ -1,4 +1,4 @@
-//! The same writes give the same reads.
+//! Both stores read the same after the same writes.
 
 use cueme_store::Storage;
 use cueme_test_kit::postgres::Server;

@@ -193,7 +193,7 @@ pub(crate) fn picture(reader: &dyn Reader, world: &World) -> Vec<(String, String
     picture
 }
 
-/// Returns what a reader finds, as text.
+/// Returns the results of a reader, as text.
 pub(crate) fn found(reader: &dyn Reader, world: &World) -> Vec<(String, String)> {
     let words = [
         "harbour",
@@ -260,7 +260,7 @@ pub(crate) fn found(reader: &dyn Reader, world: &World) -> Vec<(String, String)>
     picture
 }
 
-/// Compares what two readers say.
+/// Compares the results of two readers.
 pub(crate) fn assert_same(one: Vec<(String, String)>, other: Vec<(String, String)>) {
     assert_eq!(one.len(), other.len());
     for ((name, one), (_, other)) in one.into_iter().zip(other) {
