@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use adapter_core::cursor::chats::{chat_json, load_chat};
+use adapter_core::cursor::chats::load_chat;
 use chat_store::{StoreBuilder, assistant, shell, thinking, user};
 use rusqlite::{Connection, OpenFlags};
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
     assert_eq!(load_chat(&path).expect("the chat loads").messages.len(), MESSAGES);
     let chat = load_chat(&path).expect("the chat loads");
-    let json = timed(|| chat_json(&chat).expect("a chat is JSON").len());
+    let json = timed(|| serde_json::to_string(&chat).expect("a chat is JSON").len());
     let (scan, load) = (median(scans), median(loads));
     let ratio = load.as_secs_f64() / scan.as_secs_f64();
     println!(

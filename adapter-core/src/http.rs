@@ -14,6 +14,6 @@ pub fn client() -> ClientBuilder {
 ///
 /// Ring runs nothing before `main`, so it costs an agent that only asks a question nothing.
 pub fn choose_cryptography() {
-    // Whoever was first has chosen the same.
+    // An error means that another caller has installed the same provider already.
     let _ = ring::default_provider().install_default();
 }

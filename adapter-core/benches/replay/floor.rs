@@ -1,4 +1,4 @@
-//! What the replay is compared with: the same lines cut the same way, parsed and dropped.
+//! The floors of the replay benchmark: the same lines, split in the same way, parsed and dropped.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::stream::Source;
 
-/// What flat parsing reads: the big parts are left raw.
+/// The fields of a flat parse: the large parts stay raw.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "the fields are only parsed")]
 struct Flat<'a> {

@@ -25,7 +25,7 @@ mod table;
 
 const MEGABYTES_DEFAULT: usize = 200;
 const ROUNDS: usize = 5;
-/// How much of the speed of parsing to `Value` is acceptable, and of flat parsing wanted.
+/// The acceptable share of the speed of parsing to `Value`, and the wanted share of the speed of flat parsing.
 const OF_VALUE: f64 = 0.80;
 const OF_FLAT: f64 = 0.70;
 

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// What stands in the stream.
+/// The content of the stream.
 #[derive(Clone, Copy)]
 pub(crate) enum Mix {
     /// Nothing but small deltas.

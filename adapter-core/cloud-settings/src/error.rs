@@ -1,11 +1,11 @@
-//! What can be wrong with a configuration, and what to do about it.
+//! Errors of a configuration, each with its remedy.
 
 use thiserror::Error;
 
 use crate::resolve::WEBHOOK_SECRET_CHARS_MIN;
 use crate::secret::SecretError;
 
-/// What is wrong with a configuration.
+/// An error in a configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// A secret stands where it would be stored and shown in plain.
@@ -25,7 +25,7 @@ pub enum ConfigError {
     Invalid {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// No key is given.

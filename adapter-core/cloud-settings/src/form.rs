@@ -1,4 +1,4 @@
-//! From the fields of a form to a configuration.
+//! Converts the fields of a form to a configuration.
 
 use std::collections::BTreeMap;
 

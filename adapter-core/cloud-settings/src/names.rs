@@ -1,4 +1,4 @@
-//! What names a repository, a branch or an address, and what does not.
+//! Syntax checks for names of repositories, branches and addresses.
 
 use crate::error::{ConfigError, invalid};
 
@@ -50,7 +50,10 @@ pub(crate) fn check_git_name(field: &'static str, name: &str) -> Result<(), Conf
     let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
     if name.contains(forbidden) || name.contains("..") || name.starts_with('-') || name.ends_with(['/', '.'])
     {
-        return Err(invalid(field, format!("{name:?} is not a name git accepts")));
+        return Err(invalid(
+            field,
+            format!("\"{}\" is not a name git accepts", name.escape_debug()),
+        ));
     }
     Ok(())
 }

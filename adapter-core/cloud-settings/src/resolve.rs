@@ -1,4 +1,4 @@
-//! From what is written to what can be used: every field checked, every secret read.
+//! Resolves the written configuration to usable settings: every field checked, every secret read.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const TEMPLATE_BYTES_MAX: usize = 256 << 10;
 pub enum Reach {
     /// The agent calls back, so a public URL is required.
     Required,
-    /// Nobody calls back unless webhooks are on.
+    /// Cursor calls back only if webhooks are on.
     ForWebhooks,
     /// The run exists already: a public URL is used where there is one.
     Optional,

@@ -10,7 +10,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 /// The shortest text that is taken for a secret when output is searched for secrets. Replacing shorter ones
 /// would tear holes into ordinary words.
@@ -18,9 +18,9 @@ const REDACTABLE_BYTES_MIN: usize = 6;
 /// The largest file that is read as a secret.
 const SECRET_FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// Tokens of ours that are known by their form: one-time tokens and the run tokens they are exchanged for. A process that
-/// did not make a token finds it in a conversation that is told back. Whatever stands before it does not hide it, such as the
-/// `n` of an escaped line end; nor does base64, in which `cmb_` has three forms.
+/// The pattern of our own tokens: one-time tokens and the run tokens they are exchanged for. It finds a token that
+/// another process made, in a conversation that is read back. Text before a token does not hide it, such as the `n` of
+/// an escaped line end; nor does base64, in which `cmb_` has three forms.
 static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"cmb_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
@@ -51,7 +51,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Removes known secrets from whatever leaves the adapter.
+/// Removes known secrets from all output of the adapter.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     secrets: Vec<Secret>,
@@ -155,7 +155,7 @@ pub enum SecretError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file is too large to be a secret.

@@ -24,7 +24,7 @@ pub struct CloudSettings {
     pub poll_interval: Duration,
     /// The longest run.
     pub timeout: Option<Duration>,
-    /// How long a stop may take, and how long late words are waited for.
+    /// The timeout of a stop, and of waiting for late messages.
     pub grace: Duration,
     /// Where Cursor's machines reach us, without a slash at the end; none if they need not.
     pub public_url: Option<String>,

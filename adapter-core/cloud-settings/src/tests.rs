@@ -1,4 +1,4 @@
-//! What the table of fields promises.
+//! Tests of the table of fields.
 
 use std::time::Duration;
 

@@ -30,17 +30,17 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 pub fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum DurationValue {
         Text(String),
         Seconds(u64),
     }
-    match Written::deserialize(deserializer)? {
-        Written::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
+    match DurationValue::deserialize(deserializer)? {
+        DurationValue::Text(text) => parse_duration(&text).map(Some).ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} is not a duration; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
+                "\"{text}\" is not a duration; write for example \"90s\", \"5m\", \"12h\" or \"30d\""
             ))
         }),
-        Written::Seconds(seconds) => Ok(Some(Duration::from_secs(seconds))),
+        DurationValue::Seconds(seconds) => Ok(Some(Duration::from_secs(seconds))),
     }
 }
 

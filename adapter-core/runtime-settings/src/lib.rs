@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 pub use duration::{optional_duration, parse_duration};
@@ -18,10 +19,14 @@ pub use duration::{optional_duration, parse_duration};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RuntimeConfig {
-    /// Duration that one call may wait there; `0` means no limit.
+    /// Duration that one call may wait; `0` means no limit.
+    ///
+    /// Default: a little below the runtime's own limit.
     #[serde(deserialize_with = "optional_duration")]
     pub wait: Option<Duration>,
-    /// Language in which cueme addresses its agents.
+    /// Language in which cueme addresses its agents: `"en"` or `"zh"`. `cueme init` writes it with the rule.
+    ///
+    /// Default: `"en"`.
     pub language: Option<AgentLanguage>,
 }
 
@@ -35,49 +40,49 @@ pub enum AgentLanguage {
     Zh,
 }
 
-/// Why the sections are not used.
+/// The reason why a configuration is not used.
 #[derive(Debug, Error)]
-pub enum RuntimeSettingsError {
+pub enum ConfigError {
     /// The file is there but cannot be read.
     #[error("could not read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is no TOML, or a section has a wrong key or value.
+    /// The file is not TOML, or a key or value is wrong.
     #[error("{} is not a valid configuration: {}", path.display(), source.to_string().trim_end())]
     Parse {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The place and the problem.
         source: Box<toml::de::Error>,
     },
 }
 
-/// Reads the section of a runtime; where there is no file or no section, nothing is set.
-pub fn load(path: &Path, runtime: &str) -> Result<RuntimeConfig, RuntimeSettingsError> {
-    #[derive(Deserialize)]
+/// Reads the section of a runtime; without a file or a section, nothing is set.
+pub fn load(path: &Path, runtime: &str) -> Result<RuntimeConfig, ConfigError> {
+    #[derive(Default, Deserialize)]
     struct Sections {
         #[serde(default)]
         runtime: BTreeMap<String, RuntimeConfig>,
     }
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(RuntimeConfig::default()),
-        Err(source) => {
-            return Err(RuntimeSettingsError::Read {
-                path: path.to_owned(),
-                source,
-            });
-        }
-    };
-    match toml::from_str::<Sections>(&text) {
-        Ok(mut sections) => Ok(sections.runtime.remove(runtime).unwrap_or_default()),
-        Err(source) => Err(RuntimeSettingsError::Parse {
+    let mut sections: Sections = read(path)?;
+    Ok(sections.runtime.remove(runtime).unwrap_or_default())
+}
+
+/// Reads a file of TOML; without one, the defaults apply.
+pub fn read<T: DeserializeOwned + Default>(path: &Path) -> Result<T, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => toml::from_str(&text).map_err(|source| ConfigError::Parse {
             path: path.to_owned(),
             source: Box::new(source),
+        }),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(T::default()),
+        Err(source) => Err(ConfigError::Read {
+            path: path.to_owned(),
+            source,
         }),
     }
 }

@@ -1,7 +1,7 @@
 //! An agent that is driven over ACP: one process and one prompt a turn.
 //!
-//! What the agent asks in its turn is answered in its turn. A chat is continued by loading it in a new process, so that
-//! nothing of an agent runs while nobody works with it.
+//! A question that the agent asks in a turn is answered in the same turn. A chat is continued by loading it in a new
+//! process, so no process of an agent runs between two turns.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,8 @@ use agent_client_protocol::{
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
+use runtimes::shell::agent_call::is_agent_call;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -38,21 +39,21 @@ use crate::contract::{
 };
 use crate::cursor::cli::{classify, exit_error};
 use crate::guard::redact;
-use crate::hap::{Agent, Heard, HumanError, TURN_ENV};
+use crate::hap::{Agent, Confirmable, HumanError, TURN_ENV};
 use crate::process::{Cancelled, Graces, Group, HumanTime, Start, StderrTask, deadline, exit_of};
-use crate::shell::agent_call::is_agent_call;
 
-/// How long an agent may take to say hello.
+/// The timeout of the agent's reply to `initialize`.
 const HELLO_MAX: Duration = Duration::from_secs(30);
-/// How many messages may wait to be read.
+/// The capacity of the queue of unread messages.
 const MESSAGES_MAX: usize = 256;
 /// The error by which an agent says that nobody is logged in.
 const AUTH_REQUIRED: i32 = -32000;
 /// Cursor's way to log in with the account of the CLI.
 const CURSOR_LOGIN: &str = "cursor_login";
 
-/// What becomes of each form of a question.
-pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Heard<Vec<Told>>, HumanError>> + Send + 'a>>;
+/// The future of the answers to all forms of a question.
+pub type Answering<'a> =
+    Pin<Box<dyn Future<Output = Result<Confirmable<Vec<DeliveredOutcome>>, HumanError>> + Send + 'a>>;
 
 /// Asks the human what an agent asks inside of its turn.
 pub trait AcpHuman: Send + Sync + fmt::Debug {
@@ -71,7 +72,7 @@ pub struct AcpAgent {
     pub cwd: PathBuf,
     /// Added to the environment.
     pub env: BTreeMap<String, String>,
-    /// How long a turn may take, without the human's time.
+    /// The timeout of a turn, without the human's time.
     pub deadline: Duration,
     /// Whether its tools run without asking.
     pub force: bool,
@@ -85,7 +86,7 @@ pub struct AcpAgent {
     pub human: Option<Arc<dyn AcpHuman>>,
     /// Knows how long the human takes.
     pub human_time: Option<Arc<dyn HumanTime>>,
-    /// How long each step of ending a process may take.
+    /// The timeout of each step of ending a process.
     pub graces: Graces,
     /// Stops the running turn.
     pub cancelled: Cancelled,
@@ -276,7 +277,7 @@ impl Turn<'_> {
             .map_err(|error| error_of(&error))?;
         let can_load = hello.pointer("/agentCapabilities/loadSession") == Some(&Value::Bool(true));
         if let Some(id) = resume {
-            // The agent tells the whole chat again while it loads; nobody needs to hear that twice.
+            // The agent repeats the whole chat while it loads; the repetition is dropped.
             let load = LoadSessionRequest::new(id.to_owned(), self.agent.cwd.clone());
             if can_load && let Ok(loaded) = set_up(agent, &hello, "session/load", &load, incoming).await {
                 self.resumption = Resumption::Continued;
@@ -329,12 +330,13 @@ impl Turn<'_> {
         &self,
         question: AcpQuestion,
         responder: Responder,
-    ) -> impl Future<Output = (AcpQuestion, Responder, Option<Heard<Vec<Told>>>)> + Send + use<> {
+    ) -> impl Future<Output = (AcpQuestion, Responder, Option<Confirmable<Vec<DeliveredOutcome>>>)> + Send + use<>
+    {
         let human = self.agent.human.clone();
         async move {
             let heard = match &human {
                 Some(human) => human.ask(&question).await,
-                None => Ok(Heard::unconfirmed(Vec::new())),
+                None => Ok(Confirmable::unconfirmed(Vec::new())),
             };
             let heard = heard
                 .inspect_err(|error| tracing::warn!(%error, "a question of the agent could not be asked"))
@@ -348,7 +350,7 @@ impl Turn<'_> {
         &self,
         question: &AcpQuestion,
         responder: Responder,
-        heard: Option<Heard<Vec<Told>>>,
+        heard: Option<Confirmable<Vec<DeliveredOutcome>>>,
     ) -> Result<(), ErrorData> {
         let (told, confirmation) =
             heard.map_or_else(Default::default, |heard| (heard.word, heard.confirmation));
@@ -385,7 +387,7 @@ async fn send(
     agent.send_request(request).block_task().await
 }
 
-/// Makes or loads a session, and logs in where the agent asks for that. What it tells meanwhile is dropped.
+/// Creates or loads a session, and logs in if the agent requires it. Messages of the agent meanwhile are dropped.
 async fn set_up(
     agent: &ConnectionTo<AgentRole>,
     hello: &Value,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The most calls that are remembered.
 const CALLS_MAX: usize = 256;
-/// The most bytes of one call; a larger one is forgotten, and nobody is asked about it.
+/// The most bytes of one call; a larger one is forgotten, and no human is asked about it.
 const CALL_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The most bytes of all of them.
 const ALL_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ pub(super) const CALL_ID: &str = "toolCallId";
 /// The member that says which kind of update this is.
 const UPDATE_KIND: &str = "sessionUpdate";
 
-/// What an agent said of its tool calls.
+/// The tool calls that an agent has reported.
 #[derive(Debug, Default)]
 pub struct ToolCalls {
     calls: VecDeque<Call>,

@@ -1,7 +1,7 @@
 //! Cursor's own questions: `cursor/ask_question` and `cursor/create_plan`.
 
 use protocol_spec::answer::{Answer, Reply};
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::Outcome;
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ impl Questions {
             .collect()
     }
 
-    pub(super) fn result(&self, told: &[Told]) -> Value {
+    pub(super) fn result(&self, told: &[DeliveredOutcome]) -> Value {
         let answers: Option<Vec<&Answer>> = told.iter().map(answer_of).collect();
         let Some(answers) = answers else {
             let refused = told.iter().find(|told| answer_of(told).is_none());
@@ -91,7 +91,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn result(told: &Told) -> Value {
+    pub(super) fn result(told: &DeliveredOutcome) -> Value {
         match (
             told.outcome,
             answer_of(told).and_then(|answer| answer.reply.as_ref()),
@@ -107,12 +107,12 @@ impl Plan {
     }
 }
 
-fn answer_of(told: &Told) -> Option<&Answer> {
+fn answer_of(told: &DeliveredOutcome) -> Option<&Answer> {
     told.answer.as_ref().filter(|_| told.outcome == Outcome::Answered)
 }
 
 /// A decline is a refusal that the agent hears; a question that was closed is only over.
-fn refusal(told: &Told) -> Value {
+fn refusal(told: &DeliveredOutcome) -> Value {
     match told.outcome {
         Outcome::Declined => skipped(&format!("the human declined: {}", told.text)),
         _ => cancelled(),

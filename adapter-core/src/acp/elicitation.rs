@@ -1,7 +1,7 @@
 //! `elicitation/create`: a form that an agent, or an MCP server behind it, wants filled in, or an address to visit.
 
 use protocol_spec::answer::{Answer, FieldAnswer, Reply};
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::Outcome;
 use protocol_spec::payload::{FIELDS_MAX, LABEL_BYTES_MAX, OPTION_BYTES_MAX};
 use serde_json::{Map, Number, Value, json};
@@ -11,15 +11,15 @@ use crate::hap::distinct;
 
 const VISIT: &str = r#"{"type":"confirm","confirm_label":"I have done it","cancel_label":"Refuse"}"#;
 
-/// What is to be filled in, or visited.
+/// A form to fill in, or an address to visit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Elicitation {
     message: String,
-    asked: Asked,
+    asked: ElicitationKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Asked {
+enum ElicitationKind {
     Form(Vec<Property>),
     Url(String),
 }
@@ -44,7 +44,7 @@ enum PropertyKind {
 }
 
 impl Elicitation {
-    /// Reads the request; `None` when it is of a form that nobody knows.
+    /// Reads the request; `None` when its form is unknown.
     pub(super) fn read(params: &Value) -> Option<Self> {
         let message = params
             .get("message")
@@ -52,8 +52,8 @@ impl Elicitation {
             .unwrap_or_default()
             .to_owned();
         let asked = match params.get("mode").and_then(Value::as_str).unwrap_or("form") {
-            "form" => Asked::Form(properties(params.get("requestedSchema")?)?),
-            "url" => Asked::Url(params.get("url")?.as_str()?.to_owned()),
+            "form" => ElicitationKind::Form(properties(params.get("requestedSchema")?)?),
+            "url" => ElicitationKind::Url(params.get("url")?.as_str()?.to_owned()),
             _ => return None,
         };
         Some(Self { message, asked })
@@ -61,11 +61,11 @@ impl Elicitation {
 
     pub(super) fn form(&self) -> AcpForm {
         match &self.asked {
-            Asked::Url(url) => AcpForm {
+            ElicitationKind::Url(url) => AcpForm {
                 prompt: format!("{}\n\nThe agent asks you to visit:\n\n{url}", self.message),
                 payload: Some(VISIT.to_owned()),
             },
-            Asked::Form(properties) => {
+            ElicitationKind::Form(properties) => {
                 let fields: Vec<Value> = properties.iter().map(Property::field).collect();
                 let described = properties.iter().filter_map(|property| {
                     let description = property.description.as_deref()?;
@@ -80,12 +80,12 @@ impl Elicitation {
         }
     }
 
-    pub(super) fn result(&self, told: &Told) -> Value {
+    pub(super) fn result(&self, told: &DeliveredOutcome) -> Value {
         let answer = told.answer.as_ref().filter(|_| told.outcome == Outcome::Answered);
         let accepted = answer.and_then(|answer| match &self.asked {
-            Asked::Url(_) => matches!(answer.reply, Some(Reply::Confirm { confirmed: true }))
+            ElicitationKind::Url(_) => matches!(answer.reply, Some(Reply::Confirm { confirmed: true }))
                 .then(|| json!({"action": "accept"})),
-            Asked::Form(properties) => {
+            ElicitationKind::Form(properties) => {
                 content(properties, answer).map(|content| json!({"action": "accept", "content": content}))
             }
         });

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use protocol_spec::answer::{Reply, consent};
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::Outcome;
 use protocol_spec::payload::{OPTION_BYTES_MAX, Payload, Shape};
 use serde_json::{Map, Value, json};
@@ -108,7 +108,7 @@ impl Permission {
         self.of_kind(&[ALLOW_ONCE]).map(selected)
     }
 
-    pub(super) fn result(&self, told: &Told) -> Value {
+    pub(super) fn result(&self, told: &DeliveredOutcome) -> Value {
         match self.picked(told) {
             Some(option) => selected(option),
             None => self.refusal(&told.text),
@@ -127,7 +127,7 @@ impl Permission {
     }
 
     /// Returns the option that the human meant; none is a refusal.
-    fn picked(&self, told: &Told) -> Option<&PermissionOption> {
+    fn picked(&self, told: &DeliveredOutcome) -> Option<&PermissionOption> {
         let answer = told
             .answer
             .as_ref()

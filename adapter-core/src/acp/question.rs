@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::{Origin, Outcome};
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::cursor::{Plan, Questions, cancelled};
 use super::elicitation::Elicitation;
 use super::permission::Permission;
 
-/// What a human reads and answers.
+/// The form that a human reads and answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcpForm {
     /// The question.
@@ -79,10 +79,10 @@ impl AcpQuestion {
         }
     }
 
-    /// Returns the result of the request, from what became of each form.
+    /// Returns the result of the request, from the outcome of each form.
     ///
     /// A permission counts only for the input that was shown: a call that has changed meanwhile is refused.
-    pub fn result(&self, told: &[Told], calls: &ToolCalls) -> Value {
+    pub fn result(&self, told: &[DeliveredOutcome], calls: &ToolCalls) -> Value {
         let Some(last) = told.last() else {
             return self.closed();
         };
@@ -97,7 +97,7 @@ impl AcpQuestion {
         }
     }
 
-    /// Returns the result where nobody could be asked.
+    /// Returns the result when no human could be asked.
     pub fn closed(&self) -> Value {
         match &self.0 {
             Kind::Permission(permission) => permission.refusal(""),
@@ -107,7 +107,7 @@ impl AcpQuestion {
     }
 
     /// Tells whether the next form is still worth asking.
-    pub fn goes_on(told: &Told) -> bool {
+    pub fn goes_on(told: &DeliveredOutcome) -> bool {
         told.outcome == Outcome::Answered
     }
 }
@@ -123,8 +123,8 @@ mod tests {
 
     use super::*;
 
-    fn told(outcome: Outcome, text: &str, answer: Option<Answer>) -> Told {
-        Told {
+    fn told(outcome: Outcome, text: &str, answer: Option<Answer>) -> DeliveredOutcome {
+        DeliveredOutcome {
             cue_id: CueId::from_random(1),
             kind: outcome::Kind::Cue,
             outcome,
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    fn answered(reply: Reply) -> Told {
+    fn answered(reply: Reply) -> DeliveredOutcome {
         let answer = Answer {
             reply: Some(reply),
             ..Answer::default()
@@ -147,11 +147,11 @@ mod tests {
         told(Outcome::Answered, "x", Some(answer))
     }
 
-    fn confirm(confirmed: bool) -> Told {
+    fn confirm(confirmed: bool) -> DeliveredOutcome {
         answered(Reply::Confirm { confirmed })
     }
 
-    fn said(text: &str) -> Told {
+    fn said(text: &str) -> DeliveredOutcome {
         let answer = Answer {
             text: Some(text.into()),
             ..Answer::default()
@@ -159,7 +159,7 @@ mod tests {
         told(Outcome::Answered, text, Some(answer))
     }
 
-    fn choice(label: &str) -> Told {
+    fn choice(label: &str) -> DeliveredOutcome {
         answered(Reply::Choice {
             selected: vec![label.into()],
             other: None,
@@ -176,7 +176,7 @@ mod tests {
         question
     }
 
-    fn result(question: &AcpQuestion, told: Told) -> Value {
+    fn result(question: &AcpQuestion, told: DeliveredOutcome) -> Value {
         question.result(&[told], &ToolCalls::default())
     }
 

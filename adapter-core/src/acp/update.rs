@@ -1,4 +1,4 @@
-//! What an agent tells while its turn runs, as items for watchers and as evidence for the gate.
+//! Converts the updates of a running turn into items for watchers and evidence for the gate.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const DIFF_BYTES_MAX: usize = 64 * 1024;
 /// The most characters of an argument shown as a hint.
 const HINT_CHARS_MAX: usize = 512;
 
-/// What is known of a turn while it runs.
+/// The state of a running turn.
 #[derive(Debug, Default)]
 pub(super) struct Updates {
     pub(super) calls: ToolCalls,

@@ -1,4 +1,4 @@
-//! What can be configured.
+//! The types of the configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Config {
     pub web_search: WebSearchConfig,
     /// Private addresses, as `host:port`, that `web_fetch` may visit.
     pub web_fetch_allowed: Vec<String>,
-    /// What is odd and does no harm.
+    /// Problems that do no harm.
     pub warnings: Vec<super::parse::Problem>,
 }
 
@@ -36,7 +36,7 @@ pub struct ModelConfig {
     pub prompt_as_arg: bool,
     /// The length, in characters, from which a prompt goes to stdin instead.
     pub prompt_arg_chars_max: usize,
-    /// How long a turn may take.
+    /// The timeout of a turn.
     pub timeout: Duration,
     /// The auth profiles, the preferred first.
     pub auth_profiles: Vec<String>,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use protocol_spec::visible::quoted;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -34,9 +35,9 @@ const MODEL_KEYS: [&str; 9] = [
 pub struct Problem {
     /// The JSON path, for example `models.cursor-auto.timeoutMs`.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub remedy: String,
 }
 
@@ -64,7 +65,7 @@ pub enum ConfigError {
         line: usize,
         /// The column, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// It is JSON and wrong.
@@ -138,7 +139,7 @@ impl Reader {
         if let Some(name) = &config.default_model
             && !config.models.get(name).is_some_and(|model| model.enabled)
         {
-            let message = format!("there is no enabled model {name:?}");
+            let message = format!("there is no enabled model {}", quoted(name));
             self.wrong("defaultModel", &message, "name one of `models`");
         }
         let tools = root.get("tools").unwrap_or(&Value::Null);
@@ -166,7 +167,7 @@ impl Reader {
             self.wrong(
                 "models",
                 "missing: a model stands outside of it",
-                &format!("write {{\"models\": {{{name:?}: {{ … }}}}}}"),
+                &format!("write {{\"models\": {{{}: {{ … }}}}}}", quoted(name)),
             );
         }
     }
@@ -225,7 +226,7 @@ impl Reader {
                     let path = format!("models.{name}.fallbackModels[{index}]");
                     self.odd(
                         &path,
-                        &format!("there is no model {fallback:?}, ignored"),
+                        &format!("there is no model {}, ignored", quoted(fallback)),
                         "define it, or remove it",
                     );
                 }

@@ -8,7 +8,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::model::Config;
 use super::parse::ConfigError;
 
-/// How long a file that cannot be read is given to become whole.
+/// The pause before an unreadable file is read again: its writer may not have finished.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// Keeps watching until it is dropped.
@@ -48,7 +48,7 @@ pub fn watch(
         last = now;
         let mut loaded = Config::load(&file);
         if loaded.is_err() {
-            // Whoever writes in place may not be finished.
+            // A program that writes the file in place may not have finished.
             std::thread::sleep(SETTLE);
             loaded = Config::load(&file);
             last = std::fs::read(&file).ok();

@@ -34,7 +34,7 @@ pub struct ActivityData<'a> {
     /// The argument that says most: the command, the path, the pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Cow<'a, str>>,
-    /// How it ended: `success`, `failure`, `rejected`, `error`, `timeout`, ….
+    /// The outcome: `success`, `failure`, `rejected`, `error`, `timeout`, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Cow<'a, str>>,
     /// The exit code of a command.
@@ -46,18 +46,18 @@ pub struct ActivityData<'a> {
     /// Why it was rejected or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
-    /// What it was called with; only where details are asked for, without secrets, shortened where it is long.
+    /// The arguments of the call; only if details are requested, without secrets, truncated if long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// What it returned, likewise.
+    /// The result of the call, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// What it changed in a file, as a diff, likewise.
+    /// The changes to a file as a diff, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// Which step of a call.
+/// A phase of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What may be tried after a failure, before the human is told.
+/// The recovery that may be tried after a failure, before the human is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
     /// Nothing: the next attempt would fail in the same way.
@@ -13,7 +13,7 @@ pub enum Recovery {
     Profile,
     /// Another auth profile, then a model that has a profile of its own, may be accepted.
     ProfileThenAccount,
-    /// The same again a little later, then another model, may work.
+    /// A retry of the same model after a pause, then another model, may work.
     RetryThenModel,
     /// Another auth profile, then another model, may work.
     ProfileThenModel,
@@ -73,7 +73,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Nobody is logged in, or the key was refused.
+    /// No account is logged in, or the key was refused.
     ModelAuth = "MODEL_AUTH_ERROR", ProfileThenAccount,
         Some("run `agent login`, check it with `agent status`, or set CURSOR_API_KEY");
     /// The chat to resume does not exist here.
@@ -151,7 +151,7 @@ codes! {
     Config = "CONFIG_ERROR", None, None;
 }
 
-/// What to try when the CLI fails without saying why.
+/// The steps to try when the CLI fails without a reason.
 const DEBUG_STEPS: &str = "run `agent -p --output-format stream-json --stream-partial-output \"hello\"` in a terminal: \
 if it answers there and not here, it does not support pipes; if it prints nothing, a login, a configuration file or \
 an environment variable is missing; `cueme agent doctor` checks all of these";

@@ -85,9 +85,9 @@ pub struct Usage {
 pub struct ErrorData {
     /// The kind of failure.
     pub code: ErrorCode,
-    /// What happened, redacted.
+    /// The error message, redacted.
     pub message: String,
-    /// What the human can do next.
+    /// The next step for the human.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
@@ -104,7 +104,7 @@ impl ErrorData {
     }
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Done {

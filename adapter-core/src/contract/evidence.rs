@@ -1,4 +1,4 @@
-//! What a turn proves about itself, kept for the HAP gate. It records and decides nothing.
+//! The evidence that a turn gives about itself, for the HAP gate. This module records and decides nothing.
 
 use protocol_spec::truncate::tail;
 
@@ -9,7 +9,7 @@ pub const FINAL_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// The most AskQuestion calls that are kept.
 const ASKED_MAX: usize = 16;
 
-/// What one turn's stream showed.
+/// The evidence from one turn's stream.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// The chat, for resuming it.
@@ -18,7 +18,7 @@ pub struct Evidence {
     pub model: Option<String>,
     /// The call that ended last.
     pub last_call: Option<CallRecord>,
-    /// How many calls had started and not ended.
+    /// The number of calls that had started and not ended.
     pub open_calls: usize,
     /// Questions the CLI answered itself, which no human saw.
     pub skipped_questions: Vec<AskQuestion>,
@@ -31,17 +31,17 @@ pub struct Evidence {
 pub struct CallRecord {
     /// The CLI's key for the tool.
     pub key: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: String,
     /// The exit code of a command.
     pub exit_code: Option<i64>,
     /// Whether it was moved, or asked to run, in the background.
     pub is_background: bool,
-    /// What was called.
+    /// The kind of call.
     pub what: CallKind,
 }
 
-/// What was called, as far as the gate cares.
+/// The kind of a call, as far as the gate needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum CallKind {
     /// A shell command.

@@ -1,6 +1,6 @@
 //! The output formats a CLI can be asked for.
 
-/// How the CLI writes its answer.
+/// The output format of the CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputFormat {
     /// One JSON object per line, as it happens.
@@ -15,8 +15,8 @@ pub enum OutputFormat {
 impl OutputFormat {
     /// Finds the format that a command line asks for.
     ///
-    /// Cursor's own default is text, but only in print mode; a custom CLI that was told nothing speaks the
-    /// contract.
+    /// Cursor's own default is text, but only in print mode; a custom CLI without the flag writes the
+    /// contract's stream.
     pub fn from_args<S: AsRef<str>>(args: &[S]) -> Self {
         let mut words = args.iter().map(AsRef::as_ref);
         let mut print = false;

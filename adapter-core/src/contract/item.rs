@@ -1,4 +1,4 @@
-//! What a turn gives while it runs, and who takes it.
+//! The items that a turn emits while it runs, and their receiver.
 
 use super::activity::Activity;
 use super::event::Event;
@@ -41,7 +41,7 @@ pub enum Note<'a> {
     Connection(&'a str),
     /// Words on stdout that are no event.
     Notice(&'a str),
-    /// A line of a type nobody knows.
+    /// A line of an unknown type.
     UnknownType(&'a str),
     /// A tool was called that is not registered; it is not forwarded.
     UnknownTool(&'a str),

@@ -1,4 +1,4 @@
-//! The contract between a runtime and its caller: frames in, events out, and what came of a turn.
+//! The contract between a runtime and its caller: frames in, events out, and the report of a turn.
 //!
 //! Everything here is pure and incremental: bytes are fed in, values come out. Nothing is opened, spawned or
 //! waited for, so the rules can be tested with any split of any input.

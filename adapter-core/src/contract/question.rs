@@ -21,9 +21,9 @@ pub struct AskQuestion {
 pub struct Question {
     /// The agent's name for it.
     pub id: String,
-    /// What is asked.
+    /// The question's text.
     pub prompt: String,
-    /// What can be chosen.
+    /// The options.
     pub options: Vec<QuestionOption>,
     /// Whether several may be chosen.
     pub allow_multiple: bool,
@@ -35,7 +35,7 @@ pub struct Question {
 pub struct QuestionOption {
     /// The agent's name for it.
     pub id: String,
-    /// What the human reads.
+    /// The text that the human reads.
     pub label: String,
 }
 

@@ -1,18 +1,18 @@
-//! What came of a turn, whichever runtime ran it.
+//! The report of a turn, the same for every runtime.
 
 use super::event::{Done, ErrorData};
 use super::evidence::Evidence;
 
-/// What came of one turn.
+/// The report of one turn.
 #[derive(Debug, Clone)]
 pub struct TurnReport {
-    /// How it ended.
+    /// The end of the turn.
     pub ending: Ending,
-    /// What its stream proves.
+    /// The evidence from its stream.
     pub evidence: Evidence,
-    /// How many events were forwarded.
+    /// The number of forwarded events.
     pub forwarded: u64,
-    /// How the process ended; `None` when it never started.
+    /// The exit of the process; `None` if it never started.
     pub exit: Option<Exit>,
     /// The end of its stderr, without secrets.
     pub stderr: String,
@@ -20,7 +20,7 @@ pub struct TurnReport {
     pub resumption: Resumption,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// Well.
@@ -29,7 +29,7 @@ pub enum Ending {
     Error(ErrorData),
 }
 
-/// How the process ended.
+/// The exit of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// It returned this code.

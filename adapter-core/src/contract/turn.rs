@@ -1,4 +1,4 @@
-//! What the adapter tells a custom CLI on its stdin, and the versions it speaks.
+//! The message that the adapter writes to the stdin of a custom CLI, and its protocol versions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,9 +26,9 @@ pub struct Turn {
 /// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What was said, or what a tool returned.
+    /// The text, or a tool's result.
     pub content: String,
     /// The tool whose result this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,13 +64,13 @@ impl Message {
     }
 }
 
-/// Who speaks in a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Standing instructions.
     System,
-    /// The human, or whoever speaks for them.
+    /// The human, or a program that acts for them.
     User,
     /// The agent.
     Assistant,

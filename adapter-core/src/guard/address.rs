@@ -1,4 +1,4 @@
-//! Which network addresses an agent may make us visit.
+//! The network addresses that an agent may make us visit.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,5 @@
-//! What keeps a turn safe: secrets stay out of words, tools are known and their arguments valid, addresses public.
+//! Guards of a turn: secrets are redacted, only known tools run with valid arguments, only public addresses are
+//! visited.
 
 mod address;
 mod redact;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 /// Shorter values are too likely to be ordinary words.
 const ENV_VALUE_BYTES_MIN: usize = 8;

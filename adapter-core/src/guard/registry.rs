@@ -6,6 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use protocol_spec::visible::quoted;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::Value;
@@ -14,10 +15,10 @@ use thiserror::Error;
 use crate::contract::ToolSpec;
 use crate::hap::Confirmation;
 
-/// What a call of a tool becomes.
+/// The future of a tool call.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
 
-/// What a tool says to the agent.
+/// The output of a tool for the agent.
 #[derive(Debug, Default)]
 pub struct ToolOutput {
     /// The text.
@@ -79,7 +80,7 @@ impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Text<CHARS_MAX> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ToolError {
     /// No tool has this name.
-    #[error("unknown tool {name:?}; known are {known}")]
+    #[error("unknown tool {}; known are {known}", quoted(.name))]
     Unknown {
         /// The name that was called.
         name: String,
@@ -91,7 +92,7 @@ pub enum ToolError {
     Arguments {
         /// The tool.
         name: String,
-        /// What is wrong, and where.
+        /// The reason, and the place of the error.
         reason: String,
     },
     /// A guard refused the call.

@@ -13,7 +13,8 @@ use uuid::Uuid;
 
 use super::gate::{Failure, Verdict, judge};
 use super::human::{
-    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, without_tags,
+    Answer, Confirmable, Confirmation, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
+    without_tags,
 };
 use super::preamble::{answered, follow_up, told_again, with_preamble};
 use super::question::forms_of;
@@ -39,7 +40,7 @@ pub trait Agent: Send {
     ) -> impl Future<Output = TurnReport> + Send;
 }
 
-/// How a conversation is led.
+/// The options of a conversation.
 #[derive(Debug, Clone)]
 pub struct HapOptions {
     /// The agent, as the broker knows it.
@@ -67,7 +68,7 @@ impl HapOptions {
     }
 }
 
-/// How a conversation ended.
+/// The end of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationEnd {
     /// The agent's last act was a cue the human answered, and once was enough.
@@ -93,7 +94,7 @@ pub enum HapEvent<'a> {
     Answered(&'a Answer),
     /// The CLI did not continue the chat: the agent has forgotten what was said.
     Forgotten,
-    /// Nobody can tell whether the CLI continued the chat, and why; said once.
+    /// It is unknown whether the CLI continued the chat, and why; sent once.
     Unproved(&'a str),
 }
 
@@ -145,7 +146,7 @@ pub async fn converse<A: Agent, H: Human>(
             }
         }
     }
-    // What came last, a reminder or the human's answer, was not heard by the agent any more.
+    // The last message, a reminder or the human's answer, no longer reaches the agent.
     let message = format!(
         "the conversation reached its limit of {} turns",
         options.turns_max
@@ -168,11 +169,11 @@ enum Next {
     End(ConversationEnd),
 }
 
-/// What a turn begins with, and what confirms that the agent has it.
+/// The prompt of a turn, and the confirmation that the agent has it.
 struct Said {
     prompt: String,
     confirmation: Confirmation,
-    /// Whether the human ended the run with these words: nobody is asked after the turn.
+    /// Whether the human ended the run with these words: no human is asked after the turn.
     is_last: bool,
 }
 
@@ -191,11 +192,11 @@ struct Conversation<'a> {
     options: &'a HapOptions,
     watch: &'a mut (dyn FnMut(HapEvent<'_>) + Send),
     sink: &'a mut (dyn Sink + Send),
-    /// What the agent was told to do in the first place.
+    /// The task that the agent got first.
     task: &'a str,
     session: Option<String>,
     follow_ups: u32,
-    /// What the agent said in the turn that first ended without asking, while it is reminded.
+    /// The agent's text in the turn that first ended without asking, while it is reminded.
     unasked: Option<String>,
     /// Whether the agent knows nothing of what was said before its last turn.
     is_forgotten: bool,
@@ -286,7 +287,7 @@ impl Conversation<'_> {
         Ok(self.next_of(heard, evidence))
     }
 
-    /// Asks what the agent asked and nobody saw, all of it before the agent goes on.
+    /// Asks the human the agent's unseen questions, all of them before the agent goes on.
     async fn ask_all<H: Human>(
         &mut self,
         human: &mut H,
@@ -311,21 +312,21 @@ impl Conversation<'_> {
                     told.extend(text);
                     confirmation.add(heard.confirmation);
                     let word = Answer::Done((!told.is_empty()).then(|| told.join("\n")));
-                    return Ok(self.next_of(Heard { word, confirmation }, evidence));
+                    return Ok(self.next_of(Confirmable { word, confirmation }, evidence));
                 }
-                // What was answered before stays undelivered: the agent does not get to hear it here.
+                // Earlier answers stay undelivered: the agent does not get them here.
                 Answer::Declined(_) | Answer::Cancelled => return Ok(self.next_of(heard, evidence)),
             }
         }
         let word = Answer::Text(told.join("\n"));
-        Ok(self.next_of(Heard { word, confirmation }, evidence))
+        Ok(self.next_of(Confirmable { word, confirmation }, evidence))
     }
 
     async fn ask<H: Human>(
         &mut self,
         human: &mut H,
         question: HumanQuestion,
-    ) -> Result<Heard<Answer>, HumanError> {
+    ) -> Result<Confirmable<Answer>, HumanError> {
         (self.watch)(HapEvent::Asking(&question));
         let heard = human.ask(question).await?;
         (self.watch)(HapEvent::Answered(&heard.word));
@@ -351,8 +352,8 @@ impl Conversation<'_> {
     }
 
     /// Decides what follows the human's word.
-    fn next_of(&self, heard: Heard<Answer>, evidence: &Evidence) -> Next {
-        let Heard { word, confirmation } = heard;
+    fn next_of(&self, heard: Confirmable<Answer>, evidence: &Evidence) -> Next {
+        let Confirmable { word, confirmation } = heard;
         let (text, is_last) = match word {
             Answer::Text(text) => (text, false),
             Answer::Done(Some(text)) => (text, true),

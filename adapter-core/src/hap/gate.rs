@@ -8,18 +8,18 @@
 use std::fmt;
 
 use protocol_spec::exit::Exit;
+use runtimes::hook::mcp_tool;
+use runtimes::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words, may_wrap_cue};
 
 use super::human::{Receipt, ReceiptOutcome};
 use crate::contract::{AskQuestion, CallKind, CallRecord, Evidence, ShellCommand};
-use crate::runtime::hook::mcp_tool;
-use crate::shell::cue_line::{Cue, WAITING_VERBS, find_cue, is_cue_words, may_wrap_cue};
 
 /// The exit code of a cue whose question is still open.
 const STILL_OPEN: i64 = Exit::StillOpen.code() as i64;
-/// What an agent says that cannot run tools.
+/// The text of an agent that cannot run tools.
 const TOOLS_UNAVAILABLE: &str = "TOOLS_UNAVAILABLE";
 
-/// What the gate says.
+/// The gate's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The human was asked and heard.
@@ -51,7 +51,7 @@ pub enum Failure {
     Refused(String),
     /// The stream shows a cue of which the broker knows nothing.
     NoReceipt,
-    /// The broker has the cue, and nobody answered it yet.
+    /// The broker has the cue, and no human has answered it yet.
     StillOpen,
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A question the adapter asks in the agent's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HumanQuestion {
-    /// What the human reads.
+    /// The text for the human.
     pub prompt: String,
     /// A payload as JSON text, for a question with options.
     pub payload: Option<String>,
@@ -16,7 +16,7 @@ pub struct HumanQuestion {
     pub nonce: String,
 }
 
-/// What the human said.
+/// The human's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Words for the agent, which goes on with them.
@@ -29,17 +29,17 @@ pub enum Answer {
     Cancelled,
 }
 
-/// What the human said, and what confirms that it arrived.
+/// The human's answer, and the confirmation that it arrived.
 #[derive(Debug)]
-pub struct Heard<T> {
-    /// What they said.
+pub struct Confirmable<T> {
+    /// The answer.
     pub word: T,
-    /// To be given once whoever it is meant for has it.
+    /// Given once the recipient has the answer.
     pub confirmation: Confirmation,
 }
 
-impl<T> Heard<T> {
-    /// Returns a word that nobody needs to hear of again.
+impl<T> Confirmable<T> {
+    /// Returns an answer that needs no confirmation.
     pub fn unconfirmed(word: T) -> Self {
         let confirmation = Confirmation::default();
         Self { word, confirmation }
@@ -68,7 +68,7 @@ impl Confirmation {
         self.0.into_iter().for_each(|give| give());
     }
 
-    /// The same, for one that may be given already: nothing is told twice.
+    /// Gives the confirmation unless it was given already.
     pub(crate) fn give_once(&mut self) {
         std::mem::take(self).give();
     }
@@ -85,7 +85,7 @@ impl fmt::Debug for Confirmation {
 pub struct Receipt {
     /// The turn in whose environment the call ran.
     pub nonce: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: ReceiptOutcome,
     /// Whether the caller acknowledged that it printed the outcome.
     pub acknowledged: bool,
@@ -93,7 +93,7 @@ pub struct Receipt {
     pub ends_run: bool,
 }
 
-/// What became of a cue.
+/// The outcome of a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptOutcome {
     /// Still open: the caller left with exit 75.
@@ -110,7 +110,7 @@ pub enum ReceiptOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct HumanError {
-    /// What happened.
+    /// The reason.
     pub reason: String,
     /// The command that asks the same by hand.
     pub command: String,
@@ -122,7 +122,7 @@ pub trait Human: Send {
     fn ask(
         &mut self,
         question: HumanQuestion,
-    ) -> impl Future<Output = Result<Heard<Answer>, HumanError>> + Send;
+    ) -> impl Future<Output = Result<Confirmable<Answer>, HumanError>> + Send;
 
     /// Returns the broker's records of calls made in this turn.
     fn receipts(&mut self, nonce: &str) -> impl Future<Output = Result<Vec<Receipt>, HumanError>> + Send;

@@ -16,7 +16,8 @@ pub(crate) use converse::is_work;
 pub use converse::{Agent, ConversationEnd, HapEvent, HapOptions, converse};
 pub use gate::{Failure, Verdict, judge};
 pub use human::{
-    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome, without_tags,
+    Answer, Confirmable, Confirmation, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
+    without_tags,
 };
 pub use preamble::{TURN_ENV, follow_up, preamble, with_preamble};
 pub(crate) use question::distinct;

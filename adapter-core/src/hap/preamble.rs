@@ -1,6 +1,6 @@
-//! What an agent is told in every turn.
+//! The preamble of every turn: the protocol for the agent.
 //!
-//! Repeated each time, because a rule that is only in the context is lost when the context is compacted.
+//! It is repeated in each turn, because a rule that is only in the context is lost when the context is compacted.
 
 use super::gate::Failure;
 

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 /// The most bytes of texts in one form; escapes and keys may double them.
 const FORM_BYTES_MAX: usize = PAYLOAD_BYTES_MAX / 4;
-/// What is left free in a label for the number that tells it from an equal one.
+/// The space that a label reserves for the number that distinguishes it from an equal one.
 const NUMBER_BYTES_MAX: usize = 16;
 
-/// Returns what the human is asked: what they read, and a payload as JSON text.
+/// Returns the forms for the human: each has a text and a payload as JSON text.
 ///
-/// One question is a choice; several, of one call or of many, are one form, or more forms where one would be too
-/// large. What was asked twice is asked once. The options are the labels, in the agent's order.
+/// One question is a choice; several, of one call or of many, are one form, or more forms where one would be too large.
+/// Repeated questions are asked once. The options are the labels, in the agent's order.
 pub fn forms_of(asked: &[AskQuestion]) -> Vec<(String, Option<String>)> {
     let questions = asked_once(asked);
     let titles = asked.iter().map(|ask| ask.title.as_str());
@@ -25,14 +25,14 @@ pub fn forms_of(asked: &[AskQuestion]) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// What the human chose for one question of the agent.
+/// The human's choice for one question of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// The agent's name for the question.
     pub question: String,
     /// The agent's names for the options that were chosen.
     pub options: Vec<String>,
-    /// What the human said in words of their own.
+    /// The human's free text.
     pub words: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! How patient the end of a process is.
+//! Timeouts for ending a process.
 
 use std::time::Duration;
 
-/// How long each step of ending a process may take.
+/// The timeout of each step of ending a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Graces {
     /// For leaving by itself after its result, or after closing its stdout.

@@ -57,7 +57,7 @@ impl Group {
     fn signal(&self, signal: Signal) {
         let Some(group) = self.0 else { return };
         match kill_process_group(group, signal) {
-            // Nobody is left, which is what was wanted.
+            // A group without processes is the wanted state.
             Ok(()) | Err(rustix::io::Errno::SRCH) => {}
             Err(error) => tracing::debug!(%error, "could not signal process group"),
         }

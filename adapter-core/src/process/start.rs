@@ -14,7 +14,7 @@ use super::group::lead_group;
 use super::locate::locate;
 use crate::contract::{ErrorCode, ErrorData};
 
-/// How often a program that is being replaced is tried again.
+/// The most attempts to start a program that is being replaced.
 const SPAWN_TRIES: u32 = 60;
 const SPAWN_PAUSE: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! The end of what a process wrote to stderr, which says what went wrong.
+//! The tail of a process's stderr, which says what went wrong.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,9 +8,9 @@ use tokio::process::ChildStderr;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How many bytes are read at once.
+/// The size of the read buffer, in bytes.
 const READ_BYTES: usize = 64 * 1024;
-/// How many bytes are kept.
+/// The most bytes that are kept.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads stderr to its end and keeps the last part of it.

@@ -21,10 +21,10 @@ use crate::process::{Group, exit_of, lead_group};
 const COMMAND_CHARS_MAX: usize = 65536;
 /// The most bytes kept of each of stdout and stderr.
 const OUTPUT_BYTES_MAX: usize = 256 * 1024;
-/// How long a command may run.
+/// The timeout of a command.
 const EXEC_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// What was decided about a command.
+/// The decision about a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
     /// It may run.

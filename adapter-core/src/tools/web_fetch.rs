@@ -18,7 +18,7 @@ use crate::http;
 const URL_CHARS_MAX: usize = 8192;
 /// The most bytes of a page.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How long one fetch may take, redirects included.
+/// The timeout of one fetch, redirects included.
 const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
 const REDIRECTS_MAX: usize = 5;
 

@@ -12,7 +12,7 @@ use crate::http;
 
 /// The longest query.
 const QUERY_CHARS_MAX: usize = 2048;
-/// How long one search may take.
+/// The timeout of one search.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(20);
 /// Where the query goes in an endpoint.
 const QUERY_MARK: &str = "{query}";

@@ -1,4 +1,4 @@
-//! Which chats there are, and which one is meant.
+//! Listing of chats, and selection of one.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
-//! What a chat says: its messages in order, their texts and what is written of them.
+//! The messages of a chat: their order, their texts, and their serialized form.
 
-use adapter_core::cursor::chats::{Role, Source, chat_json, chat_markdown, mark_chat};
+use adapter_core::cursor::chats::{Role, Source, chat_markdown, mark_chat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ fn messages_come_in_the_order_of_turns_and_not_of_rows() {
 #[test]
 fn the_json_of_a_chat_has_the_documented_shape_and_no_secret() {
     let chat = write_and_load(&two_turns());
-    let json: Value = serde_json::from_str(&chat_json(&chat).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&serde_json::to_string(&chat).unwrap()).unwrap();
     assert_eq!(json["chat_id"], CHAT_ID);
     assert_eq!(json["name"], "A chat");
     assert_eq!(json["mode"], "default");

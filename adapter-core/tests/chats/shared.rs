@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use adapter_core::cursor::chats::{chat_json, load_chat};
+use adapter_core::cursor::chats::load_chat;
 use serde_json::{Value, json};
 
 /// Also runs over the stores that are shared between projects, where they are checked out beside this one.
@@ -17,7 +17,7 @@ fn shared_stores_load_to_what_is_expected_of_them() {
     let expected: Value = serde_json::from_slice(&expected).unwrap();
     for (name, expected) in expected.as_object().unwrap() {
         let chat = load_chat(&dir.join(name)).unwrap();
-        let json: Value = serde_json::from_str(&chat_json(&chat).unwrap()).unwrap();
+        let json: Value = serde_json::from_str(&serde_json::to_string(&chat).unwrap()).unwrap();
         assert_eq!(json["chat_id"], expected["meta"]["agentId"]);
         assert_eq!(json["name"], expected["meta"]["name"]);
         assert_eq!(json["mode"], expected["meta"]["mode"]);

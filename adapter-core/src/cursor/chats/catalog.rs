@@ -71,7 +71,7 @@ pub struct Project {
 pub struct Listing {
     /// The projects, the most recently written first.
     pub projects: Vec<Project>,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub warnings: Vec<String>,
 }
 

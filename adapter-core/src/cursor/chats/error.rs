@@ -1,10 +1,11 @@
-//! What can go wrong before a single message of a chat is known.
+//! Errors that occur before a single message of a chat is read.
 //!
-//! Anything that goes wrong after that is a warning on the loaded chat, because the rest can still be read.
+//! Later errors are warnings on the loaded chat, because the rest can still be read.
 
 use std::io;
 use std::path::PathBuf;
 
+use protocol_spec::visible::quoted;
 use thiserror::Error;
 
 /// Why chats could not be found or a store could not be opened.
@@ -15,9 +16,9 @@ pub enum ChatsError {
     Io {
         /// The verb phrase of what was tried, for example `read`.
         attempt: &'static str,
-        /// What it was tried on.
+        /// The path of the attempt.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The path names a directory, a pipe or another thing that no database can be in.
@@ -42,7 +43,7 @@ pub enum ChatsError {
         attempt: &'static str,
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// A copy would have been needed to read the store, and it is too large to copy.
@@ -54,11 +55,11 @@ pub enum ChatsError {
         bytes: u64,
     },
     /// The words given as a chat id cannot be one.
-    #[error("{id:?} is not a chat id: {reason}")]
+    #[error("{} is not a chat id: {reason}", quoted(.id))]
     InvalidChatId {
         /// The id as given.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// No project has a chat with this id.
@@ -74,7 +75,7 @@ pub enum ChatsError {
     AmbiguousChat {
         /// The id that was looked for.
         id: String,
-        /// How many projects have it.
+        /// The number of projects that have it.
         count: usize,
     },
     /// Neither a home directory nor a Cursor directory is known.
@@ -85,7 +86,7 @@ pub enum ChatsError {
     Watch {
         /// The directory.
         path: PathBuf,
-        /// What the watcher said.
+        /// The error of the watcher.
         source: notify::Error,
     },
 }

@@ -1,8 +1,8 @@
 //! Proves that a chat was continued.
 //!
 //! `cursor-agent --resume` with an id it does not know succeeds and starts a new chat under that id, so its exit
-//! code proves nothing. What the user said is content-addressed and never rewritten: a chat that still begins
-//! with every earlier word of the user, and has more, is the same chat.
+//! code proves nothing. The user's messages are content-addressed and never rewritten: a chat that still begins with
+//! all earlier messages of the user, and has more, is the same chat.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::load::load_root;
 use super::store::Blob;
 use super::turn::{Turn, parse_turn};
 
-/// What a user had said in a chat at some time.
+/// The user's messages in a chat at some time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChatMark {
     openings: Vec<Option<BlobId>>,

@@ -26,11 +26,11 @@ pub struct Chat {
     /// The model that answered last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Which part of the store the messages were read from.
+    /// The part of the store that the messages were read from.
     pub source: Source,
     /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub warnings: Vec<Warning>,
 }
 
@@ -46,7 +46,7 @@ pub enum Source {
     Prompt,
 }
 
-/// Who a message is from.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -63,9 +63,9 @@ pub enum Role {
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatMessage {
-    /// Who it is from.
+    /// The author.
     pub role: Role,
-    /// What was said; empty for tools.
+    /// The text; empty for tools.
     pub text: Text,
     /// The tools used in this message.
     pub tools: Vec<ToolUse>,
@@ -75,7 +75,7 @@ pub struct ChatMessage {
     /// The request that this message's turn was, where the turn says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<Text>,
-    /// How long the agent thought.
+    /// The agent's thinking time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// The stored form this message was read from.
@@ -102,7 +102,7 @@ impl ChatMessage {
     }
 }
 
-/// The blob a message was read from, for whoever needs what the unified form leaves out.
+/// The blob a message was read from, for readers that need the data which the unified form leaves out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Original {
     /// The id of the blob in the store.
@@ -117,7 +117,7 @@ impl fmt::Debug for Original {
     }
 }
 
-/// A tool call and what came of it.
+/// A tool call and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
     /// The normalised name, for example `Bash`.
@@ -128,7 +128,7 @@ pub struct ToolUse {
     pub oneof_field: Option<u32>,
     /// The id that ties call and result together. It may contain a line break.
     pub call_id: Option<Text>,
-    /// What a sub-agent did, for tools that start one.
+    /// The steps of a sub-agent, for tools that start one.
     pub steps: Vec<ChatMessage>,
     /// The rest, which few readers of a chat look at.
     pub(super) detail: Detail,
@@ -141,10 +141,10 @@ pub(super) enum Detail {
     Decoded(Box<ToolDetail>),
 }
 
-/// What a tool was called with and what came of it.
+/// The arguments and the result of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolDetail {
-    /// What the tool was called with.
+    /// The arguments.
     pub args: Value,
     /// The result's variant, for example `success` or `rejected`; none while there is no result.
     pub outcome: Option<Cow<'static, str>>,
@@ -219,21 +219,21 @@ pub enum Warning {
     RootUnreadable {
         /// The root's id.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A part of the conversation is not in the store.
     BlobMissing {
-        /// Which part, for example `turn 3`.
+        /// The part, for example `turn 3`.
         part: String,
         /// The id of the blob.
         id: String,
     },
     /// A part of the conversation is in the store and makes no sense.
     BlobUnreadable {
-        /// Which part.
+        /// The part.
         part: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The database is damaged or cut short.

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What a store says about its chat.
+/// The metadata that a store holds about its chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatMeta {
     /// The chat's id.

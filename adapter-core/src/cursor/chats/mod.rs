@@ -33,6 +33,6 @@ pub use load::{load_chat, load_meta};
 pub use mark::{ChatMark, mark_chat};
 pub use message::{Chat, ChatMessage, Original, Role, Source, ToolDetail, ToolUse, Warning};
 pub use meta::ChatMeta;
-pub use render::{chat_json, chat_markdown, listing_text};
+pub use render::{chat_markdown, listing_text};
 pub use text::Text;
 pub use watch::{Change, ChatEvent, ChatWatcher, watch_chats};

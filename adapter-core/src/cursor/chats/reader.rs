@@ -1,7 +1,7 @@
 //! Collects the messages of a conversation.
 //!
-//! Order comes from the root's list of turns and never from the order of rows. What is missing or broken is
-//! noted and skipped.
+//! Order comes from the root's list of turns and never from the order of rows. Missing or broken parts become warnings
+//! and are skipped.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -22,14 +22,14 @@ use super::wire::{Fields, WireError, last_bytes};
 
 /// The most messages of one chat.
 const MESSAGES_MAX: usize = 1_000_000;
-/// How many messages a turn has, roughly; memory is set aside for so many.
+/// A rough number of messages per turn, for reserving memory.
 const MESSAGES_A_TURN: usize = 4;
 /// The most bytes of blobs that messages are made from; one blob may be named any number of times.
 const BYTES_MAX: usize = 512 << 20;
 /// The most warnings about one chat.
 const WARNINGS_MAX: usize = 100;
 
-/// What a root says about the conversation: the ids as they stand, valid or not.
+/// The conversation as a root names it: the ids as they stand, valid or not.
 #[derive(Debug, Default)]
 pub(super) struct Root {
     pub(super) turns: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Shows chats to people and programs. Pure: values in, text out.
+//! Renders chats for people and programs. Pure: values in, text out.
 
 use std::fmt::Write;
 
@@ -7,11 +7,6 @@ use super::message::{Chat, ChatMessage, Role, ToolDetail, ToolUse};
 
 /// The most lines of a tool's result shown to a person; programs get all of it.
 const RESULT_LINES_MAX: usize = 40;
-
-/// Returns a chat as one line of JSON.
-pub fn chat_json(chat: &Chat) -> serde_json::Result<String> {
-    serde_json::to_string(chat)
-}
 
 /// Returns a chat as Markdown.
 pub fn chat_markdown(chat: &Chat) -> String {

@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::wire::{Fields, Wire, WireError, is_well_formed};
 
-/// How deep messages may nest; what lies deeper is kept as opaque bytes.
+/// The depth limit of nested messages; deeper ones stay opaque bytes.
 pub(super) const DEPTH_MAX: usize = 32;
 /// The longest opaque value written out in full; a longer one is replaced by its size.
 const OPAQUE_BYTES_MAX: usize = 64;
@@ -24,7 +24,7 @@ pub(super) struct FieldSpec {
     repeated: bool,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
     Text,
@@ -38,7 +38,7 @@ pub(super) enum Shape {
     Json,
     /// A map from text to this shape.
     MapTo(&'static Shape),
-    /// Whatever it looks like.
+    /// A value of any shape.
     Any,
     /// Read elsewhere, and left out here.
     Skip,

@@ -19,13 +19,13 @@ use tempfile::TempDir;
 use super::blob_id::BlobId;
 use super::error::ChatsError;
 
-/// How long to wait for a writer that holds the database.
+/// The timeout of waiting for a writer that locks the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest blob that is read at all.
 const BLOB_BYTES_MAX: i64 = 64 << 20;
 /// The largest blob read ahead. Superseded roots of long chats are larger, and there is one for each step.
 const READ_AHEAD_BLOB_BYTES_MAX: i64 = 16 << 10;
-/// How much is read ahead in total; the rest is looked up blob by blob.
+/// The limit on all bytes that are read ahead; the rest is looked up blob by blob.
 const READ_AHEAD_BYTES_MAX: usize = 64 << 20;
 /// The largest store that is copied when it cannot be read in place.
 const COPY_BYTES_MAX: u64 = 1 << 30;
@@ -123,7 +123,7 @@ impl ChatStore {
         self.connection.query_row(sql, [name], |row| row.get(0))
     }
 
-    /// Reads small blobs in one scan. What was read before an error stays usable.
+    /// Reads small blobs in one scan. Blobs that were read before an error stay usable.
     pub(super) fn read_ahead(&mut self) -> rusqlite::Result<()> {
         let mut bytes = Vec::with_capacity(self.file_bytes().min(READ_AHEAD_BYTES_MAX));
         let outcome = scan_small_blobs(&self.connection, &mut bytes, &mut self.ahead.spans);

@@ -15,8 +15,8 @@ pub struct Text {
 }
 
 impl Text {
-    /// Takes the text at `part`, a slice of `blob`. What is not UTF-8 is replaced, since a tool's output may be
-    /// cut in the middle of a character.
+    /// Takes the text at `part`, a slice of `blob`. Invalid UTF-8 is replaced, since a tool's output may be cut in the
+    /// middle of a character.
     pub(super) fn within(blob: &Bytes, part: &[u8]) -> Self {
         match simdutf8::basic::from_utf8(part) {
             Ok(_) => Text {

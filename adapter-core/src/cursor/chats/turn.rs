@@ -1,4 +1,4 @@
-//! Takes turns apart, and makes messages of the parts that need no other blob.
+//! Parses turns, and builds messages from parts that are complete in one blob.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Tells when chats appear, change or go.
+//! Reports chats that appear, change or disappear.
 //!
-//! The operating system's events only say that it is time to look. What changed is found by comparing the
-//! chats' files with how they were last seen, so lost, repeated and reordered events do no harm, and our own
-//! reading, which touches SQLite's shared-memory file, is not mistaken for Cursor's writing.
+//! The operating system's events only trigger a scan. The scan compares the chats' files with their last known state,
+//! so lost, repeated and reordered events do no harm, and our own reading, which touches SQLite's shared-memory file,
+//! is not mistaken for Cursor's writing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,15 +17,15 @@ use serde::Serialize;
 use super::catalog::{ChatsRoot, STORE_FILE, subdirectories};
 use super::error::ChatsError;
 
-/// How long files must be quiet before they are looked at.
+/// The debounce time: files must be unchanged for this long before they are read.
 const QUIET: Duration = Duration::from_millis(150);
-/// How long a chat that is never quiet is left unlooked at.
+/// The longest delay for a chat that never stops changing.
 const QUIET_MAX: Duration = Duration::from_secs(1);
 
 /// Something that happened to a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChatEvent {
-    /// What happened.
+    /// The change.
     pub change: Change,
     /// The directory of the chat's project.
     pub project_id: String,
@@ -35,7 +35,7 @@ pub struct ChatEvent {
     pub path: PathBuf,
 }
 
-/// What can happen to a chat.
+/// A change of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -119,7 +119,7 @@ impl Watched {
         };
         let wake = wake.clone();
         let mut watcher = notify::recommended_watcher(move |_| {
-            // Nobody is left to look once the channel is closed.
+            // If the channel is closed, the watch has ended.
             let _ = wake.send(Wake::Look);
         })
         .map_err(error)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use protocol_spec::visible::quoted;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -57,7 +58,7 @@ pub struct CliAgent {
     pub details: bool,
     /// Where the CLI keeps its chats, to prove that one was continued.
     pub chats: Option<ChatsRoot>,
-    /// How long each step of ending a process may take.
+    /// The timeout of each step of ending a process.
     pub graces: Graces,
     /// Stops the running turn.
     pub cancelled: Cancelled,
@@ -245,7 +246,7 @@ impl CliAgent {
                 self.messages.push(Message::assistant(text));
             }
             if !again {
-                // What we ran for a CLI is not in the stream of its last round.
+                // The stream of the last round does not contain the calls that we executed for the CLI.
                 report.evidence.last_call = report.evidence.last_call.or(executed);
                 return (report, end);
             }
@@ -275,7 +276,7 @@ impl CliAgent {
     }
 }
 
-/// What to try when a custom CLI fails without saying why.
+/// The steps to try when a custom CLI fails without a reason.
 const CUSTOM_DEBUG_STEPS: &str = "pipe one turn into the command by hand: echo '{\"type\":\"turn\",\"turnId\":\"1\",\
 \"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"tools\":[]}' | COMMAND; if it prints no JSON lines, it does not read its turn \
 from stdin or does not flush; if it is Cursor's own CLI, set promptAsArg to true";
@@ -296,7 +297,7 @@ fn explain_custom(ending: &mut Ending, end: Option<&mut Event<'static>>) {
 }
 
 fn no_model(model: &str, sink: &mut dyn Sink) -> TurnReport {
-    let message = format!("there is no enabled model {model:?} in the configuration");
+    let message = format!("there is no enabled model {} in the configuration", quoted(model));
     let (report, end) = failed(ErrorData::new(ErrorCode::Config, message));
     if let Some(end) = end {
         sink.item(Item::Event(end));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use protocol_spec::visible::visible;
 use serde::{Deserialize, Serialize};
 
 use super::invocation::CliSpec;
@@ -16,18 +17,18 @@ const CUEME_RULES: [&str; 3] = ["Shell(cueme:cue*)", "Shell(cueme)", "Shell(*)"]
 /// One thing that was examined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was examined.
+    /// The subject of the check.
     pub what: &'static str,
-    /// How it stands.
+    /// The result.
     pub state: State,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
-/// How a thing stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -43,9 +44,9 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Permissions {
-    /// What may run without asking.
+    /// The commands that may run without asking.
     pub allow: Vec<String>,
-    /// What may not run; it wins.
+    /// The commands that may not run; a denial overrides a permission.
     pub deny: Vec<String>,
 }
 
@@ -110,7 +111,7 @@ pub fn examine_custom(command: &str) -> Finding {
     }
 }
 
-/// Examines whether a model's arguments make the CLI write what can be read.
+/// Checks that the arguments select an output format that can be parsed.
 pub fn examine_args(spec: &CliSpec) -> Finding {
     let what = "arguments";
     let has = |flags: [&str; 2]| spec.args.iter().any(|arg| flags.contains(&arg.as_str()));
@@ -191,6 +192,14 @@ fn answer(what: &'static str, answer: Result<String, ErrorData>) -> Finding {
     }
 }
 
+/// Names what a list of the CLI's permissions holds.
+fn listed(entries: &[String]) -> String {
+    if entries.is_empty() {
+        return "nothing".to_owned();
+    }
+    visible(&entries.join(", ")).into_owned()
+}
+
 fn permissions(home: &Path) -> Finding {
     let file: PathBuf = home.join("cli-config.json");
     let what = "permissions";
@@ -203,10 +212,10 @@ fn permissions(home: &Path) -> Finding {
                 State::Warning
             };
             let found = format!(
-                "{}: allow {:?}, deny {:?}",
+                "{}: allow {}, deny {}",
                 file.display(),
-                permissions.allow,
-                permissions.deny
+                listed(&permissions.allow),
+                listed(&permissions.deny)
             );
             finding(what, state, found, remedy.filter(|_| state != State::Good))
         }

@@ -7,7 +7,7 @@ use crate::guard::redact;
 
 /// The most characters of the CLI's own words in an error message.
 const WORDS_CHARS_MAX: usize = 2_000;
-/// What a shell says when a command is missing, or may not be run.
+/// The exit codes of a shell for a command that is missing or not executable.
 const EXIT_NOT_FOUND: i32 = 127;
 const EXIT_NOT_EXECUTABLE: i32 = 126;
 

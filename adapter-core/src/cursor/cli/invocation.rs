@@ -1,4 +1,4 @@
-//! How one turn is put into a command line, an environment and a stdin.
+//! Builds the command line, the environment and the stdin of one turn.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::process::{CLI_NAMES, HumanTime};
 
 /// Prompts above this many characters go to stdin, because command lines are limited.
 pub const PROMPT_ARG_CHARS_MAX: usize = 4_000;
-/// How long a turn may take unless the configuration says otherwise.
+/// The default timeout of a turn.
 pub const DEADLINE_DEFAULT: Duration = Duration::from_secs(600);
 const PARTIAL_FLAG: &str = "--stream-partial-output";
 
-/// What is asked of the CLI in one turn.
+/// The request for one turn.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
     /// The new message, with everything before it for CLIs that read the turn as JSON.
@@ -37,7 +37,7 @@ impl TurnRequest {
     }
 }
 
-/// How a CLI is called, whatever the turn.
+/// The settings of a CLI that are the same for every turn.
 #[derive(Debug, Clone)]
 pub struct CliSpec {
     /// The program's name or path.
@@ -54,7 +54,7 @@ pub struct CliSpec {
     pub approve_mcps: bool,
     /// The model to name on the command line.
     pub model: Option<String>,
-    /// How long a turn may take.
+    /// The timeout of a turn.
     pub deadline: Duration,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Invocation {
     pub(crate) stdin: Stdin,
 }
 
-/// What is written to the CLI's stdin.
+/// The content of the CLI's stdin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stdin {
     /// Nothing; it is closed at once, because an open one makes the CLI wait.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use protocol_spec::visible::quoted;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
@@ -12,19 +13,19 @@ use crate::contract::{ErrorCode, ErrorData, Exit};
 use crate::guard::redact;
 use crate::process::{Group, exit_of, lead_group};
 
-/// How long a question about itself may take.
+/// The timeout of a probe.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024;
 
-/// What the CLI answered.
+/// The CLI's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// How it ended.
+    /// The exit of the process.
     pub exit: Exit,
-    /// What it wrote, without secrets.
+    /// Its stdout, without secrets.
     pub stdout: String,
-    /// What it complained about, without secrets.
+    /// Its stderr, without secrets.
     pub stderr: String,
 }
 
@@ -151,7 +152,7 @@ pub async fn create_chat(program: &Path, cwd: Option<&PathBuf>) -> Result<String
     if uuid::Uuid::parse_str(id).is_err() {
         return Err(ErrorData::new(
             ErrorCode::Protocol,
-            format!("create-chat answered {text:?}, which is no chat id"),
+            format!("create-chat answered {}, which is no chat id", quoted(&text)),
         ));
     }
     Ok(id.to_owned())

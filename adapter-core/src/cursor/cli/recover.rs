@@ -1,7 +1,7 @@
-//! What is tried after a failed turn: the same once more, another auth profile, then another model.
+//! Recovery from a failed turn: a retry, then another auth profile, then another model.
 //!
-//! The decision is pure and every one of them is reported. Nothing is tried once the caller has seen events of
-//! the failed turn, because they would be seen twice.
+//! The decision is pure, and every decision is reported. There is no recovery once the caller has seen events of the
+//! failed turn, because the caller would see them twice.
 
 use std::fmt;
 use std::time::Duration;
@@ -26,17 +26,17 @@ pub struct Attempt {
     pub profile: String,
 }
 
-/// What is done after a failure.
+/// The decision after a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The same model under the same profile, after a pause.
+    /// Try this model under this profile again, after a pause.
     Retry {
         /// The pause.
         after: Duration,
         /// Why.
         because: ErrorCode,
     },
-    /// The same model under another profile.
+    /// Try this model under another profile.
     RotateProfile {
         /// The profile that failed.
         from: String,

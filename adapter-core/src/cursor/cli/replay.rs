@@ -7,29 +7,29 @@ use serde::Serialize;
 use super::normalise::{Normaliser, NormaliserOptions};
 use crate::contract::{Ending, Event, Exit, Item, Sink};
 
-/// What [`Event::AssistantDelta`] is written as, before and after its text.
+/// The JSON before and after the text of an [`Event::AssistantDelta`].
 const DELTA_HEAD: &[u8] = br#"{"type":"assistant_delta","data":{"content":"#;
 const DELTA_TAIL: &[u8] = b"}}";
-/// How many bytes are read at once.
+/// The size of the read buffer, in bytes.
 const READ_BYTES: usize = 256 * 1024;
-/// How many bytes of events are gathered before they are written.
+/// The size of the write buffer for events, in bytes.
 const WRITE_BYTES: usize = 64 * 1024;
 
-/// What is known about the recording beside its bytes.
+/// The facts about a recording that its bytes do not hold.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayOptions {
-    /// How the stream is to be read.
+    /// The options of the normaliser.
     pub normaliser: NormaliserOptions,
     /// The exit code of the recorded process; absent means that it went well.
     pub exit: Option<i32>,
-    /// What the recorded process wrote to stderr.
+    /// The stderr of the recorded process.
     pub stderr: String,
 }
 
 /// Reads a recorded stream and writes its contract events, one JSON object a line.
 ///
-/// Memory does not depend on the length of the stream. What is ready is written before the next read blocks, so
-/// a live stream can be piped through.
+/// Memory does not depend on the length of the stream. Ready events are written before the next read blocks, so a live
+/// stream can be piped through.
 pub fn replay(mut input: impl Read, output: impl Write, options: ReplayOptions) -> io::Result<Ending> {
     let mut normaliser = Normaliser::new(options.normaliser);
     let mut writer = EventWriter::new(output);

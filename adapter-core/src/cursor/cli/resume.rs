@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::contract::{ErrorCode, ErrorData, Resumption};
 use crate::cursor::chats::{ChatMark, ChatsError, ChatsRoot, mark_chat, project_id};
 
-/// What the store says of a chat before a turn continues it.
+/// The state of a chat in the store before a turn continues it.
 #[derive(Debug)]
 pub(crate) struct ResumeProof<'a> {
     root: &'a ChatsRoot,

@@ -20,7 +20,7 @@ use crate::contract::{CancelMessage, Ending, ErrorCode, ErrorData, Exit, Resumpt
 use crate::guard::redact;
 use crate::process::{Cancelled, Graces, Group, Start, StderrTask, deadline, exit_of};
 
-/// How many bytes of stdout are read at once.
+/// The size of the read buffer for stdout, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
 /// Runs one turn and gives everything it says to `sink`.

@@ -9,14 +9,14 @@
 
 use std::borrow::Cow;
 
-/// What an assistant line carries beside its text.
+/// The fields of an assistant line beside its text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) timestamp: bool,
     pub(crate) model_call: bool,
 }
 
-/// What stands between two pieces of text.
+/// The event between two pieces of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Interval<'a> {
     /// A query, a lost connection or a retry: the CLI re-sends before it, in the shape of a delta.
@@ -98,7 +98,7 @@ impl TextRule {
     fn is_new(&self, held: &Held, interval: Interval<'_>) -> bool {
         match interval {
             Interval::Interruption => false,
-            // What equals only an older segment has a tool call between itself and that segment.
+            // A line that equals only an older segment is new: a tool call stands between the two.
             Interval::Call | Interval::End(None) => !held.is_since_event,
             Interval::End(Some(whole)) if self.total.is(whole) => false,
             Interval::End(Some(whole)) => {

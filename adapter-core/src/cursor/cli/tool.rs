@@ -21,20 +21,20 @@ pub(crate) const OUTCOME_SUCCESS: &str = "success";
 const OUTCOME_FAILURE: &str = "failure";
 const OUTCOME_ERROR: &str = "error";
 
-/// What a `tool_call` object says.
+/// The content of a `tool_call` object.
 #[derive(Debug, Default)]
 pub(crate) struct ToolObject<'a> {
     /// The tool's key, for example `shellToolCall`, and what it holds.
     pub(crate) tool: Option<(Cow<'a, str>, ToolBody<'a>)>,
     /// The legacy `function` object.
     pub(crate) function: Option<ToolBody<'a>>,
-    /// The same in the flat shape, which has no key.
+    /// The tool's body in the flat shape, which has no key.
     pub(crate) flat: ToolBody<'a>,
     /// The call's id, where the line itself has none.
     pub(crate) call_id: Scalar<'a>,
 }
 
-/// What the object under the tool's key says.
+/// The content of the object under the tool's key.
 #[derive(Debug, Default)]
 pub(crate) struct ToolBody<'a> {
     pub(crate) name: Scalar<'a>,
@@ -45,7 +45,7 @@ pub(crate) struct ToolBody<'a> {
     pub(crate) raw_result: Option<&'a RawValue>,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug, Default)]
 pub(crate) struct ToolResult<'a> {
     variant: Option<Cow<'a, str>>,

@@ -1,4 +1,4 @@
-//! What the adapter asks of Cursor's cloud, whichever generation of the API answers.
+//! The adapter's requests to Cursor's cloud, the same for each generation of the API.
 
 use cloud_settings::{ApiGeneration, Secret, WebhookTarget};
 use std::fmt;
@@ -110,7 +110,7 @@ pub struct Started {
     pub url: Option<String>,
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
     /// The status as the API spells it.
@@ -131,7 +131,7 @@ pub struct RunState {
     pub raw: Value,
 }
 
-/// What was said in a conversation.
+/// The messages of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
     /// The messages, oldest first.
@@ -151,7 +151,7 @@ pub struct ConversationMessage {
     pub text: String,
 }
 
-/// What came of a request to stop.
+/// The outcome of a request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopOutcome {
     /// The run was told to stop.
@@ -160,7 +160,7 @@ pub enum StopOutcome {
     AlreadyOver,
 }
 
-/// Whose key it is.
+/// The owner of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {

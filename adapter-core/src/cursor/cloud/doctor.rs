@@ -12,7 +12,7 @@ use super::limiter::LimitFile;
 use super::v0::V0Client;
 use super::v1::V1Client;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -27,13 +27,13 @@ pub enum Level {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was found, for programs.
+    /// The finding, for programs.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// What was found, for people.
+    /// The finding, for people.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between us and Cursor's cloud.
+//! Errors between us and Cursor's cloud.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use protocol_spec::truncate::with_ellipsis;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// How much of the details stands in a message; the whole is in the result.
+/// The limit on the details in a message; the result holds all of them.
 const DETAILS_BYTES_MAX: usize = 500;
 
 /// The request an error belongs to. Holds neither headers nor a body, since both carry secrets.
@@ -32,11 +32,11 @@ pub struct CursorApiError {
     pub status: u16,
     /// The machine-readable code, where the body has one.
     pub code: Option<String>,
-    /// What the API said, or what the status means.
+    /// The API's error message, or the meaning of the status.
     pub message: String,
     /// The whole body, parsed if it is JSON, with our own secrets removed.
     pub body: Value,
-    /// How long the API asked us to wait.
+    /// The wait that the API asked for.
     pub retry_after: Option<Duration>,
     /// The request.
     pub context: RequestContext,
@@ -115,7 +115,7 @@ pub enum CloudError {
     Network {
         /// The request.
         context: RequestContext,
-        /// What went wrong.
+        /// The error message.
         reason: String,
         /// Whether the request certainly never reached the API.
         is_unsent: bool,
@@ -125,7 +125,7 @@ pub enum CloudError {
     Unexpected {
         /// The request.
         context: RequestContext,
-        /// What is wrong with the answer.
+        /// The reason.
         reason: String,
     },
     /// An agent may have been started under this id, and cannot be looked for now.
@@ -133,7 +133,7 @@ pub enum CloudError {
     Unanswered {
         /// The id.
         agent_id: String,
-        /// What went wrong.
+        /// The error message.
         reason: String,
     },
     /// We kept to a limit of the API and did not ask.

@@ -1,4 +1,4 @@
-//! The events the adapter writes for whoever watches a cloud run, one JSON object a line.
+//! The events that the adapter writes for watchers of a cloud run, one JSON object per line.
 //!
 //! Cursor's cloud has no stream of its own that all generations share, so the adapter makes one: `init`,
 //! `status`, `user`, `assistant`, `tool` (where the API tells of tools), `result`.
@@ -73,7 +73,7 @@ pub enum CloudEvent {
         call_id: String,
         /// The tool.
         name: String,
-        /// How the call stands.
+        /// The status of the call.
         status: String,
     },
     /// The run is over.
@@ -91,7 +91,7 @@ pub enum CloudEvent {
         /// The API's error with its whole body, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Box<Value>>,
-        /// What the agent said last.
+        /// The agent's last text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// The branch.

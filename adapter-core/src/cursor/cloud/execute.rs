@@ -6,10 +6,10 @@
 //!                                            └ failed, too late, cancelled ─▶ stop ─▶ result
 //! ```
 
-use cloud_settings::{ApiGeneration, CloudSettings, Redactor};
-use std::time::Duration;
+mod ending;
 
-use serde_json::{Value, json};
+use cloud_settings::{ApiGeneration, CloudSettings, Redactor};
+use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::api::{CloudApi, Launch, Prompt, RunRef, RunState, Started};
@@ -19,14 +19,14 @@ use super::gate::{CallbackIssuer, HumanGate, HumanWord};
 use super::handover::Delivered;
 use super::http::RetryPolicy;
 use super::prompt::{compose_prompt, render_template};
-use super::result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, ExecutionResult};
+use super::result::ExecutionResult;
 use super::session::Session;
 use super::signal::{Cancellation, RunSignals};
 use super::status::{Phase, phase};
 use super::v0::V0Client;
 use super::v1::V1Client;
 use super::wait::Transcript;
-use crate::hap::Heard;
+use crate::hap::Confirmable;
 
 /// The tag of this runtime.
 pub const RUNTIME: &str = "cursor_cloud";
@@ -53,17 +53,17 @@ pub struct CloudRun<'a> {
     pub api: &'a dyn CloudApi,
     /// The configuration.
     pub settings: &'a CloudSettings,
-    /// Who wakes the wait.
+    /// Wakes the wait.
     pub signals: &'a RunSignals,
-    /// Who ends the wait.
+    /// Ends the wait.
     pub cancellation: &'a Cancellation,
-    /// Who gives turns the means to call back; none leaves the callback out of prompts.
+    /// Gives turns the means to call back; without it, prompts do not mention the callback.
     pub callbacks: Option<&'a dyn CallbackIssuer>,
-    /// Who sees to it that runs end with a human's word.
+    /// Makes sure that runs end with a human's answer.
     pub gate: Option<&'a dyn HumanGate>,
 }
 
-/// What is to be done.
+/// The action to perform.
 #[derive(Debug, Clone)]
 pub enum RunRequest {
     /// Say these words, in the earlier conversation if there is one that fits.
@@ -98,7 +98,7 @@ pub(super) enum Stop {
     Failed(Problem),
 }
 
-/// What is wrong.
+/// The reason of a failure.
 #[derive(Debug)]
 pub(super) struct Problem {
     message: String,
@@ -189,7 +189,7 @@ impl<'a> Driver<'a> {
                 run = next;
                 continue;
             }
-            let Heard { word, confirmation } = self.human_word(&run).await?;
+            let Confirmable { word, confirmation } = self.human_word(&run).await?;
             let words = match word {
                 HumanWord::Continue(words) => words,
                 HumanWord::Done(Some(words)) => {
@@ -243,7 +243,7 @@ impl<'a> Driver<'a> {
                 }
             })
             .await?;
-            // What cannot be read now is read at the next look.
+            // A run that cannot be read now is read again in the next round.
             let Ok(latest) = self.guarded(api.latest_run(&run.agent_id)).await? else {
                 continue;
             };
@@ -332,7 +332,7 @@ impl<'a> Driver<'a> {
         self.start_call(api.launch(&launch)).await
     }
 
-    /// Continues an earlier conversation, after whatever is still going on in it.
+    /// Continues an earlier conversation, after its current run has ended.
     async fn resume(&mut self, session: &Session, words: &str) -> Result<RunRef, Resume> {
         let api = self.run.api;
         let latest = match self.guarded(api.latest_run(&session.agent_id)).await? {
@@ -425,14 +425,14 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns what a human wants next. Without a human the run ends here.
-    async fn human_word(&mut self, run: &RunRef) -> Result<Heard<HumanWord>, Stop> {
+    async fn human_word(&mut self, run: &RunRef) -> Result<Confirmable<HumanWord>, Stop> {
         let Some(gate) = self.run.gate else {
-            return Ok(Heard::unconfirmed(HumanWord::Done(None)));
+            return Ok(Confirmable::unconfirmed(HumanWord::Done(None)));
         };
         // A human may take longer than any run.
         self.deadline = None;
         if self.guarded(gate.is_over(run)).await? {
-            return Ok(Heard::unconfirmed(HumanWord::Done(None)));
+            return Ok(Confirmable::unconfirmed(HumanWord::Done(None)));
         }
         self.emit_status(&run.agent_id, "awaiting_human", Some("the agent ended its turn"));
         let last_word = self
@@ -457,7 +457,7 @@ impl<'a> Driver<'a> {
             }
         };
         tokio::select! {
-            // What is done is taken first, so that a result is never lost to a deadline of the same moment.
+            // A completed call takes precedence, so that a deadline at the same moment never loses a result.
             biased;
             done = work => Ok(done),
             () = self.run.cancellation.cancelled() => Err(Stop::Cancelled),
@@ -465,8 +465,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Makes a call that starts something. If the run ends meanwhile, the call is given some time to say what
-    /// it started, because what nobody knows of cannot be stopped.
+    /// Makes a call that starts something. If the run ends meanwhile, the call is given some time to report what it
+    /// started, because an unknown run cannot be stopped.
     async fn start_call(
         &mut self,
         call: impl Future<Output = Result<Started, CloudError>>,
@@ -501,155 +501,6 @@ impl<'a> Driver<'a> {
             self.emit_status(agent_id, status, None);
         }
     }
-
-    /// Tells whether the agent works on although we stop: what is wrong is between us and the API.
-    fn goes_on(&self, ending: &Result<RunState, Stop>) -> bool {
-        let Err(Stop::Failed(problem)) = ending else {
-            return false;
-        };
-        let may_be_active = self
-            .state
-            .as_ref()
-            .is_none_or(|state| phase(&state.status) == Phase::Active);
-        // Of an agent that this process never saw, the API may know nothing because the key is another account's.
-        let is_gone = problem.is_gone && self.state.is_some();
-        self.current.is_some() && may_be_active && !is_gone
-    }
-
-    async fn finish(mut self, mut ending: Result<RunState, Stop>) -> ExecutionResult {
-        let (timed_out, cancelled) = (
-            matches!(ending, Err(Stop::TimedOut)),
-            matches!(ending, Err(Stop::Cancelled)),
-        );
-        let mut error_message = match &ending {
-            Ok(state) if phase(&state.status) == Phase::Succeeded => None,
-            Ok(state) => Some(format!("Cursor run {}", state.status)),
-            Err(Stop::Cancelled) => Some("the run was cancelled".to_owned()),
-            Err(Stop::TimedOut) => Some(timeout_message(self.run.settings.timeout)),
-            Err(Stop::Failed(problem)) => Some(problem.message.clone()),
-        };
-        let goes_on = self.goes_on(&ending);
-        let report = match &mut ending {
-            Err(Stop::Failed(problem)) => problem.report.take(),
-            Ok(_) | Err(Stop::Cancelled | Stop::TimedOut) => None,
-        };
-        if timed_out || cancelled {
-            let stopping = self.stop_run().await;
-            error_message = error_message
-                .zip(stopping)
-                .map(|(message, note)| format!("{message}{note}"));
-        }
-        let state = ending.ok().or(self.state.take());
-        self.report(
-            state.as_ref(),
-            Ended {
-                error_message,
-                error: report,
-                timed_out,
-                cancelled,
-                unattended: goes_on,
-            },
-        )
-    }
-
-    /// Stops the current run. Returns what to add to the message.
-    async fn stop_run(&mut self) -> Option<String> {
-        let Some(run) = self.current.clone() else {
-            return Some(String::new());
-        };
-        let grace = self.run.settings.grace.max(Duration::from_secs(1));
-        let note = match timeout(grace, self.run.api.stop(&run)).await {
-            Ok(Ok(_)) => String::new(),
-            Ok(Err(error)) => format!("; it could not be stopped: {error}"),
-            Err(_) => "; it could not be stopped in time".to_owned(),
-        };
-        if let Ok(Ok(state)) = timeout(grace, self.run.api.state(&run)).await {
-            self.note_status(&run.agent_id, &state.status);
-            self.state = Some(state);
-        }
-        Some(note)
-    }
-
-    fn report(mut self, state: Option<&RunState>, ended: Ended) -> ExecutionResult {
-        let Ended {
-            error_message,
-            mut error,
-            timed_out,
-            cancelled,
-            unattended,
-        } = ended;
-        let error_message = error_message.map(|message| self.redactor.text(&message));
-        if let Some(error) = &mut error {
-            self.redactor.json(error);
-        }
-        let status = state.map_or_else(|| "UNKNOWN".to_owned(), |state| state.status.clone());
-        let url = state
-            .and_then(|state| state.url.clone())
-            .or_else(|| self.url.clone());
-        let text = self.transcript.last_word().map(str::to_owned);
-        let text = text.or_else(|| state.and_then(|state| state.summary.clone()));
-        self.emit(&CloudEvent::Result {
-            agent_id: self.current.as_ref().map(|run| run.agent_id.clone()),
-            status: status.clone(),
-            is_error: error_message.is_some(),
-            error_message: error_message.clone(),
-            error: error.clone().map(Box::new),
-            text,
-            branch_name: state.and_then(|state| state.branch_name.clone()),
-            pr_url: state.and_then(|state| state.pr_url.clone()),
-            url: url.clone(),
-        });
-        ExecutionResult {
-            exit_code: match (&error_message, cancelled) {
-                (None, _) => EXIT_SUCCESS,
-                (Some(_), true) => EXIT_CANCELLED,
-                (Some(_), false) => EXIT_FAILURE,
-            },
-            timed_out,
-            cancelled,
-            unattended,
-            error_message,
-            session: self.session(),
-            provider: "cursor",
-            usage: None,
-            cost_usd: None,
-            result_json: self.result_json(state, &status, url.as_deref(), error),
-        }
-    }
-
-    fn session(&self) -> Option<Session> {
-        let run = self.current.clone()?;
-        Some(Session {
-            agent_id: run.agent_id,
-            repository: self.run.settings.repository.clone(),
-            run_id: run.run_id,
-            api: self.run.api.generation(),
-        })
-    }
-
-    fn result_json(
-        &self,
-        state: Option<&RunState>,
-        status: &str,
-        url: Option<&str>,
-        error: Option<Value>,
-    ) -> Value {
-        let mut value = json!({
-            "status": status,
-            "agentId": self.current.as_ref().map(|run| &run.agent_id),
-            "runId": self.current.as_ref().and_then(|run| run.run_id.as_ref()),
-            "target": {
-                "branchName": state.and_then(|state| state.branch_name.as_ref()),
-                "prUrl": state.and_then(|state| state.pr_url.as_ref()),
-                "url": url,
-            },
-            "state": state.map(|state| &state.raw),
-            "conversation": self.transcript.raw(),
-            "error": error,
-        });
-        self.redactor.json(&mut value);
-        value
-    }
 }
 
 /// Describes a start that failed. One whose answer was lost may have been taken, and costs money unseen.
@@ -666,15 +517,6 @@ fn unheard(error: CloudError) -> Stop {
     stop
 }
 
-/// How a run ended that did not simply finish.
-struct Ended {
-    error_message: Option<String>,
-    error: Option<Value>,
-    timed_out: bool,
-    cancelled: bool,
-    unattended: bool,
-}
-
 /// Why an earlier conversation is not continued.
 enum Resume {
     /// It does not exist any more.
@@ -687,9 +529,4 @@ impl From<Stop> for Resume {
     fn from(stop: Stop) -> Self {
         Resume::Stop(stop)
     }
-}
-
-fn timeout_message(timeout: Option<Duration>) -> String {
-    let seconds = timeout.unwrap_or_default().as_secs_f64();
-    format!("the run took longer than {seconds} s and was stopped")
 }

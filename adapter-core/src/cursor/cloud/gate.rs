@@ -1,4 +1,4 @@
-//! What a cloud run needs from the human side, behind traits the broker or the command implements.
+//! The human side of a cloud run, as traits that the broker or the command implements.
 
 use std::fmt;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use super::api::RunRef;
 use super::prompt::Callback;
-use crate::hap::Heard;
+use crate::hap::Confirmable;
 
 /// The future of a call to the human side.
 pub type GateFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -29,8 +29,7 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Asks the human whether a start is to be made again of which nobody knows whether it was taken. Without a human it is
-    /// not.
+    /// Asks the human whether to repeat a start whose success is unknown. Without a human it is not repeated.
     fn start_again<'a>(&'a self, _problem: &'a str) -> GateFuture<'a, Result<bool, String>> {
         Box::pin(std::future::ready(Ok(false)))
     }
@@ -41,7 +40,8 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
         Box::pin(std::future::ready(Ok(true)))
     }
 
-    /// Returns the position at which another process claimed a word last. Nobody knows whether it sent it.
+    /// Returns the position at which another process last claimed a message. It is unknown whether that process sent
+    /// it.
     fn left_by_another(&self) -> GateFuture<'_, Result<Option<String>, String>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -55,10 +55,10 @@ pub trait HumanGate: Send + Sync + fmt::Debug {
     fn is_over<'a>(&'a self, run: &'a RunRef) -> GateFuture<'a, bool>;
 
     /// Asks the human in the agent's place and waits, however long it takes.
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>>;
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Confirmable<HumanWord>, String>>;
 }
 
-/// What a human said to an agent that had finished.
+/// A human's reply to an agent that had finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HumanWord {
     /// To go on with these words.

@@ -3,6 +3,7 @@
 //! Before it sends the word, a driver claims it at the broker with its [`Position`] in the conversation. The driver that comes
 //! after it finds the claim, and reads from the conversation whether the word arrived.
 
+use protocol_spec::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
@@ -21,7 +22,7 @@ struct Position {
     /// The last run, in the generation of the API that starts a new one for each word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
-    /// How many words of the user the conversation has.
+    /// The number of user messages in the conversation.
     #[serde(default)]
     user_count: usize,
     /// The hash of what is sent, which holds a one-time token.
@@ -57,7 +58,7 @@ impl Position {
     }
 }
 
-/// What became of a word.
+/// The state of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     Missing,
@@ -65,7 +66,7 @@ enum Arrival {
     Answered,
 }
 
-/// What became of words for the agent.
+/// The outcome of sending a message to the agent.
 #[derive(Debug)]
 pub(super) enum Delivered {
     /// The agent works on them in this run.
@@ -200,10 +201,7 @@ fn incomplete(reason: String) -> Stop {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -21,16 +21,16 @@ const ERROR_BODY_BYTES_MAX: usize = 64 << 10;
 /// The longest wait we accept from the API before we report the error instead.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(120);
 
-/// How requests are repeated.
+/// The retry policy of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often a request is sent at most.
+    /// The most attempts of a request.
     pub attempts_max: u32,
     /// The wait after the first failure; it doubles with each further one.
     pub first_wait: Duration,
     /// The longest wait.
     pub wait_max: Duration,
-    /// How long one request may take; of a stream, until it begins.
+    /// The timeout of one request; of a stream, until it begins.
     pub request_timeout: Duration,
 }
 
@@ -141,7 +141,7 @@ impl HttpClient {
         serde_json::from_slice(&body).map_err(|error| unexpected(call, &error.to_string()))
     }
 
-    /// Opens a stream. Not repeated: whoever reads streams knows better when to try again.
+    /// Opens a stream, without retries: the reader of the stream knows better when to retry.
     pub(super) async fn open_stream(
         &self,
         path: &str,

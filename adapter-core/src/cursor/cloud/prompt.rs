@@ -4,7 +4,7 @@ use cloud_settings::{EXCHANGE_PATH, RUN_HEADER, SKILLS_INDEX_PATH, Secret};
 
 use super::api::Prompt;
 
-/// How a cloud agent reaches us for one run.
+/// The address and the token by which a cloud agent reaches us in one run.
 #[derive(Debug, Clone)]
 pub struct Callback {
     /// Our address.

@@ -1,4 +1,4 @@
-//! What a cloud run came to.
+//! The result of a cloud run.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub struct ExecutionResult {
     pub unattended: bool,
     /// Why the run did not succeed.
     pub error_message: Option<String>,
-    /// What is needed to continue the conversation.
+    /// The data that continues the conversation.
     #[serde(rename = "sessionParams")]
     pub session: Option<Session>,
     /// Always `cursor`.

@@ -1,4 +1,4 @@
-//! What is kept of a conversation so that it can be continued.
+//! The stored data of a conversation, from which a later run continues it.
 
 use cloud_settings::{ApiGeneration, repository_key};
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ pub struct RunSignals {
 }
 
 impl RunSignals {
-    /// Wakes whoever waits for this agent. Returns whether anyone did.
+    /// Wakes the waiter of this agent. Returns whether there was one.
     pub fn wake(&self, agent_id: &str) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match waiting.get(agent_id).and_then(Weak::upgrade) {
@@ -25,7 +25,7 @@ impl RunSignals {
         }
     }
 
-    /// Wakes everybody who waits, for whoever knows only that there is news.
+    /// Wakes all waiters, for a caller that knows only that something changed.
     pub fn wake_all(&self) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting

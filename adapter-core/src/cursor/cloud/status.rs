@@ -1,4 +1,4 @@
-//! What a run's status means for whoever waits for it.
+//! The meaning of a run's status for a waiting caller.
 
 /// The three things a status can mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Phase {
 
 /// Returns what a status means.
 ///
-/// A status nobody has heard of is a failure: a waiter that took it for activity might wait for ever.
+/// An unknown status is a failure: a waiter that took it for activity might wait for ever.
 pub fn phase(status: &str) -> Phase {
     match status {
         "CREATING" | "RUNNING" => Phase::Active,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::{CloudError, RequestContext};
 use super::sse::{SseEvent, SseParser};
 
-/// How long a stream may say nothing, not even a heartbeat, before it is taken for dead.
+/// The timeout of a silent stream, which sends not even a heartbeat.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 
 /// An event of a run.
@@ -18,11 +18,11 @@ const SILENCE_MAX: Duration = Duration::from_secs(90);
 pub struct RunEvent {
     /// The id to resume after, where the event has one.
     pub id: Option<String>,
-    /// What happened.
+    /// The kind of event.
     pub kind: RunEventKind,
 }
 
-/// What can happen in a run.
+/// The kind of an event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEventKind {
     /// The run has this status now. Sent again at the start of each stream.
@@ -37,7 +37,7 @@ pub enum RunEventKind {
         call_id: String,
         /// The tool.
         name: String,
-        /// How the call stands.
+        /// The status of the call.
         status: String,
     },
     /// The run is over. The status is to be read again before it is believed.

@@ -17,7 +17,7 @@ use super::http::{Call, HttpClient, RetryPolicy, unexpected};
 use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
 
-/// How many agents are looked at for one whose launch was not answered.
+/// The number of agents that are searched for one whose launch was not answered.
 const NEWEST_AGENTS: usize = 10;
 
 /// An agent as the API describes it. Fields we do not know are kept.
@@ -32,13 +32,13 @@ pub struct CursorAgent {
     /// The status, known or not.
     #[serde(default)]
     pub status: String,
-    /// What the agent works on.
+    /// The agent's source.
     #[serde(default)]
     pub source: AgentSource,
-    /// What the agent makes.
+    /// The agent's target.
     #[serde(default)]
     pub target: AgentTarget,
-    /// What the agent did.
+    /// The agent's summary of its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// When the agent was launched.
@@ -49,7 +49,7 @@ pub struct CursorAgent {
     pub extra: Map<String, Value>,
 }
 
-/// What an agent works on.
+/// The repository and ref that an agent works on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSource {
@@ -64,7 +64,7 @@ pub struct AgentSource {
     pub extra: Map<String, Value>,
 }
 
-/// What an agent makes.
+/// The branch and pull request that an agent creates, and its page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentTarget {

@@ -16,18 +16,18 @@ use cloud_settings::ApiGeneration;
 
 /// The longest pause between two looks at a run that cannot be reached.
 const OUTAGE_PAUSE_MAX: Duration = Duration::from_secs(60);
-/// How long a run that was just started may be unknown to the API.
+/// The time for which the API may not know a run that was just started.
 const UNKNOWN_TIME_MAX: Duration = Duration::from_secs(120);
-/// How often in a row a stream may break without a new event before we look instead.
+/// The most breaks of a stream in a row without a new event, before we poll instead.
 const BREAKS_MAX: u32 = 3;
-/// How often to look again soon after a webhook whose news the API does not show yet.
+/// The number of quick polls after a webhook whose change the API does not show yet.
 const HURRIED_LOOKS: u32 = 4;
 /// The time between two hurried looks.
 const HURRY: Duration = Duration::from_secs(1);
 /// The most events remembered so that a stream that starts anew repeats nothing.
 const EVENTS_MAX: usize = 100_000;
 
-/// What was said, as far as it was told.
+/// The conversation of a run, as far as it was reported.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     told: HashSet<String>,
@@ -260,7 +260,7 @@ impl Driver<'_> {
                 Ok(None) => return Ok(None),
                 Ok(Some(mut stream)) => match self.follow_stream(run, &mut stream, &mut after).await? {
                     StreamEnding::Over => {
-                        // What cannot be read now is read by looking again.
+                        // If the state cannot be read now, the caller polls.
                         return Ok(self.look(run).await?.unwrap_or(None));
                     }
                     StreamEnding::Broken { had_news: true } => breaks = 1,
@@ -400,7 +400,7 @@ impl Driver<'_> {
     }
 }
 
-/// How a connection to a stream ended.
+/// The end of a connection to a stream.
 enum StreamEnding {
     /// With the run, as far as the stream says.
     Over,

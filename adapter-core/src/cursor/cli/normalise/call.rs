@@ -34,7 +34,7 @@ pub(super) struct OpenCall {
     pub(super) ask: Option<AskQuestion>,
 }
 
-/// Which tool a line speaks of.
+/// The tool that a line is about.
 #[derive(Clone, Copy)]
 struct Tool<'a> {
     key: &'a str,
@@ -98,7 +98,7 @@ impl State {
             self.own_tool(call_id, subtype, tool, sink);
             return sink.item(Item::Note(Note::UnknownTool(name)));
         }
-        // What has ended already is only told about, and must not run a second time.
+        // A call that has ended is only reported: it must not run a second time.
         if subtype == "completed" || self.ended_calls.contains(call_id) {
             return;
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use protocol_spec::visible::quoted;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -70,13 +71,16 @@ impl State {
         let version = match &data.version {
             Scalar::Absent | Scalar::Null => return,
             Scalar::Text(version) => version.to_string(),
-            // Whoever writes the number means the same as whoever writes the text.
+            // A version written as a number means the same as one written as text.
             Scalar::Int(number) => format!("{number}.0"),
             Scalar::Float(number) => format!("{number:?}"),
             other => format!("{other:?}"),
         };
         if !supported_version(&version) {
-            let message = format!("the CLI speaks protocol version {version:?}, which is not supported");
+            let message = format!(
+                "the CLI speaks protocol version {}, which is not supported",
+                quoted(&version)
+            );
             self.malformed(&message, sink);
         }
     }

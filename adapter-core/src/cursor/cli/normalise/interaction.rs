@@ -1,4 +1,4 @@
-//! What the CLI asks, and answers itself because nobody is there.
+//! Questions that the CLI asks and answers itself, because no human is there.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ use crate::contract::{
     Sink,
 };
 
-/// What the normaliser has to know about the command line and the tools.
+/// The normaliser's options: facts about the command line and the tools.
 #[derive(Debug, Clone, Default)]
 pub struct NormaliserOptions {
     /// Whether `--stream-partial-output` was passed.

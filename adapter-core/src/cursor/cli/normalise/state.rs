@@ -1,4 +1,4 @@
-//! What is known of a turn so far, and how each line changes it.
+//! The state of a turn, and its update by each line.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
-//! Mends JSON text that was cut in the middle of a character.
+//! Repairs JSON text that was cut in the middle of a character.
 //!
 //! JavaScript's strings are UTF-16. A piece of text that was cut between the two halves of a character is still
 //! written as valid JSON, with the half as an escape, and no other parser accepts it.
 
-/// What stands in the place of half a character.
+/// The replacement for an unpaired surrogate.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 /// The length of `\uXXXX`.
 const ESCAPE_BYTES: usize = 6;

@@ -1,0 +1,103 @@
+//! The types that describe our members in a JSON file.
+
+use serde_json::Value;
+
+/// One thing that is ours in a JSON file.
+#[derive(Debug, Clone)]
+pub(in crate::install) enum Part {
+    /// A member that is ours by its name.
+    Member {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A setting of the runtime: a value that the user already set stays.
+    Setting {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A member that the format wants but whose value is the user's affair.
+    Filler {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value when the user has none.
+        value: Value,
+    },
+    /// A member that is added only to an object that is already there.
+    MemberOfExisting {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A text in an array.
+    Item {
+        /// The array, from the root.
+        path: Vec<&'static str>,
+        /// The text.
+        text: String,
+    },
+    /// A text in an array that an older version wrote: taken out, unless the user had it before us.
+    RetiredItem {
+        /// The array, from the root.
+        path: Vec<&'static str>,
+        /// The text.
+        text: &'static str,
+    },
+    /// A member that an older version wrote: taken out while it has our value, unless the user had it before us.
+    RetiredMember {
+        /// The object it is in, from the root.
+        path: Vec<&'static str>,
+        /// Its name.
+        key: &'static str,
+        /// The value that we wrote.
+        value: Value,
+    },
+    /// Our entries in the object `hooks`: an array per event. Entries of ours under other events are retired.
+    Hooks {
+        /// The position of an entry in its array.
+        nesting: Nesting,
+        /// Our entry for each event, as an element of that array.
+        events: Vec<(&'static str, Value)>,
+    },
+    /// Our entries in the array `hooks`, each known by its `name`.
+    HookList {
+        /// The entries.
+        entries: Vec<Value>,
+    },
+    /// A member that the format requires in every file, with our entries or without.
+    Scaffold {
+        /// The member's name, at the root.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+    /// A member that the runtime adds to any file: we never write it, but a file of ours that holds nothing else is
+    /// deleted.
+    AddedByHost {
+        /// The member's name, at the root.
+        key: &'static str,
+        /// Its value.
+        value: Value,
+    },
+}
+
+/// The position of a hook in the array of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::install) enum Nesting {
+    /// The hook is an element.
+    Flat,
+    /// An element is a group whose `hooks` are hooks.
+    Grouped,
+}
