@@ -45,7 +45,11 @@ async function bundle() {
   });
   const unused = (await sources("js")).filter((name) => !(name in metafile.inputs) && !["js/early.js", "js/types.js"].includes(name));
   if (unused.length > 0) throw new Error(`nobody imports ${unused.join(", ")}`);
-  const files = outputFiles.map(({ path, text }) => ({ name: path.slice(path.lastIndexOf("/") + 1), text: text.trim() }));
+  const partOf = (/** @type {string} */ name) => Object.entries(metafile.outputs).find(([path]) => path.endsWith(name))?.[1].entryPoint;
+  const files = outputFiles.map(({ path, text }) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return { name, text: text.trim(), isRare: partOf(name) !== "js/i18n/zh.js" };
+  });
   const main = files.find(({ name }) => name === "main.js");
   const chunks = files.filter((file) => file !== main);
   if (!main || /^import\b|[;}]import["{]/.test(main.text)) throw new Error("the script of the document imports a chunk");
@@ -86,14 +90,14 @@ async function inline(/** @type {string} */ html, /** @type {string} */ script) 
   return { text, hashes, stateAt: Buffer.byteLength(text.slice(0, text.indexOf(STATE) + STATE.length)) };
 }
 
-/** The service worker keeps every other file of the page, in a cache that is named after all of them. */
+/** The service worker keeps files of the page in a cache that is named after all of them. */
 async function worker(/** @type {Asset[]} */ assets) {
   const version = sha256(Buffer.concat(assets.map(({ bytes }) => bytes))).digest("hex").slice(0, 20);
-  const define = { SHELL: JSON.stringify(`cueme-shell-${version}`), FILES: JSON.stringify(assets.map(({ path }) => path)) };
+  const define = { SHELL: JSON.stringify(`cueme-shell-${version}`), FILES: JSON.stringify(assets.map(({ path }) => path)), NEEDED: JSON.stringify(assets.filter(({ isRare }) => !isRare).map(({ path }) => path)) };
   return (await transform(await read("sw.js"), { target, minify: true, define })).code.trim();
 }
 
-/** @typedef {{ path: string, file: string, bytes: Uint8Array, immutable: boolean }} Asset */
+/** @typedef {{ path: string, file: string, bytes: Uint8Array, immutable: boolean, isRare?: boolean }} Asset */
 
 const { script, chunks } = await bundle();
 const document = await inline(await read("index.html"), script);
@@ -101,12 +105,12 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 /** @type {Asset[]} */
 const assets = [];
-const built = async (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ text, immutable = false) => {
+const built = async (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ text, immutable = false, isRare = false) => {
   await writeFile(`${dist}/${name}`, text);
-  assets.push({ path, file: name, bytes: Buffer.from(text), immutable });
+  assets.push({ path, file: name, bytes: Buffer.from(text), immutable, isRare });
 };
 await built("/", "index.html", document.text);
-for (const { name, text } of chunks) await built(`/${name}`, name, text, true);
+for (const { name, text, isRare } of chunks) await built(`/${name}`, name, text, true, isRare);
 for (const name of [...(await sources("icons")), "manifest.webmanifest"]) assets.push({ path: `/${name}`, file: `../${name}`, bytes: await readFile(ui + name), immutable: false });
 await built("/sw.js", "sw.js", await worker(assets));
 

@@ -1,2 +1,3 @@
 declare const SHELL: string;
 declare const FILES: string[];
+declare const NEEDED: string[];

@@ -1,13 +1,13 @@
 /**
  * The service worker makes the page installable and lets it open while the broker is down. State always comes from the broker:
- * the API is never cached. The document is asked for first and kept only for when nobody answers; everything else it needs is
- * kept when the worker is installed, under a name that changes with any of it. The build defines `SHELL`, the name of that cache,
- * and `FILES`, the paths of the page.
+ * the API is never cached. The document is asked for first and kept only for when nobody answers. What it needs to open is kept
+ * when the worker is installed, every other part when it is first used, under a name that changes with any of them. The build
+ * defines `SHELL`, the name of that cache, `FILES`, the paths of the page, and `NEEDED`, those that it needs to open.
  */
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 worker.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES)));
+  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(NEEDED)));
   void worker.skipWaiting();
 });
 
@@ -24,7 +24,7 @@ async function dropOthers() {
 worker.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   const isOurs = event.request.method === "GET" && url.origin === location.origin && url.search === "" && FILES.includes(url.pathname);
-  if (isOurs) event.respondWith(url.pathname === "/" ? brokerFirst(event.request) : keptFirst(event.request));
+  if (isOurs) event.respondWith(url.pathname === "/" ? brokerFirst(event.request) : keptFirst(event));
 });
 
 /** @param {Request} request */
@@ -39,21 +39,28 @@ async function brokerFirst(request) {
   }
 }
 
-/** @param {Request} request */
-async function keptFirst(request) {
-  return (await caches.match(request)) ?? fetch(request);
+/** @param {FetchEvent} event */
+async function keptFirst(event) {
+  const kept = await caches.match(event.request);
+  if (kept) return kept;
+  const fresh = await fetch(event.request);
+  const copy = fresh.clone();
+  // Without room for it the part is fetched again the next time.
+  if (fresh.ok) event.waitUntil(caches.open(SHELL).then((cache) => cache.put(event.request, copy)).catch(() => {}));
+  return fresh;
 }
 
 /** The words of notifications, in the language of the browser. */
 const words = navigator.language.startsWith("zh")
-  ? { read: "打开即可阅读并回答。", rest: "打开即可阅读全文。", over: "已有人回答。", test: "推送可用。当前没有等待的问题。", unsent: "没有发送", offline: "无法连接 cueme。打开即可回答。" }
+  ? { read: "打开即可阅读并回答。", rest: "打开即可阅读全文。", over: "已有人回答。", test: "推送正常，目前没有等待的问题。", unsent: "未发送", refused: "问题已变化，请打开页面查看。", offline: "无法连接 cueme。请打开页面回答。" }
   : {
-      read: "Open it to read and answer the question.",
-      rest: "Open it to read all of the question.",
-      over: "Somebody has answered.",
-      test: "Pushes arrive. No question waits.",
+      read: "Open to read and answer the question.",
+      rest: "Open to read the full question.",
+      over: "Already answered.",
+      test: "Push works. No questions are waiting.",
       unsent: "Not sent",
-      offline: "cueme cannot be reached. Open it to answer.",
+      refused: "",
+      offline: "cueme cannot be reached. Open the page to answer.",
     };
 const look = { icon: "/icons/icon-192.png", badge: "/icons/icon-192.png" };
 
@@ -118,7 +125,8 @@ async function press({ cue, id }, pressed) {
     const body = JSON.stringify({ id, cue_id: cue, press: pressed });
     const answer = await fetch("/api/v1/push/press", { method: "POST", headers: { "content-type": "application/json" }, body });
     if (answer.ok) return;
-    why = (await answer.json()).error.message;
+    const { message } = (await answer.json()).error;
+    why = words.refused || message;
   } catch {
     // Nobody answers.
   }

@@ -1,22 +1,29 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-PRPAelQVItyNK7qSohssLjBLlEL3SdXOpeCLJr83gwM='";
-const INLINE_STYLES: &str = "'sha256-75zu7ftN7YxWiOR6+zxogF+AUfLOngRLd/2RzC7oTzU=' 'sha256-IoeJ6R1LhNoXcsK1F5sOp8b2ylBi2hwkQXRJP09c0q4='";
-const STATE_AT: usize = 15149;
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-h3Z1Gv9OubdmbQ8BYxh6kd81QGpvH4VHq0X8oDG/c6Q='";
+const INLINE_STYLES: &str = "'sha256-8WqyypNtmhUc8NnAlgD26Z4TV4Jtqq6OyzKiKieKyic=' 'sha256-85usHBafSOXtxp5bw2lHE/uxrVWsIXmvlAoznKE/gZk='";
+const STATE_AT: usize = 15330;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"8bf9df4478cf4f574da6\"", is_immutable: false },
-    Asset { path: "/aids-EWDKSKGI.js", bytes: include_bytes!("aids-EWDKSKGI.js"), etag: "\"c9c746240b9d4ce3085b\"", is_immutable: true },
-    Asset { path: "/review-WKWRNLXR.js", bytes: include_bytes!("review-WKWRNLXR.js"), etag: "\"6716becaa849467cec3c\"", is_immutable: true },
-    Asset { path: "/zh-PYBXXDHA.js", bytes: include_bytes!("zh-PYBXXDHA.js"), etag: "\"ee7dc04e0b56c7e79f59\"", is_immutable: true },
-    Asset { path: "/reach-TDO5LFKE.js", bytes: include_bytes!("reach-TDO5LFKE.js"), etag: "\"e151563128e300685b7b\"", is_immutable: true },
-    Asset { path: "/tools-WSD3GWT5.js", bytes: include_bytes!("tools-WSD3GWT5.js"), etag: "\"16c26adc707ed4cc0a59\"", is_immutable: true },
-    Asset { path: "/dialogs-TIEKHK4W.js", bytes: include_bytes!("dialogs-TIEKHK4W.js"), etag: "\"ed7435580ff8c6276709\"", is_immutable: true },
-    Asset { path: "/rules-ISNIVXPS.js", bytes: include_bytes!("rules-ISNIVXPS.js"), etag: "\"b5cfac25988fac6d6cbb\"", is_immutable: true },
-    Asset { path: "/runs-TA2R2TPV.js", bytes: include_bytes!("runs-TA2R2TPV.js"), etag: "\"5d67e2f3cb0d89903486\"", is_immutable: true },
-    Asset { path: "/guide-CRF6X5X4.js", bytes: include_bytes!("guide-CRF6X5X4.js"), etag: "\"84ff7f6e6128359f170f\"", is_immutable: true },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"7f3938e07201cc11a644\"", is_immutable: false },
+    Asset { path: "/settings-CIMXECZN.js", bytes: include_bytes!("settings-CIMXECZN.js"), etag: "\"e0833eb26773895c3cec\"", is_immutable: true },
+    Asset { path: "/runs-REAY7IV5.js", bytes: include_bytes!("runs-REAY7IV5.js"), etag: "\"57068f607d7df725cc1b\"", is_immutable: true },
+    Asset { path: "/guide-WKGWYRJN.js", bytes: include_bytes!("guide-WKGWYRJN.js"), etag: "\"5a1a4574b05dc67d026d\"", is_immutable: true },
+    Asset { path: "/tokens-ZBQNRNXM.js", bytes: include_bytes!("tokens-ZBQNRNXM.js"), etag: "\"980d92ac13898d199958\"", is_immutable: true },
+    Asset { path: "/review-BBLGIDYY.js", bytes: include_bytes!("review-BBLGIDYY.js"), etag: "\"517c41b5ac6564f76ca2\"", is_immutable: true },
+    Asset { path: "/offer-6E6AIMOI.js", bytes: include_bytes!("offer-6E6AIMOI.js"), etag: "\"d91f9e7e87eac5c90050\"", is_immutable: true },
+    Asset { path: "/aids-YCVGAZU3.js", bytes: include_bytes!("aids-YCVGAZU3.js"), etag: "\"b6ba95d203b2aecdd757\"", is_immutable: true },
+    Asset { path: "/reach-PITBL3VR.js", bytes: include_bytes!("reach-PITBL3VR.js"), etag: "\"61bb4430b1840eb93be6\"", is_immutable: true },
+    Asset { path: "/zh-SWE33XRR.js", bytes: include_bytes!("zh-SWE33XRR.js"), etag: "\"fd689a9a3f6b3748861d\"", is_immutable: true },
+    Asset { path: "/zh-SYQYM7WX.js", bytes: include_bytes!("zh-SYQYM7WX.js"), etag: "\"66f54421c2b86857c3ed\"", is_immutable: true },
+    Asset { path: "/sound-P2KLT6FZ.js", bytes: include_bytes!("sound-P2KLT6FZ.js"), etag: "\"ea844606aadd1f2b43f2\"", is_immutable: true },
+    Asset { path: "/tools-4LZMMYUE.js", bytes: include_bytes!("tools-4LZMMYUE.js"), etag: "\"fe0110a824de31a8a83e\"", is_immutable: true },
+    Asset { path: "/zh-TAADFOEX.js", bytes: include_bytes!("zh-TAADFOEX.js"), etag: "\"0fb8be9496eaeabf6ec0\"", is_immutable: true },
+    Asset { path: "/dialogs-RMZYTH5P.js", bytes: include_bytes!("dialogs-RMZYTH5P.js"), etag: "\"0c2ff72df5edcf97962a\"", is_immutable: true },
+    Asset { path: "/rules-EVF3EUJW.js", bytes: include_bytes!("rules-EVF3EUJW.js"), etag: "\"94a3a3bf17337505135f\"", is_immutable: true },
+    Asset { path: "/zh-Z535R3ZQ.js", bytes: include_bytes!("zh-Z535R3ZQ.js"), etag: "\"1f445762de56ec230d82\"", is_immutable: true },
     Asset { path: "/icons/icon-192.png", bytes: include_bytes!("../icons/icon-192.png"), etag: "\"677f59afbbbb889df529\"", is_immutable: false },
     Asset { path: "/icons/icon-512.png", bytes: include_bytes!("../icons/icon-512.png"), etag: "\"1f2fe8cd92d5a946c7d5\"", is_immutable: false },
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
-    Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"6c6e196b63cf3fcda2fe\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"961d0126ee1eac9d8205\"", is_immutable: false },
+    Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"c61ced03ab2841217b72\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"d6eecfa76adb771421f8\"", is_immutable: false },
 ];

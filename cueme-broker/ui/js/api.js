@@ -1,20 +1,25 @@
 /** The broker's HTTP API as functions. Nothing here knows about the screen. */
 
+import { language } from "./i18n/index.js";
+import { problemWords } from "./i18n/problems.js";
+
 /** @import * as T from "./types.js" */
 
 const BASE = "/api/v1";
 
-/** A request that did not succeed; `code` is the broker's, or `offline`. */
+/** A request that did not succeed; `code` is the broker's, or `offline`, and the message is for people. */
 export class ApiError extends Error {
   /**
    * @param {number} status
    * @param {{ code?: string, message?: string, hint?: string, details?: any }} body
    */
   constructor(status, body) {
-    super(body.message ?? `status ${status}`);
+    const code = body.code ?? "unknown";
+    super(problemWords(code, body.message));
     this.status = status;
-    this.code = body.code ?? "unknown";
-    this.hint = body.hint ?? "";
+    this.code = code;
+    // The broker writes hints in English.
+    this.hint = language() === "en" ? (body.hint ?? "") : "";
     this.details = body.details;
   }
 }
@@ -94,8 +99,8 @@ export const api = {
   sourceUrl: (cue, part) => `${BASE}/cues/${id(cue)}/${part}.txt`,
   /** A file that a question names, as markup. @type {(url: string) => Promise<T.Markup>} */
   patch: (url) => send("GET", url.slice(BASE.length)),
-  /** @type {(words: string, signal: AbortSignal) => Promise<T.Found>} */
-  search: (words, signal) => send("GET", `/search?q=${id(words)}`, null, { signal }),
+  /** @type {(words: string, before: number | undefined, signal: AbortSignal) => Promise<T.Found>} */
+  search: (words, before, signal) => send("GET", `/search?q=${id(words)}${before ? `&before=${before}` : ""}`, null, { signal }),
 
   /** @type {(cue: string, decision: string, answer: T.Answer) => Promise<T.Decided>} */
   answer: (cue, decision, answer) => json("POST", `/cues/${id(cue)}/answer`, { id: decision, answer }),
@@ -145,12 +150,8 @@ export const api = {
   changeRule: (name, rule) => json("PUT", `/policies/${id(name)}`, rule),
   /** @type {(name: string) => Promise<null>} */
   endRule: (name) => send("DELETE", `/policies/${id(name)}`),
-  /** @type {(rule: T.Rule) => Promise<{ tried: number, fitting: T.Fitting[] }>} */
-  tryRule: (rule) => json("POST", "/rule-trials", rule),
   /** @type {(cue: string) => Promise<{ project: string, payload: string, says: string }>} */
   exactRule: (cue) => send("GET", `/cues/${id(cue)}/rule`),
-  /** @type {() => Promise<{ runtimes: T.RuntimeGuide[] }>} */
-  guide: () => send("GET", "/guide"),
   /** @type {() => Promise<{ devices: T.Device[] }>} */
   devices: () => send("GET", "/devices"),
   /** @type {(device: string, name: string) => Promise<T.Device>} */

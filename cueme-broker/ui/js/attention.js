@@ -2,7 +2,7 @@
 
 import { plain } from "./lib/plain.js";
 import { now } from "./lib/time.js";
-import { nameOf, on, state, waitingAgents } from "./store.js";
+import { nameOf, on, state, waitingDecisions } from "./store.js";
 import { go, route } from "./route.js";
 import { t } from "./i18n/index.js";
 
@@ -41,7 +41,7 @@ function update() {
   /** @type {Map<string, [T.Agent, T.CueCard]>} */
   const open = new Map();
   for (const agent of state.agents.values()) for (const cue of agent.open) if (cue.outcome === "open") open.set(cue.cue_id, [agent, cue]);
-  badge(waitingAgents().length);
+  badge(waitingDecisions());
   for (const cueId of told) if (!open.has(cueId)) revoke(cueId);
   for (const [cueId, [agent, cue]] of open) {
     if (told.has(cueId)) continue;
@@ -49,6 +49,9 @@ function update() {
     if (now() - Date.parse(cue.asked_at) < FRESH_MS) call(agent, cue);
   }
 }
+
+/** Plays the sound of a new question; without it the title and the notification have to do. */
+export const chime = () => import("./sound/sound.js").then((sound) => sound.chime(), () => {});
 
 /** @param {number} waiting */
 function badge(waiting) {
@@ -67,7 +70,7 @@ function badge(waiting) {
 function call(agent, cue) {
   const isLookedAt = document.hasFocus() && !document.hidden && route().agent === agent.agent_id;
   if (isLookedAt || isQuiet() || !isLoud) return;
-  if (state.settings.notifications.sound) chime();
+  if (state.settings.notifications.sound) void chime();
   if (state.settings.notifications.browser && "Notification" in window && Notification.permission === "granted") void notify(agent, cue);
 }
 
@@ -107,37 +110,4 @@ function isQuiet() {
   if (!enabled) return false;
   const time = new Date().toTimeString().slice(0, 5);
   return from < to ? time >= from && time < to : time >= from || time < to;
-}
-
-/** @type {AudioContext | undefined} */
-let audio;
-
-/** Plays two soft notes. Browsers allow it once someone has touched the page. */
-export function chime() {
-  try {
-    audio ??= new AudioContext();
-    void audio.resume();
-    note(audio, 660, 0);
-    note(audio, 880, 0.14);
-  } catch {
-    // No sound device: the title and the notification have to do.
-  }
-}
-
-/**
- * @param {AudioContext} context
- * @param {number} pitch
- * @param {number} after
- */
-function note(context, pitch, after) {
-  const start = context.currentTime + after;
-  const tone = context.createOscillator();
-  const volume = context.createGain();
-  tone.frequency.value = pitch;
-  volume.gain.setValueAtTime(0.0001, start);
-  volume.gain.exponentialRampToValueAtTime(0.12, start + 0.02);
-  volume.gain.exponentialRampToValueAtTime(0.0001, start + 0.5);
-  tone.connect(volume).connect(context.destination);
-  tone.start(start);
-  tone.stop(start + 0.55);
 }

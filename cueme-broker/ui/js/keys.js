@@ -1,7 +1,6 @@
 /** The keyboard: single keys while nobody is typing, and the few that work everywhere. */
 
 import { goToNextWaiting, step, stepFocus } from "./view/inbox.js";
-import { openSettings } from "./view/settings.js";
 import { undoLast } from "./view/toast.js";
 import { go } from "./route.js";
 import { openTool, useConversation } from "./tools/load.js";
@@ -41,7 +40,7 @@ export function listenToKeys(conversation) {
     p: () => conversation()?.rail.togglePin(),
     r: () => conversation()?.rail.askName(),
     e: () => conversation()?.head.toggleArchive(),
-    ",": () => openSettings(),
+    ",": () => void openTool("settings"),
     "?": () => void openTool("shortcuts"),
     Escape: () => go(null),
   };

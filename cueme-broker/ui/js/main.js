@@ -9,10 +9,11 @@ import { catchUp, connect } from "./live.js";
 import { onRoute, route } from "./route.js";
 import { startSnoozeClock } from "./snooze.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
+import { applyTheme } from "./theme.js";
 import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
 import { createConversation } from "./view/conversation.js";
-import { createInbox, summary } from "./view/inbox.js";
+import { createInbox } from "./view/inbox.js";
 import { startClock } from "./view/live-time.js";
 import { startResize } from "./view/resize.js";
 import { toastRegion } from "./view/toast.js";
@@ -32,6 +33,7 @@ async function start() {
   await Promise.all([readAll().catch(() => setConnection("lost")), loadWords()]);
   if (state.isKnown && useLanguage(state.settings.language)) return location.reload();
   build();
+  applyTheme();
   startClock();
   startSnoozeClock();
   startResize();
@@ -86,8 +88,14 @@ function blank() {
   return h(
     "main",
     { class: "blank", id: "main", tabindex: "-1", data: { waiting: String(waiting), isNew: String(isNew) } },
-    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? summary() : t("blank.calm")), h("p", { class: "muted" }, waiting ? [t("blank.press"), " ", h("kbd", null, "W")] : t("blank.text"))],
+    isNew ? h("div", { class: "blank-guide" }, connectGuide()) : [h("p", { class: "blank-title" }, waiting ? t("blank.choose") : t("blank.calm")), h("p", { class: "muted" }, waiting ? longestWait() : t("blank.text"))],
   );
+}
+
+/** Names the key of the longest wait, where the language has it. */
+function longestWait() {
+  const [before, after] = t("blank.press").split("{key}");
+  return [before, h("kbd", null, "W"), after];
 }
 
 /** @param {HTMLElement} pane */

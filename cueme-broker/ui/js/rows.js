@@ -94,8 +94,9 @@ function byWait(newestFirst) {
   };
 }
 
-/** How many parts of a path are shown. */
+/** A path with more parts or letters is shortened. */
 const PARTS_MAX = 3;
+const LETTERS_MAX = 28;
 
 /**
  * A path with its middle left out, so that where it begins and what it ends with stay in sight.
@@ -103,7 +104,9 @@ const PARTS_MAX = 3;
  */
 export function shortPath(path) {
   const parts = path.replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, "~").replace(/\/+$/, "").split("/");
-  return parts.length <= PARTS_MAX + 1 ? parts.join("/") : [...parts.slice(0, 2), "…", ...parts.slice(-1)].join("/");
+  const whole = parts.join("/");
+  const isShort = parts.length <= PARTS_MAX || (parts.length === PARTS_MAX + 1 && whole.length <= LETTERS_MAX);
+  return isShort ? whole : [...parts.slice(0, 2), "…", ...parts.slice(-1)].join("/");
 }
 
 /** @param {string} path */

@@ -5,6 +5,7 @@
 
 import { api } from "./api.js";
 import { learnClock } from "./lib/time.js";
+import { foldSame, rowsOf } from "./rows.js";
 import { snoozedUntil } from "./snooze.js";
 import { t } from "./i18n/index.js";
 
@@ -31,6 +32,8 @@ export const state = {
   /** Whether the broker has told it once. */
   isKnown: false,
   version: "",
+  /** Whether the broker has another version than the one that this page was loaded from. */
+  isOutdated: false,
   /** @type {string | null} */
   secureHint: null,
   /** @type {string | null} */
@@ -118,6 +121,7 @@ async function readSnapshot() {
   state.device = snapshot.device;
   state.epoch = snapshot.epoch;
   state.newest = snapshot.newest_event;
+  state.isOutdated ||= state.isKnown && snapshot.version !== state.version;
   state.version = snapshot.version;
   state.secureHint = snapshot.secure_hint;
   state.isKnown = true;
@@ -220,6 +224,12 @@ export function countReplies(text) {
   const counts = replies.map((reply) => [reply, (used[reply] ?? 0) + Number(lines.includes(reply))]).filter(([, count]) => count);
   void changeSettings({ page: { ...state.settings.page, replies_used: Object.fromEntries(counts) } }).catch(() => {});
 }
+
+/** Every decision, also of agents that are archived; the same question of several agents is one. */
+export const allRows = () => foldSame([...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil)));
+
+/** How many decisions agents wait for now. */
+export const waitingDecisions = () => allRows().filter((row) => row.state === "waiting" && !row.agent.archived).length;
 
 /** Agents with a question nobody has answered, longest-waiting first. */
 export function waitingAgents() {

@@ -66,9 +66,15 @@
  * }} Settings
  *
  * @typedef {{
- *   name: string, action: "answer" | "hold", enabled: boolean, describes: string, answered: number,
+ *   name: string, action: "answer" | "hold", enabled: boolean, conditions: Conditions, gives: Gives, answered: number,
  *   last_at: string | null, in_a_row_max: number, until: string | null, ended: boolean, rule?: Rule, by?: string, at?: string,
  * }} Policy
+ *
+ * @typedef {{
+ *   agent: string | null, runtimes: string[], project: string | null, payloads: string[], origins: string[], says: string | null,
+ *   pattern: string | null, hours: string | null,
+ * }} Conditions
+ * @typedef {{ choose: string[], confirm: boolean | null, continue: boolean, text: string | null }} Gives
  *
  * @typedef {{
  *   name: string, agent?: string, project?: string, payload?: string, says?: string, answer?: string, choose?: string[], confirm?: boolean,
@@ -76,7 +82,7 @@
  * }} Rule
  * @typedef {{ cue: CueCard, agrees: boolean | null, said: string | null }} Fitting
  *
- * @typedef {{ runtime: string, name: string, command: string, files: { path: string, what: string }[] }} RuntimeGuide
+ * @typedef {{ runtime: string, name: string, command: string, files: { path: string, what: string, roles: string[] }[] }} RuntimeGuide
  *
  * @typedef {{ device_id: string, name: string, created_at: string, seen_at: string, current: boolean }} Device
  *

@@ -7,7 +7,6 @@ import css from "./aids.css";
 
 /** @import * as T from "../types.js" */
 /** @import { Kit } from "../tools/load.js" */
-/** @import { Taker } from "./precedent.js" */
 /** @typedef {ReturnType<typeof createAids>} Aids */
 
 /** @param {Kit} kit */
@@ -23,10 +22,10 @@ export function createAids(kit) {
      * @param {T.Cue} cue
      * @param {T.CueCard | undefined} card
      * @param {Set<string>} twins the same question of other agents, as it stood when this one came on screen
-     * @param {Taker} composer
+     * @param {import("../view/composer.js").Composer} composer
      */
     update(entry, cue, card, twins, composer) {
-      once.update(card, twins, Boolean(cue.names_files));
+      once.update(card, twins, Boolean(cue.names_files), composer);
       precedent.update(cue, composer);
       if (el.parentElement !== entry) entry.querySelector(".answer-place")?.before(el);
     },

@@ -13,19 +13,25 @@
  * @param {Kit} kit
  * @param {Words} w
  */
-export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, toast, uuid7 }, w) {
+export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, t, toast, uuid7 }, w) {
   /** @type {Other[]} */
   let others = [];
   /** Questions that do not get the answer. @type {Set<string>} */
   const left = new Set();
   /** Questions that were shown, and are ticked or not as the human left them. @type {Set<string>} */
   const offered = new Set();
+  /** @type {(who: string) => void} */
+  let sayBeside = () => {};
   const count = h("p", { class: "once-count", role: "status" });
   const list = h("ul", { class: "once-list" });
   const el = h("section", { class: "once", hidden: true, "aria-label": w("once") }, count, list);
 
   const chosen = () => others.filter(({ cue }) => !left.has(cue.cue_id));
-  const tell = () => fill(count, h("b", null, w("once.to", { n: chosen().length + 1, all: others.length + 1 })), " ", chosen().length < others.length && w("once.open"));
+  /** Says how many get the answer: above their list, and beside the buttons that send it. */
+  const tell = () => {
+    sayBeside(w("once.of", { n: chosen().length + 1, all: others.length + 1 }));
+    fill(count, h("b", null, w("once.to", { n: chosen().length + 1, all: others.length + 1 })), " ", chosen().length < others.length && w("once.open"));
+  };
 
   /**
    * @param {T.Agent} agent
@@ -34,8 +40,8 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
    */
   function line(agent, cue, isThis) {
     const box = h("input", { type: "checkbox", checked: isThis || !left.has(cue.cue_id), disabled: isThis, data: isThis ? {} : { cue: cue.cue_id }, onchange: () => ((box.checked ? left.delete(cue.cue_id) : left.add(cue.cue_id)), tell()) });
-    const wait = h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at));
-    return h("li", null, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), wait));
+    const wait = h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "sr" }, `${t(cue.waiting > 0 ? "entry.waiting" : "entry.detached")} `), liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at));
+    return h("li", null, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), isThis && h("span", { class: "once-this" }, w("once.this")), wait));
   }
 
   return {
@@ -47,8 +53,10 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
      * @param {T.CueCard | undefined} card
      * @param {Set<string>} twins
      * @param {boolean} namesFiles
+     * @param {{ setRecipients: (who: string) => void }} composer
      */
-    update(card, twins, namesFiles) {
+    update(card, twins, namesFiles, { setRecipients }) {
+      sayBeside = setRecipients;
       const agent = card && state.agents.get(card.agent_id);
       others = sameAs(card).filter((other) => !namesFiles || other.agent.project_dir === agent?.project_dir);
       for (const { cue } of others) {
@@ -56,7 +64,7 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
         offered.add(cue.cue_id);
       }
       el.hidden = !agent || others.length === 0;
-      if (!agent || el.hidden) return;
+      if (!agent || el.hidden) return sayBeside("");
       const all = [{ agent, cue: card }, ...others];
       const key = JSON.stringify(all.map(({ agent, cue }) => [cue.cue_id, cue.waiting > 0, cue.detached_at, nameOf(agent)]));
       tell();

@@ -10,7 +10,7 @@
  * @param {Words} w
  * @param {(cue: T.Cue) => void} before what happens before an answer is given again
  */
-export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, nameOf, plain, state, t, textButton, toast, visible }, w, before) {
+export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, nameOf, plain, state, t, textButton, toast, valueWords, visible }, w, before) {
   /** @type {T.Precedent | null} */
   let shown = null;
   /** @type {Taker | null} */
@@ -50,7 +50,7 @@ export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, name
    */
   function inShort({ reply, text }, payload) {
     const label = payload?.type === "confirm" && reply?.type === "confirm" && (reply.confirmed ? payload.confirm_label : payload.cancel_label);
-    const fields = reply?.type === "form" ? reply.fields.map((field) => `${field.label}: ${[...field.values, field.other].filter(Boolean).join(", ")}`) : [];
+    const fields = reply?.type === "form" ? reply.fields.map((field) => `${field.label}: ${[...field.values.map(valueWords), field.other].filter(Boolean).join(t("list.and"))}`) : [];
     const chosen = reply?.type === "choice" ? [...reply.selected, reply.other] : reply?.type === "continue" ? [t("continue")] : [];
     return [label, ...chosen, ...fields, text].filter(Boolean).join(" · ");
   }
@@ -71,7 +71,7 @@ export function createPrecedent({ api, clock, fill, go, h, icon, loadRules, name
       shown = past;
       if (!past) return;
       const agent = state.agents.get(past.agent_id);
-      const when = [agent && nameOf(agent), past.decided_at && clock(past.decided_at)].filter(Boolean).join(", ");
+      const when = [agent && nameOf(agent), past.decided_at && clock(past.decided_at)].filter(Boolean).join(" · ");
       fill(
         el,
         h("p", { class: "precedent-head" }, icon("undo"), h("b", null, w(past.is_same ? "precedent.same" : "precedent")), h("span", { class: "muted" }, when)),

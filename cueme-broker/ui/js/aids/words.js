@@ -3,8 +3,10 @@
 const en = {
   once: "The same question from several agents",
   "once.to": "Your answer goes to {n} of {all} agents.",
+  "once.of": "{n} of {all} agents",
+  "once.this": "this question",
   "once.open": "The others stay open.",
-  "once.failed": "Not sent to {name}: {why}. The question is still open.",
+  "once.failed": "Not sent to {name}: {why} The question is still open.",
   precedent: "You answered a question like this before",
   "precedent.same": "You answered this before",
   "precedent.open": "Open the earlier question",
@@ -17,14 +19,16 @@ const en = {
 const zh = {
   once: "多个智能体的同一个问题",
   "once.to": "回答将发给 {all} 个智能体中的 {n} 个。",
-  "once.open": "其余的保持未答。",
-  "once.failed": "未能发给 {name}：{why}。该问题仍未答。",
+  "once.of": "{all} 个智能体中的 {n} 个",
+  "once.this": "当前问题",
+  "once.open": "其余问题保持未答。",
+  "once.failed": "未能发送给 {name}：{why}该问题仍未回答。",
   precedent: "你回答过类似的问题",
   "precedent.same": "你回答过这个问题",
   "precedent.open": "打开之前的问题",
   "precedent.use": "使用这个回答",
   "precedent.rule": "设为规则…",
-  "precedent.written": "这里已写了别的内容，请先发送或删除。",
+  "precedent.written": "回答中已有其他内容，请先发送或删除。",
 };
 
 /** @typedef {keyof typeof en} Word */

@@ -17,7 +17,7 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
   const chosen = new Set();
   const agents = [...state.agents.values()].filter((agent) => !agent.archived).sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   const id = freshId("broadcast");
-  const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", oninput: () => void (unsent = text.value) });
+  const text = h("textarea", { id, class: "input", rows: "4", dir: "auto", oninput: () => ((unsent = text.value), ready()) });
   const count = h("span", { class: "muted small", role: "status" });
   const error = h("p", { class: "field-error", role: "alert" });
   const list = h("div", { class: "pick-list", role: "group", "aria-label": w("broadcast.agents") });
@@ -29,13 +29,14 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
   tellPurpose();
   text.value = unsent;
 
-  const tellCount = () => (count.textContent = w("broadcast.count", { n: chosen.size }));
+  const ready = () => void (send.disabled = chosen.size === 0 || text.value.trim() === "");
+  const tellCount = () => ((count.textContent = w("broadcast.count", { n: chosen.size })), ready());
   const drawList = () => {
     fill(
       list,
       agents.map((agent) => {
         const box = h("input", { type: "checkbox", checked: chosen.has(agent.agent_id), onchange: () => (box.checked ? chosen.add(agent.agent_id) : chosen.delete(agent.agent_id), tellCount()) });
-        return h("label", { class: "pick" }, box, h("span", { class: "dot", data: { state: agent.state }, "aria-hidden": "true" }), h("bdi", null, nameOf(agent)), h("span", { class: "muted small" }, `${agent.project} · ${runtimeName(agent.runtime)}`));
+        return h("label", { class: "pick" }, box, h("span", { class: "dot", data: { state: agent.state }, "aria-hidden": "true" }), h("bdi", null, nameOf(agent)), h("span", { class: "sr" }, `${t("list.and")}${t(`state.${agent.state}`)}${t("list.and")}`), h("span", { class: "muted small" }, `${agent.project} · ${runtimeName(agent.runtime)}`));
       }),
       agents.length === 0 && h("p", { class: "muted pad" }, t("empty.all")),
     );
@@ -63,14 +64,13 @@ export function openBroadcast({ fill, freshId, h, runtimeName, uuid7, api, chang
   };
 
   const submit = async (/** @type {() => void} */ close) => {
-    if (chosen.size === 0) return void (error.textContent = w("broadcast.choose"));
-    if (text.value.trim() === "") return text.focus();
+    if (send.disabled) return;
     try {
       const { results } = await api.say(message, [...chosen], text.value, purpose.read());
       unsent = "";
       const failed = results.filter((one) => one.error).length;
       close();
-      toast(failed ? w("broadcast.some", { ok: results.length - failed, failed }) : w("broadcast.done", { n: results.length }), failed ? "bad" : "plain");
+      toast(failed ? w("broadcast.some", { ok: results.length - failed, failed }) : w(results.length === 1 ? "broadcast.done.one" : "broadcast.done", { n: results.length }), failed ? "bad" : "plain");
     } catch (problem) {
       error.textContent = problem instanceof Error && problem.message ? problem.message : t("error.try-again");
     }

@@ -2,12 +2,12 @@
 
 import { openBroadcast } from "./broadcast.js";
 import { openShortcuts } from "./shortcuts.js";
-import { wordsIn } from "./words.js";
+import { en, wordsOf } from "./words.js";
 
 /** @import { Kit } from "../tools/load.js" */
 
 /** @param {Kit} kit */
-export function createDialogs(kit) {
-  const w = wordsIn(kit.language());
+export async function createDialogs(kit) {
+  const w = wordsOf(kit.language() === "en" ? en : (await import("./zh.js")).zh);
   return { broadcast: () => openBroadcast(kit, w), shortcuts: () => openShortcuts(kit, w) };
 }

@@ -5,20 +5,25 @@ import css from "./guide.css";
 
 /** @import * as T from "../types.js" */
 /** @import { Kit } from "../tools/load.js" */
+/** @import { Word } from "./words.js" */
 
 /**
  * Fills an element with the guide; the broker tells what `cueme init` writes.
  * @param {Kit} kit
  * @param {HTMLElement} el
  */
-export function fillGuide({ addStyles, api, copyButton, fill, h, icon, language, runtimeGlyph, t, textButton }, el) {
+export function fillGuide({ addStyles, copyButton, fill, h, icon, language, runtimeGlyph, send, t, textButton }, el) {
   addStyles(css);
   const w = wordsIn(language());
   const command = (/** @type {string} */ text) => h("span", { class: "command" }, h("code", null, text), copyButton(() => text));
 
+  /** @param {string[]} roles @param {string} what */
+  const whatOf = (roles, what) => (roles.length > 0 ? [...new Set(roles)].map((role) => w(/** @type {Word} */ (`role.${role}`))).join(w("and")) : what);
+
   /** @param {T.RuntimeGuide} guide */
-  function line({ runtime, name, command: connect, files }) {
-    const written = h("dl", { class: "guide-files", hidden: true }, files.flatMap(({ path, what }) => [h("dt", null, h("code", null, path)), h("dd", { class: "muted" }, what)]));
+  function line({ runtime, name: known, command: connect, files }) {
+    const name = runtime === "agents_md" ? w("agents-md") : known;
+    const written = h("dl", { class: "guide-files", hidden: true }, files.flatMap(({ path, what, roles }) => [h("dt", null, h("code", null, path)), h("dd", { class: "muted" }, whatOf(roles, what))]));
     const toggle = () => {
       written.hidden = !written.hidden;
       button.setAttribute("aria-expanded", String(!written.hidden));
@@ -31,7 +36,7 @@ export function fillGuide({ addStyles, api, copyButton, fill, h, icon, language,
   }
 
   const list = h("ul", { class: "guide-list" }, h("li", null, command("cueme init")));
-  void api.guide().then(({ runtimes }) => runtimes.length > 0 && fill(list, runtimes.map(line)), () => {});
+  void send("GET", "/guide").then((/** @type {{ runtimes: T.RuntimeGuide[] }} */ { runtimes }) => runtimes.length > 0 && fill(list, runtimes.map(line)), () => {});
   fill(
     el,
     h("h2", null, w("title")),
@@ -40,7 +45,7 @@ export function fillGuide({ addStyles, api, copyButton, fill, h, icon, language,
     h("p", { class: "muted" }, w("demo-text")),
     command("cueme demo --here"),
     h("h3", null, t("guide.connect")),
-    h("p", { class: "muted" }, w("connect-text")),
+    h("p", { class: "muted" }, w("connect-text").split(/(--[a-z]+)/).map((part) => (part.startsWith("--") ? h("code", { class: "flag" }, part) : part))),
     list,
     h("p", { class: "muted small" }, w("other")),
   );

@@ -14,9 +14,8 @@ document.documentElement.lang = language();
 /** @type {Record<Word, string>} */
 let words = en;
 
-/** The words about runs in that language; none where they are the English ones.
- * @type {typeof import("../runs/en.js").en | undefined} */
-export let runWords;
+/** The words for refusals of the broker; none where they are its own. @type {Record<string, string> | undefined} */
+export let problems;
 
 /** Loads the words of a language that the page does not bring along; without them English is better than nothing. */
 export async function loadWords() {
@@ -24,7 +23,7 @@ export async function loadWords() {
   try {
     const loaded = await import("./zh.js");
     words = loaded.zh;
-    runWords = loaded.runs;
+    problems = loaded.problems;
   } catch {
     // The next load of the page tries again.
   }

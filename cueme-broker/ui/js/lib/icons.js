@@ -5,6 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PATHS = {
   brackets: "M8 4H4v16h4M16 4h4v16h-4M10 9h4v6h-4z",
   chevron: "M6 9l6 6 6-6",
+  command: "M15 6v12a3 3 0 1 0 3-3H6a3 3 0 1 0 3 3V6a3 3 0 1 0-3 3h12a3 3 0 1 0-3-3",
   cloud: "M7 18a4 4 0 0 1-.5-8A5.5 5.5 0 0 1 17 9a4.5 4.5 0 0 1 0 9z",
   cube: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9",
   diamond: "M12 3l8 9-8 9-8-9z",

@@ -1,6 +1,6 @@
 /** Times as people say them: UTC inside, local on screen. */
 
-import { locale, t } from "../i18n/index.js";
+import { language, locale, t } from "../i18n/index.js";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -29,14 +29,20 @@ export const now = () => Date.now() + skew;
 export function span(since, precise = false) {
   const seconds = Math.max(0, Math.floor((now() - toMs(since)) / 1000));
   if (seconds < MINUTE) return `${seconds}${t("unit.s")}`;
-  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
   if (seconds < HOUR) {
-    const rest = precise ? ` ${two(seconds % MINUTE)}${t("unit.s")}` : "";
-    return `${Math.floor(seconds / MINUTE)}${t("unit.m")}${rest}`;
+    const minutes = `${Math.floor(seconds / MINUTE)}${t("unit.m")}`;
+    return precise ? minutes + rest(seconds % MINUTE, "unit.s") : minutes;
   }
-  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}${t("unit.h")} ${two(Math.floor((seconds % HOUR) / MINUTE))}${t("unit.m")}`;
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}${t("unit.h")}${rest(Math.floor((seconds % HOUR) / MINUTE), "unit.m")}`;
   return `${Math.floor(seconds / DAY)}${t("unit.d")}`;
 }
+
+/**
+ * The smaller of two units: `2h 05m`, but `2小时5分`.
+ * @param {number} n
+ * @param {"unit.s" | "unit.m"} unit
+ */
+const rest = (n, unit) => (language() === "en" ? ` ${String(n).padStart(2, "0")}` : n) + t(unit);
 
 /** @param {string | number} at */
 export const toMs = (at) => (typeof at === "number" ? at : Date.parse(at));
@@ -55,16 +61,20 @@ function format(options) {
   return kept;
 }
 
+/** Names the year of a date of another one. @param {Date} date @returns {Intl.DateTimeFormatOptions} */
+const yearOf = (date) => (date.getFullYear() === new Date(now()).getFullYear() ? {} : { year: "numeric" });
+
 /**
- * Returns the time of day, with the date when it was not today.
+ * Returns the time of day, with the date when it was not today. A 24-hour clock has two digits for the hour.
  * @param {string | number} at
  */
 export function clock(at) {
   const date = new Date(toMs(at));
   const today = new Date(now()).toDateString() === date.toDateString();
+  const isTwelve = format({ hour: "numeric" }).resolvedOptions().hour12;
   /** @type {Intl.DateTimeFormatOptions} */
-  const time = { hour: "numeric", minute: "2-digit" };
-  return format(today ? time : { ...time, month: "short", day: "numeric" }).format(date);
+  const time = { hour: isTwelve ? "numeric" : "2-digit", minute: "2-digit" };
+  return format(today ? time : { ...time, month: "short", day: "numeric", ...yearOf(date) }).format(date);
 }
 
 /**
@@ -83,5 +93,5 @@ export function day(at) {
   const ago = Math.round((start(new Date(now())) - start(date)) / 86_400_000);
   if (ago === 0) return t("day.today");
   if (ago === 1) return t("day.yesterday");
-  return format({ weekday: "long", month: "long", day: "numeric" }).format(date);
+  return format({ weekday: "long", month: "long", day: "numeric", ...yearOf(date) }).format(date);
 }

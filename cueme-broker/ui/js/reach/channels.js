@@ -2,7 +2,7 @@
 
 import { REASONS, afterChoice, reasonChoice } from "./choices.js";
 
-/** @import { Kit } from "./load.js" */
+/** @import { Kit } from "../tools/load.js" */
 /** @import { Reason } from "./choices.js" */
 /** @import { Word, Words } from "./words.js" */
 
@@ -27,6 +27,10 @@ export function channelsSection(kit, w) {
   const list = h("ul", { class: "cards" });
   const form = h("div", null);
   const note = h("p", { class: "field-error", role: "status" });
+  const delay = (/** @type {number} */ ms) => {
+    const [unit, length] = ms % 3_600_000 === 0 ? /** @type {const} */ (["unit.h", 3_600_000]) : ms % 60_000 === 0 ? /** @type {const} */ (["unit.m", 60_000]) : /** @type {const} */ (["unit.s", 1_000]);
+    return ms === 0 ? w("after.0") : w("channels.after", { time: `${ms / length}${t(unit)}` });
+  };
   const path = (/** @type {Channel} */ channel) => `/channels/${encodeURIComponent(channel.name)}`;
 
   /** @param {Promise<unknown>} done */
@@ -48,8 +52,8 @@ export function channelsSection(kit, w) {
 
   /** @param {Channel} channel */
   function card(channel) {
-    const answers = channel.people.length > 0 ? w("channels.people", { people: channel.people.join(", ") }) : w("channels.tells");
-    const facts = [channel.kind, answers, w("channels.after", { s: String(channel.after_ms / 1000) }), channel.quiet].filter(Boolean).join(" · ");
+    const answers = channel.people.length > 0 ? w("channels.people", { people: channel.people.join(t("list.and")) }) : w("channels.tells");
+    const facts = [channel.kind, answers, delay(channel.after_ms), channel.quiet].filter(Boolean).join(" · ");
     const test = () => act(send("POST", `${path(channel)}/test`).then(() => toast(w("channels.sent", { name: channel.name }))));
     const remove = textButton(w("channels.remove"), () => {
       if (remove.dataset.sure) return void act(send("DELETE", path(channel)));

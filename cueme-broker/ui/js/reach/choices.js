@@ -1,6 +1,6 @@
 /** Choices that a device and a channel have in common. */
 
-/** @import { Kit } from "./load.js" */
+/** @import { Kit } from "../tools/load.js" */
 /** @import { Words } from "./words.js" */
 
 /** @typedef {"question" | "approval" | "pause"} Reason */

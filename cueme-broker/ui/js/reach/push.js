@@ -2,7 +2,7 @@
 
 import { afterChoice, reasonChoice } from "./choices.js";
 
-/** @import { Kit } from "./load.js" */
+/** @import { Kit } from "../tools/load.js" */
 /** @import { Reason } from "./choices.js" */
 /** @import { Words } from "./words.js" */
 

@@ -4,7 +4,7 @@ import { channelsSection } from "./channels.js";
 import { pushSection } from "./push.js";
 import { wordsIn } from "./words.js";
 
-/** @import { Kit } from "./load.js" */
+/** @import { Kit } from "../tools/load.js" */
 
 /**
  * @param {Kit} kit

@@ -1,26 +1,19 @@
-/** Loads the review of a patch when somebody points at a line of it, or has commented on one before. */
+/** Loads the review of a patch when somebody points at a line of it, or has commented on one before. Loaded with the first patch. */
 
-import { addStyles, h } from "../lib/dom.js";
-import { t } from "../i18n/index.js";
-import { textButton } from "../view/buttons.js";
-import { linesOf } from "./text.js";
-
-const isTouch = () => matchMedia("(hover: none)").matches;
-
-/** What the review, which is loaded when it is needed, uses of the page. */
-const kit = { addStyles, h, isTouch, linesOf, t, textButton };
-
-/** @typedef {typeof kit} Kit */
+/** @import { Kit } from "../tools/load.js" */
 /** @typedef {Pick<import("../view/composer.js").Composer, "comments" | "setComments">} Holder */
 
 /** The question of each entry that has a review, with the module once it is there. */
 const offered = new WeakMap();
 
+const isTouch = () => matchMedia("(hover: none)").matches;
+
 /**
  * The files of a patch that has several, to go to one of them.
+ * @param {Kit} kit
  * @param {Element} patch
  */
-function fileList(patch) {
+function fileList({ h, t }, patch) {
   const files = [...patch.querySelectorAll("details")];
   if (files.length < 2) return null;
   const show = (/** @type {HTMLDetailsElement} */ file) => {
@@ -36,11 +29,13 @@ function fileList(patch) {
 }
 
 /**
+ * @param {Kit} kit
  * @param {HTMLElement} entry
  * @param {() => Holder | null} holder
  */
-export function offerReview(entry, holder) {
-  const load = async () => (await import("./review.js")).createReview(kit, entry, holder);
+export function offerReview(kit, entry, holder) {
+  const { h, t, textButton } = kit;
+  const load = async () => (await import("./review.js")).createReview(kit, entry, holder, isTouch);
   const known = offered.get(entry);
   if (known) return void (known.bars(), known.refresh());
   /** @type {Promise<{ refresh: () => void, begin: (line: HTMLElement, extend: boolean) => void, key: (event: KeyboardEvent) => void, split: (patch: HTMLElement, button: HTMLElement) => void }> | null} */
@@ -54,7 +49,7 @@ export function offerReview(entry, holder) {
     for (const patch of entry.querySelectorAll(".patch")) {
       if (patch.previousElementSibling?.matches(".patch-bar")) continue;
       const button = textButton(t("review.split"), () => void review().then((ready) => ready.split(/** @type {HTMLElement} */ (patch), button)), "split-button");
-      patch.before(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button, fileList(patch)));
+      patch.before(h("div", { class: "patch-bar" }, h("span", { class: "muted small" }, t(isTouch() ? "review.tap" : "review.hint")), button, fileList(kit, patch)));
     }
   };
   offered.set(entry, { refresh, bars });

@@ -3,10 +3,12 @@
  * what it uses of the page is handed to it.
  */
 
+import { wordsIn } from "./words.js";
 import css from "./review.css";
 
 /** @import * as T from "../types.js" */
-/** @import { Holder, Kit } from "./offer.js" */
+/** @import { Holder } from "./offer.js" */
+/** @import { Kit } from "../tools/load.js" */
 
 /** @typedef {{ path: string, side: "old" | "now", at: number }} Place */
 
@@ -21,13 +23,17 @@ function placeOf(line) {
  * @param {Kit} kit
  * @param {HTMLElement} entry
  * @param {() => Holder | null} holder
+ * @param {() => boolean} isTouch
  */
-export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, entry, holder) {
+export function createReview({ addStyles, h, language, linesOf, t, textButton }, entry, holder, isTouch) {
   addStyles(css);
+  const w = wordsIn(language());
   /** The line that a range begins with. @type {HTMLElement | null} */
   let anchor = null;
   /** The line that it ends with, where the keys are. @type {HTMLElement | null} */
   let cursor = null;
+
+  const cursorWords = h("p", { class: "sr", role: "status" });
 
   const lines = () => /** @type {HTMLElement[]} */ ([...entry.querySelectorAll(".patch-lines .diff-line:not(.meta)")]).filter((line) => line.checkVisibility());
 
@@ -55,6 +61,16 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
     for (const one of all.slice(from, to + 1)) one.classList.add("cursor");
   }
 
+  /** Tells people who do not see the cursor which lines it is on. @param {HTMLElement} line */
+  function say(line) {
+    const [first, last] = [placeOf(anchor ?? line), placeOf(line)];
+    const [from, to] = first.side === last.side ? [Math.min(first.at, last.at), Math.max(first.at, last.at)] : [last.at, last.at];
+    const kind = line.classList.contains("add") ? w("added") : line.classList.contains("del") ? w("removed") : "";
+    const code = line.querySelector("span")?.textContent?.slice(1).trim() ?? "";
+    if (!cursorWords.isConnected) entry.append(cursorWords);
+    cursorWords.textContent = [where({ ...last, from, to, text: "" }), kind, code].filter(Boolean).join(t("list.and"));
+  }
+
   /** @param {T.Comment[]} list */
   function keep(list) {
     const order = lines();
@@ -74,7 +90,7 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
       const note = h(
           "div",
           { class: "review-note" },
-          h("p", { class: "review-head" }, h("b", null, t("review.you")), h("span", { class: "muted" }, where(comment)), textButton(t("review.edit"), edit, "push"), textButton(t("review.delete"), () => keep(without(comment)))),
+          h("p", { class: "review-head" }, h("b", null, w("you")), h("span", { class: "muted" }, where(comment)), textButton(w("edit"), edit, "push"), textButton(w("delete"), () => keep(without(comment)))),
           h("p", { class: "review-text", dir: "auto" }, comment.text),
       );
       const last = about.at(-1);
@@ -88,7 +104,7 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
   /** @param {T.Comment} comment */
   const without = (comment) => (holder()?.comments() ?? []).filter((other) => other !== comment);
   /** @param {T.Comment} comment */
-  const where = (comment) => t(comment.from === comment.to ? "review.line" : "review.lines", { at: linesOf(comment) });
+  const where = (comment) => w(comment.from === comment.to ? "line" : "lines", { at: linesOf(comment) });
 
   /**
    * Opens the editor below a line.
@@ -99,7 +115,7 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
     const old = /** @type {HTMLElement | null} */ (entry.querySelector(".review-editor"));
     const kept = old?.querySelector("textarea")?.value ?? "";
     old?.remove();
-    const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": t("review.new"), value: comment.text || kept });
+    const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("new"), value: comment.text || kept });
     const discard = () => {
       editor.remove();
       /** @type {HTMLElement | null} */ (line?.closest(".patch"))?.focus({ preventScroll: true });
@@ -113,9 +129,9 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
     const editor = h(
       "div",
       { class: "review-editor" },
-      h("p", { class: "review-head" }, h("b", null, t("review.new")), h("span", { class: "muted" }, where(comment)), h("span", { class: "muted push" }, t(isTouch() ? "review.range-tap" : "review.range"))),
+      h("p", { class: "review-head" }, h("b", null, w("new")), h("span", { class: "muted" }, where(comment)), h("span", { class: "muted push" }, w(isTouch() ? "range-tap" : "range"))),
       text,
-      h("div", { class: "review-acts" }, textButton(t("review.discard"), discard), h("button", { type: "button", class: "button push", onclick: add }, t("review.add"), h("kbd", { "aria-hidden": "true" }, "Ctrl ↵"))),
+      h("div", { class: "review-acts" }, textButton(w("discard"), discard), h("button", { type: "button", class: "button push", onclick: add }, w("add"), h("kbd", { "aria-hidden": "true" }, "Ctrl ↵"))),
     );
     editor.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
@@ -155,7 +171,7 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
    */
   function split(patch, button) {
     const isSplit = patch.classList.toggle("split");
-    button.textContent = t(isSplit ? "review.unified" : "review.split");
+    button.textContent = w(isSplit ? "unified" : "split");
     for (const file of patch.querySelectorAll(".patch-lines")) isSplit ? pair(/** @type {HTMLElement} */ (file)) : unpair(/** @type {HTMLElement} */ (file));
     refresh();
   }
@@ -201,6 +217,7 @@ export function createReview({ addStyles, h, isTouch, linesOf, t, textButton }, 
       const next = all[Math.min(all.length - 1, Math.max(0, at + step))];
       if (!next) return;
       mark(next, event.shiftKey);
+      say(next);
       next.scrollIntoView({ block: "nearest" });
     },
   };

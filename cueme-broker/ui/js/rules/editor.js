@@ -35,7 +35,7 @@ function doesOf(rule) {
  * @param {string | undefined} name
  * @param {() => Promise<void>} done
  */
-export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDialog, plain, state, t, toast }, w, rule, name, done) {
+export function openEditor({ api, debounce, fill, freshId, h, icon, json, masked, now, openDialog, plain, state, t, toast }, w, rule, name, done) {
   const field = (/** @type {Word} */ word, /** @type {HTMLElement} */ input, /** @type {Word} */ hint) => {
     input.id = freshId("rule");
     return h("div", { class: "field" }, h("label", { class: "field-label", htmlFor: input.id }, w(word)), input, hint && h("p", { class: "muted small" }, w(hint)));
@@ -96,10 +96,12 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
 
   async function tryOut() {
     answerField.hidden = does.value !== "does.answer" && does.value !== "does.choose";
-    if (missing()) return fill(trial);
+    const lack = missing();
+    if (lack) return fill(trial, h("p", { class: "muted small" }, lack));
     try {
       const asked = read();
-      const { tried, fitting } = await api.tryRule({ ...asked, name: asked.name || "trial" });
+      /** @type {{ tried: number, fitting: T.Fitting[] }} */
+      const { tried, fitting } = await json("POST", "/rule-trials", { ...asked, name: asked.name || "trial" });
       const same = fitting.filter((one) => one.agrees === true).length;
       const other = fitting.filter((one) => one.agrees === false).length;
       fill(
@@ -117,16 +119,18 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
 
   /** @param {T.Fitting} fits */
   function line({ agrees, cue, said }) {
-    const note = agrees === true ? w("trial.same") : agrees === false ? w("trial.said", { said: said ?? "" }) : w("trial.open");
+    const other = said ? w("trial.said", { said: masked(said) }) : w(cue.outcome === "declined" ? "trial.declined" : "trial.other");
+    const note = agrees === true ? w("trial.same") : agrees === false ? other : w("trial.open");
     return h("li", { data: { agrees: String(agrees) } }, icon(agrees === true ? "check" : agrees === false ? "close" : "clock"), h("bdi", { class: "cut" }, plain(cue.beginning)), h("span", { class: "muted cut" }, note));
   }
 
+  const saving = h("button", { type: "submit", class: "button primary" }, w(name ? "save" : "turn-on"));
+  const ready = () => void (saving.disabled = missing() !== "");
   const later = debounce(TRY_MS, () => void tryOut());
   openDialog(w(name ? "change" : "new"), (close) => {
     const save = async (/** @type {Event} */ event) => {
       event.preventDefault();
-      const problem = missing();
-      if (problem) return void (error.textContent = problem);
+      if (saving.disabled) return;
       try {
         await (name ? api.changeRule(name, read()) : api.makeRule(read()));
         await done();
@@ -139,7 +143,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
     return [
       h(
         "form",
-        { class: "stack rule-form", onsubmit: save, oninput: () => later.call() },
+        { class: "stack rule-form", onsubmit: save, oninput: () => (later.call(), ready()) },
         h("p", { class: "muted" }, w("about")),
         rule.agent && h("p", null, w("agent", { name: rule.agent })),
         h("div", { class: "rule-pair" }, field("project", project, /** @type {Word} */ ("")), field("kind", kind, /** @type {Word} */ (""))),
@@ -149,9 +153,10 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, now, openDia
         field("name", title, /** @type {Word} */ ("")),
         trial,
         error,
-        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, w(name ? "save" : "turn-on"))),
+        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), saving),
       ),
     ];
   }, { wide: true });
+  ready();
   void tryOut();
 }

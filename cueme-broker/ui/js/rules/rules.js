@@ -1,6 +1,7 @@
 /** Rules in the page: the list with its switches, and the editor. Loaded when there is a rule, or somebody makes one. */
 
 import { openEditor } from "./editor.js";
+import { ruleWords } from "./say.js";
 import { wordsIn } from "./words.js";
 import css from "./rules.css";
 
@@ -43,7 +44,7 @@ export function createRules(kit) {
       "li",
       { class: "card", data: { ended: String(policy.ended) } },
       toggle(policy.name, policy.enabled, change),
-      h("p", { class: "muted small", dir: "auto" }, policy.describes),
+      h("p", { class: "muted small", dir: "auto" }, ruleWords(kit, w, policy)),
       h("p", { class: "muted small" }, facts.filter(Boolean).join(" · ")),
       h("div", { class: "rule-acts" }, rule ? [textButton(w("change"), () => edit(rule, policy.name)), textButton(w("end"), end)] : h("span", { class: "muted small" }, w("file"))),
     );

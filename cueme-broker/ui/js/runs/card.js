@@ -2,7 +2,7 @@
 
 import { askText, clock, fill, h, setText, t, textButton, toast } from "./page.js";
 import { runsApi } from "./api.js";
-import { w } from "./words.js";
+import { known, w } from "./words.js";
 
 /** @import * as R from "../types.js" */
 
@@ -40,7 +40,7 @@ export function createCard(changed) {
       el.dataset.state = stateOf(run);
       setText(title, run.title || run.session || run.run_id);
       fill(state, h("span", { class: "run-mark", "aria-hidden": "true" }, MARKS[stateOf(run)]), " ", w(`state.${stateOf(run)}`));
-      setText(place, [w(run.kind), run.project, run.status, run.model, clock(run.started_at)].filter(Boolean).join(" · "));
+      setText(place, [w(run.kind), run.project, statusWords(run.status), run.model, clock(run.started_at)].filter(Boolean).join(" · "));
       setText(error, run.error ?? "");
       fill(facts, factsOf(run));
       const isLeft = !isOver && !run.followed;
@@ -77,8 +77,11 @@ const MARKS = { running: "▶", left: "⚠", succeeded: "✓", failed: "✕", ca
  */
 const isInCloud = (run) => run.kind === "cloud" && Boolean(run.session);
 
+/** The status of a run; what a runtime says beyond those that are known stays as it is. @param {string} status */
+const statusWords = (status) => known("status", status);
+
 /** @param {R.RunEvent} event */
-const line = (event) => h("li", { data: { what: event.what } }, h("time", { class: "muted small" }, clock(event.at)), " ", h("span", { class: "pill" }, event.what), " ", h("bdi", null, event.text));
+const line = (event) => h("li", { data: { what: event.what } }, h("time", { class: "muted small" }, clock(event.at)), " ", h("span", { class: "pill" }, known("event", event.what)), " ", h("bdi", null, event.what === "status" ? statusWords(event.text) : event.text));
 
 /** @param {R.Run} run */
 function factsOf(run) {

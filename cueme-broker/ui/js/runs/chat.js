@@ -19,7 +19,7 @@ export function openChat(agentId) {
       about.textContent = [chat.name, chat.chat_id, w("chat.readonly"), ...chat.warnings].filter(Boolean).join(" · ");
       list.prepend(...chat.messages.map(message));
       earlier.replaceChildren();
-      if (chat.first > 0) earlier.append(textButton(w("chat.earlier", { n: chat.first }), () => load(chat.first)));
+      if (chat.first > 0) earlier.append(textButton(w(chat.first === 1 ? "chat.earlier.one" : "chat.earlier", { n: chat.first }), () => load(chat.first)));
     } catch (problem) {
       const isMissing = problem instanceof ApiError && problem.status === 404;
       about.textContent = isMissing ? w("chat.none") : t("error.try-again");

@@ -17,7 +17,8 @@ export async function openLaunch(changed) {
     return toast(t("error.try-again"), "bad");
   }
   const { config } = form;
-  const prompt = h("textarea", { class: "input", name: "prompt", rows: "5", dir: "auto", required: true });
+  const prompt = h("textarea", { class: "input", name: "prompt", rows: "5", dir: "auto", required: true, oninput: () => void (start.disabled = prompt.value.trim() === "") });
+  const start = h("button", { type: "submit", class: "button primary", disabled: true }, w("form.send"));
   const texts = {
     repository: input("repository", "url", config.repository),
     ref: input("ref", "text", config.ref, "main"),
@@ -92,7 +93,7 @@ export async function openLaunch(changed) {
           secrets.CURSOR_WEBHOOK_SECRET.el,
         ),
         error,
-        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, w("form.send"))),
+        h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), start),
       ),
     ],
     { wide: true },

@@ -1,5 +1,7 @@
 /** What the part about runs uses of the page: it is loaded when it is opened, and is handed this then. */
 
+import { en } from "./en.js";
+
 /** @import { Kit } from "../tools/load.js" */
 
 /** @type {Kit["ApiError"]} */
@@ -34,11 +36,11 @@ export let t;
 export let textButton;
 /** @type {Kit["toast"]} */
 export let toast;
-/** @type {Kit["runWords"]} */
-let runWords;
+/** The words about runs in the language of the page. */
+export let words = en;
 
-/** The words about runs in the language of the page, where it is not English. */
-export const ownWords = () => runWords();
-
-/** @param {Kit} kit */
-export const usePage = (kit) => void ({ ApiError, askText, clock, fill, freshId, h, icon, json, keyed, on, openDialog, send, setText, t, textButton, toast, runWords } = kit);
+/**
+ * @param {Kit} kit
+ * @param {typeof en} own
+ */
+export const usePage = (kit, own) => void ({ ApiError, askText, clock, fill, freshId, h, icon, json, keyed, on, openDialog, send, setText, t, textButton, toast } = kit, words = own);

@@ -1,7 +1,6 @@
 /** Words about runs. */
 
-import { ownWords } from "./page.js";
-import { en } from "./en.js";
+import { words } from "./page.js";
 
 /**
  * Returns a text, with `{name}` replaced by the value of that name.
@@ -9,6 +8,16 @@ import { en } from "./en.js";
  * @param {Record<string, string | number>} [values]
  */
 export function w(word, values) {
-  const text = (ownWords() ?? en)[word];
+  const text = words[word];
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
+}
+
+/**
+ * Returns the words for a name that programs use, or the name where the page has none.
+ * @param {"status" | "event"} group
+ * @param {string} name
+ */
+export function known(group, name) {
+  const word = `${group}.${name.toLowerCase()}`;
+  return word in words ? w(/** @type {keyof typeof import("./en.js").en} */ (word)) : name;
 }

@@ -21,7 +21,7 @@ export function showFound(kit, el, found, words) {
  * @param {T.CueCard & { snippet: string }} cue
  * @param {string} words
  */
-function hit({ clock, h, nameOf, plain, state }, cue, words) {
+function hit({ clock, h, masked, nameOf, plain, state }, cue, words) {
   const agent = state.agents.get(cue.agent_id);
   return h(
     "li",
@@ -29,7 +29,7 @@ function hit({ clock, h, nameOf, plain, state }, cue, words) {
     h(
       "a",
       { class: "row hit", href: `#/agent/${encodeURIComponent(cue.agent_id)}/${encodeURIComponent(cue.cue_id)}` },
-      h("span", { class: "row-text", dir: "auto" }, marked(h, plain(cue.snippet || cue.beginning), words)),
+      h("span", { class: "row-text", dir: "auto" }, marked(h, plain(masked(cue.snippet || cue.beginning)), words)),
       h("time", { class: "row-time", datetime: cue.asked_at }, clock(cue.asked_at)),
       h("span", { class: "row-sub" }, h("bdi", { class: "row-place" }, agent ? `${agent.project} ·` : ""), h("bdi", { class: "row-name" }, agent ? nameOf(agent) : cue.agent_id)),
     ),

@@ -4,8 +4,10 @@
 /** @import { Word } from "./words.js" */
 
 const SHOWN_MAX = 40;
+/** How many questions stand before the commands of the inbox while nothing is typed. */
+const UNASKED_MAX = 8;
 
-/** @typedef {{ group: string, icon: import("../lib/icons.js").IconName, label: string, more?: string, key?: string, time?: string, text: string, run: () => unknown }} Command */
+/** @typedef {{ group: string, icon: import("../lib/icons.js").IconName, label: string, more?: string, key?: string, time?: string, agent?: import("../types.js").Agent, text: string, run: () => unknown }} Command */
 
 /**
  * @param {Kit} kit
@@ -13,7 +15,7 @@ const SHOWN_MAX = 40;
  * @param {{ snooze: () => void, several: () => void, unread: () => void }} tools
  */
 export function openPalette(kit, w, tools) {
-  const { h, icon, plain, span, api, go, route, rowsOf, snoozedUntil, state, changeSettings, t } = kit;
+  const { h, icon, plain, span, api, go, parseQuery, route, rowsOf, snoozedUntil, state, changeSettings, t } = kit;
   if (document.querySelector("dialog.palette")) return;
   const all = commands();
   let at = 0;
@@ -50,19 +52,23 @@ export function openPalette(kit, w, tools) {
       add({ group, icon: "edit", label: t("rename"), key: "R", run: () => conversation.rail.askName() });
     }
     const rows = [...state.agents.values()].flatMap((one) => rowsOf(one, snoozedUntil)).filter((row) => !row.agent.archived);
-    rows.sort((a, b) => Number(b.state === "waiting") - Number(a.state === "waiting") || (a.since < b.since ? -1 : 1));
+    const order = ["snoozed", "detached", "waiting"];
+    rows.sort((a, b) => order.indexOf(b.state) - order.indexOf(a.state) || (a.since < b.since ? -1 : 1));
     for (const row of rows) {
       const question = plain(row.cue?.beginning ?? "");
       const isWaiting = row.state === "waiting";
-      add({ group: w("palette.goto"), icon: "send", label: row.agent.project || row.agent.agent_id, more: question, time: isWaiting ? span(row.since) : "", text: `project:${row.agent.project_dir} runtime:${row.agent.runtime} ${row.agent.agent_id} ${row.agent.name ?? ""}`, run: () => go(row.agent.agent_id, row.isOnly ? undefined : row.cue?.cue_id) });
+      add({ group: w("palette.goto"), icon: "send", label: row.agent.project || row.agent.agent_id, more: question, time: isWaiting ? span(row.since) : "", agent: row.agent, text: `${row.agent.project_dir} ${row.agent.agent_id} ${row.agent.name ?? ""}`, run: () => go(row.agent.agent_id, row.isOnly ? undefined : row.cue?.cue_id) });
     }
     const group = w("palette.inbox");
+    const settle = (/** @type {object} */ what) => changeSettings({ page: { ...state.settings.page, ...what } }).catch(() => kit.toast(t("error.try-again"), "bad"));
     const page = state.settings.page;
-    add({ group, icon: "sort", label: w("project"), key: w(page.group_by_state ? "off" : "on"), run: () => changeSettings({ page: { ...page, group_by_state: !page.group_by_state } }) });
+    add({ group, icon: "sort", label: w("project"), more: w(page.group_by_state ? "off" : "on"), run: () => settle({ group_by_state: !page.group_by_state }) });
+    add({ group, icon: "sort", label: w("newest"), more: w(page.newest_first ? "on" : "off"), run: () => settle({ newest_first: !page.newest_first }) });
     add({ group, icon: "check", label: w("several"), key: "X", run: tools.several });
     add({ group, icon: "users", label: t("broadcast"), key: "M", run: () => kit.openTool("broadcast") });
     add({ group, icon: "play", label: t("runs"), run: () => kit.openTool("runs") });
-    add({ group, icon: "gear", label: t("settings"), key: ",", run: () => kit.openSettings() });
+    add({ group, icon: "gear", label: t("policy.title"), run: () => kit.openTool("settings", "rules") });
+    add({ group, icon: "gear", label: t("settings"), key: ",", run: () => kit.openTool("settings") });
     add({ group, icon: "help", label: t("shortcuts"), key: "?", run: () => kit.openTool("shortcuts") });
     return found;
   }
@@ -70,14 +76,16 @@ export function openPalette(kit, w, tools) {
   /** @param {Command} command */
   function matches(command) {
     const text = `${command.label} ${command.more ?? ""} ${command.text}`.toLowerCase();
-    return input.value.toLowerCase().split(/\s+/).every((word) => {
-      const [, field, value] = /^(project|runtime):(.*)$/.exec(word) ?? [];
-      return field ? text.split(/\s+/).some((part) => part.startsWith(`${field}:`) && part.includes(value ?? "")) : text.includes(word);
-    });
+    const query = parseQuery(input.value);
+    return query.fits(command.agent) && query.words.toLowerCase().split(" ").every((word) => text.includes(word));
   }
 
+  /** @param {Command} command */
+  const isPlace = (command) => command.group === w("palette.goto");
+
   function draw() {
-    shown = all.filter(matches).slice(0, SHOWN_MAX);
+    const rest = input.value.trim() === "" ? all.filter(isPlace).slice(UNASKED_MAX) : [];
+    shown = all.filter((command) => matches(command) && !rest.includes(command)).slice(0, SHOWN_MAX);
     at = Math.max(0, Math.min(at, shown.length - 1));
     let group = "";
     list.replaceChildren(
@@ -92,7 +100,7 @@ export function openPalette(kit, w, tools) {
         return [...head, option];
       }),
     );
-    if (shown.length === 0) list.append(h("p", { class: "muted pad" }, w("palette.none")));
+    if (shown.length === 0) list.append(h("p", { class: "muted pad", role: "option", "aria-disabled": "true", "aria-selected": "false" }, w("palette.none")));
     mark();
   }
 

@@ -1,73 +1,100 @@
-/** Several questions at once: the same answer, the same reason, or the archive. Each is a decision of its own, and each failure is told. */
+/** Several agents at once: the same answer or reason to those that ask, or the archive. Each is a decision of its own, and each failure is told. */
 
 /** @import { Kit } from "./load.js" */
+/** @import { Row } from "../rows.js" */
 /** @import { Word } from "./words.js" */
 
 /**
  * @param {Kit} kit
  * @param {(word: Word, values?: Record<string, string | number>) => string} w
  */
-export function openSeveral({ h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, readAgent, state, t, openDialog, toast }, w) {
-  const rows = [...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil)).filter((row) => row.cue && ["waiting", "detached", "snoozed"].includes(row.state) && !row.agent.archived);
+export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, refresh, state, t, openDialog, toast }, w) {
+  const isOpen = (/** @type {Row} */ row) => row.cue !== null && row.state !== "working" && row.state !== "quiet";
+  const rows = [...state.agents.values()].filter((agent) => !agent.archived).flatMap((agent) => rowsOf(agent, snoozedUntil));
   if (rows.length === 0) return toast(w("several.none"));
-  const boxes = rows.map(() => h("input", { type: "checkbox", onchange: () => draw() }));
-  const all = h("input", { type: "checkbox", onchange: () => (boxes.forEach((box) => (box.checked = all.checked)), draw()) });
-  const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("several.answer"), placeholder: w("several.answer") });
+  rows.sort((a, b) => (a.since < b.since ? -1 : 1));
+  const boxes = new Map(rows.map((row) => [row, h("input", { type: "checkbox", onchange: () => draw() })]));
+  const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("several.answer"), placeholder: w("several.answer"), oninput: () => draw() });
   const note = h("div", { class: "field-error", role: "alert" });
-  const chosen = () => rows.filter((_, at) => boxes[at]?.checked);
-  const act = (/** @type {Word} */ word, /** @type {string} */ none, /** @type {string} */ kind, /** @type {() => unknown} */ run) => h("button", { type: "button", class: `button ${kind}`, data: { act: word, none }, onclick: () => void run() });
-  const buttons = [act("several.archive", t("archive"), "", () => each((row) => api.changeAgent(row.agent.agent_id, { archived: true }))), act("several.decline", t("decline"), "", decline), act("several.send", t("send"), "primary", answer)];
+  const groups = [group("several.open", rows.filter(isOpen)), group("several.quiet", rows.filter((row) => !isOpen(row)))];
+  const chosen = () => rows.filter((row) => boxes.get(row)?.checked);
+  const open = () => chosen().filter(isOpen);
+  /** One row of each agent. */
+  const agents = () => [...new Map(chosen().map((row) => [row.agent.agent_id, row])).values()];
+  const button = (/** @type {string} */ kind, /** @type {() => unknown} */ run) => h("button", { type: "button", class: `button ${kind}`, onclick: () => void run() });
+  const archive = (/** @type {Row} */ row) => api.changeAgent(row.agent.agent_id, { archived: true });
+  const archiving = button("", () => each(agents(), archive));
+  const declining = button("", () => each(open(), (row) => api.decline(String(row.cue?.cue_id), uuid7(), text.value.trim())));
+  const sending = button("primary", () => each(open(), answer));
   /** @type {() => void} */
   let close = () => {};
 
-  function draw() {
-    const n = chosen().length;
-    all.checked = n === rows.length;
-    for (const button of buttons) {
-      button.disabled = n === 0;
-      button.textContent = n > 0 ? w(/** @type {Word} */ (button.dataset.act), { n }) : String(button.dataset.none);
-    }
+  /**
+   * @param {Word} title
+   * @param {Row[]} within
+   */
+  function group(title, within) {
+    const all = h("input", { type: "checkbox", onchange: () => (left().forEach(([, box]) => (box.checked = all.checked)), draw()) });
+    const left = () => [...boxes].filter(([row]) => within.includes(row));
+    const line = (/** @type {Row} */ row) => h("label", { class: "pick" }, boxes.get(row), h("span", { class: "pick-text", dir: "auto" }, plain(row.cue?.beginning ?? t("row.nothing-yet"))), h("span", { class: "muted small" }, `${row.agent.project} · ${nameOf(row.agent)}`));
+    const el = h("div", { role: "group", "aria-label": w(title) }, h("label", { class: "pick strong" }, all, w(title)), within.map(line));
+    const tell = () => {
+      const n = left().filter(([, box]) => box.checked).length;
+      el.hidden = left().length === 0;
+      all.checked = n > 0 && n === left().length;
+      all.indeterminate = n > 0 && !all.checked;
+    };
+    return { el, tell };
   }
 
-  /** @param {(row: typeof rows[number]) => Promise<unknown>} run */
-  async function each(run) {
-    if (chosen().length === 0) return void (note.textContent = w("several.choose"));
+  /** @param {Row} row */
+  function drop(row) {
+    boxes.get(row)?.closest("label")?.remove();
+    boxes.delete(row);
+  }
+
+  function draw() {
+    const label = (/** @type {HTMLButtonElement} */ one, /** @type {Word} */ word, /** @type {string} */ none, /** @type {number} */ n, ready = true) => {
+      one.disabled = n === 0 || !ready;
+      one.textContent = n > 0 ? w(word, { n }) : none;
+    };
+    groups.forEach((one) => one.tell());
+    label(archiving, "several.archive", t("archive"), agents().length);
+    label(declining, "several.decline", t("decline"), open().length);
+    label(sending, "several.send", t("send"), open().length, text.value.trim() !== "");
+  }
+
+  /**
+   * @param {Row[]} about
+   * @param {(row: Row) => Promise<unknown>} run
+   */
+  async function each(about, run) {
     const failed = [];
-    let done = 0;
-    for (const row of chosen()) {
+    for (const one of [archiving, declining, sending]) one.disabled = true;
+    for (const row of about) {
       try {
         await run(row);
-        boxes[rows.indexOf(row)]?.closest("label")?.remove();
-        const box = boxes[rows.indexOf(row)];
-        if (box) box.checked = false;
-        done += 1;
+        for (const other of run === archive ? rows.filter(({ agent }) => agent === row.agent) : [row]) drop(other);
       } catch (error) {
         failed.push(w("several.failed", { name: nameOf(row.agent), why: error instanceof Error ? error.message : "" }));
       }
-      await readAgent(row.agent.agent_id).catch(() => {});
+      refresh(row.agent.agent_id);
     }
     draw();
-    note.replaceChildren(...failed.map((line) => h("p", null, line)));
-    if (done > 0) toast(w("several.done", { n: done }));
+    fill(note, failed.map((line) => h("p", null, line)));
+    if (failed.length < about.length) toast(w("several.done", { n: about.length - failed.length }));
     if (failed.length === 0) close();
   }
 
-  function answer() {
-    if (text.value.trim() === "") return void ((note.textContent = w("several.words")), text.focus());
-    return each((row) => {
-      if (row.cue?.origin === "approval") throw new Error(w("several.approval"));
-      return api.answer(String(row.cue?.cue_id), uuid7(), { text: text.value });
-    });
+  /** @param {Row} row */
+  async function answer(row) {
+    if (row.cue?.origin === "approval") throw new Error(w("several.approval"));
+    return api.answer(String(row.cue?.cue_id), uuid7(), { text: text.value });
   }
 
-  function decline() {
-    return each((row) => api.decline(String(row.cue?.cue_id), uuid7(), text.value.trim()));
-  }
-
-  const line = (/** @type {typeof rows[number]} */ row, /** @type {number} */ at) => h("label", { class: "pick" }, /** @type {HTMLElement} */ (boxes[at]), h("span", { class: "pick-text", dir: "auto" }, plain(row.cue?.beginning ?? "")), h("span", { class: "muted small" }, `${row.agent.project} · ${nameOf(row.agent)}`));
-  draw();
   openDialog(w("several"), (closing) => {
     close = closing;
-    return [h("div", { class: "stack" }, h("label", { class: "pick" }, all, w("several.all")), h("div", { class: "pick-list" }, rows.map(line)), text, h("p", { class: "muted small" }, icon("help"), " ", w("several.approval")), note, h("div", { class: "dialog-actions" }, buttons))];
+    return [h("div", { class: "stack" }, h("div", { class: "pick-list" }, groups.map(({ el }) => el)), text, h("p", { class: "muted small" }, icon("help"), " ", w("several.approval")), note, h("div", { class: "dialog-actions" }, archiving, declining, sending))];
   }, { wide: true });
+  draw();
 }

@@ -38,11 +38,12 @@ export function openSnooze({ h, clock, openDialog, route, go, snooze, state, t, 
         toast(t("error.try-again"), "bad");
       }
     };
-    const time = h("input", { type: "datetime-local", class: "input", "aria-label": w("snooze.at") });
+    const error = h("p", { class: "field-error", role: "alert" });
+    const time = h("input", { type: "datetime-local", class: "input", "aria-label": w("snooze.time"), oninput: () => (error.textContent = "") });
     const choose = () => {
       const until = Date.parse(time.value);
       if (until > Date.now()) void put(until);
-      else time.focus();
+      else ((error.textContent = w("snooze.past")), time.focus());
     };
     const button = (/** @type {[Word, number | null]} */ [word, until]) => h("button", { type: "button", class: "button", onclick: () => void put(until) }, w(word), until ? h("span", { class: "muted" }, clock(until)) : null);
     const due = choices.filter(([, until]) => until === 0 || (until ?? 0) > Date.now());
@@ -52,6 +53,7 @@ export function openSnooze({ h, clock, openDialog, route, go, snooze, state, t, 
         { class: "stack" },
         due.map(button),
         h("div", { class: "pair" }, time, h("button", { type: "button", class: "button", onclick: choose }, w("snooze.at"))),
+        error,
         state.settings.page.snoozed?.[cue.cue_id] !== undefined && button(["snooze.back", null]),
       ),
     ];

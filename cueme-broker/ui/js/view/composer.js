@@ -18,7 +18,7 @@ import { createChoice } from "./choice.js";
 import { createConfirm, createContinue } from "./confirm.js";
 import { askText } from "./dialog.js";
 import { createForm } from "./form.js";
-import { openSettings } from "./settings.js";
+import { openTool } from "../tools/load.js";
 import { createPurpose } from "./purpose.js";
 import { reviewText } from "../review/text.js";
 
@@ -81,14 +81,15 @@ export function createComposer(target, outcomes) {
   const sendButton = h("button", { type: "submit", class: direct ? "button send" : "button primary send" }, h("span", null, t(direct ? "send.text" : cue?.payload?.type === "form" ? "send.form" : "send")), sendKey);
   const isForm = cue?.payload?.type === "form";
   const writeInstead = textButton(t("form.write-instead"), () => (showText(), text.focus()), "write-instead");
-  const others = h("span", { class: "push" });
+  const recipients = h("b", { class: "recipients" });
+  const others = h("span");
   const meaning = h("p", { class: "muted small", role: "status" });
   const previewButton = iconButton("eye", t("preview"), togglePreview);
 
   const el = h(
     "form",
     { class: "composer", data: { target: target.kind }, "aria-label": t(cue ? "answer" : "message"), onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void submit()) },
-    cue?.beginning && h("p", { class: "for" }, h("b", null, t("answering")), h("bdi", { class: "cut" }, plain(cue.beginning)), others),
+    cue?.beginning && h("p", { class: "for" }, h("b", null, t("answering")), h("bdi", { class: "cut" }, plain(cue.beginning)), recipients, others),
     h("div", { class: "composer-scroll" }, control?.el, direct?.el),
     attachments.list,
     quick,
@@ -147,7 +148,7 @@ export function createComposer(target, outcomes) {
     fill(
       quick,
       repliesByUse().map((reply) => h("button", { type: "button", class: "chip", dir: "auto", onclick: () => insert(reply) }, reply)),
-      iconButton("edit", t("quick.edit"), () => openSettings("quick"), "small"),
+      iconButton("edit", t("quick.edit"), () => openTool("settings", "quick"), "small"),
     );
     quick.hidden = cue?.type !== "text";
   }
@@ -161,7 +162,7 @@ export function createComposer(target, outcomes) {
       if (error.textContent) throw new Error(error.textContent);
     };
     const ask = () => askText({ title: t("decline.title"), text: t("decline.text"), label: t("decline.reason"), confirm: t("decline"), lines: 3, optional: true, value: text.value, oninput: keepWords, run: decline });
-    return textButton(t("decline"), ask, "decline");
+    return textButton(t("decline.ask"), ask, "decline");
   }
 
   /** Ends the run of the agent; what is written here is the last word to it. */
@@ -240,8 +241,8 @@ export function createComposer(target, outcomes) {
   function updateSend() {
     sendButton.disabled = isFrozen || isSending || isSent || attachments.isBusy() || !isDirty();
     sendButton.hidden = direct !== null && text.value.trim() === "" && attachments.isEmpty() && comments.length === 0;
-    if (cue && comments.length) setText(others, t("review.along", { n: comments.length }));
-    if (isForm) setText(others, t("form.left", { n: control?.left() ?? 0 }));
+    if (cue && comments.length) setText(others, t(comments.length === 1 ? "review.along.one" : "review.along", { n: comments.length }));
+    if (isForm) setText(others, leftWords(control?.left() ?? 0));
     el.classList.toggle("dirty", isDirty());
     setText(meaning, cue && text.value.trim() ? approvalHint(cue, text.value) : "");
   }
@@ -320,7 +321,7 @@ export function createComposer(target, outcomes) {
   function whenRefused(problem) {
     if (!(problem instanceof ApiError)) throw problem;
     if (problem.code === "already_decided" && el.isConnected) return outcomes.lost(problem.details);
-    error.textContent = problem.code === "offline" ? t("error.offline") : [problem.message, problem.hint].filter(Boolean).join(". ");
+    error.textContent = [problem.message, problem.hint].filter(Boolean).join(" ");
   }
 
   return {
@@ -343,6 +344,11 @@ export function createComposer(target, outcomes) {
      * @param {number} open
      */
     setOthers: (open) => void (!isForm && setText(others, open > 1 ? t("answering.of", { n: open }) : "")),
+    /**
+     * Says who gets the answer, where that is not the agent alone that asked.
+     * @param {string} who
+     */
+    setRecipients: (who) => setText(recipients, who),
     /**
      * Gives an answer that was given before; says whether there was room for it.
      * @param {T.Answer} answer
@@ -439,6 +445,9 @@ function controlFor(cue, changed) {
   if (cue?.payload?.type === "form") return createForm(cue.payload, changed);
   return null;
 }
+
+/** @param {number} left */
+const leftWords = (left) => (left === 0 ? "" : t(left === 1 ? "form.left.one" : "form.left", { n: left }));
 
 /**
  * Buttons that answer at once.

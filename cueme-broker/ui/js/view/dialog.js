@@ -23,6 +23,7 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
     onclose?.();
   });
   closeOnBack(dialog, id);
+  dialog.addEventListener("keydown", sendOnKey);
   // A press on the backdrop closes; a selection that ends there does not, nor does a slip while somebody writes.
   let isWriting = false;
   for (const what of ["input", "change"]) dialog.addEventListener(what, (event) => void (isWriting = what === "input" && /** @type {Element} */ (event.target).matches("textarea,[type=text]")));
@@ -31,6 +32,13 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
   dialog.showModal();
   dialog.focus();
   return close;
+}
+
+/** Ctrl+Enter is a press on the button that sends, once for a key that is held down. @param {KeyboardEvent} event */
+function sendOnKey(event) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || event.isComposing || event.keyCode === 229) return;
+  event.preventDefault();
+  /** @type {HTMLElement} */ (event.currentTarget).querySelector(/** @type {"button"} */ (".dialog-actions .primary"))?.click();
 }
 
 /**
@@ -59,7 +67,7 @@ export function askText({ title, text, label, value = "", confirm, lines = 1, op
   const input = lines > 1 ? h("textarea", { id, class: "input", rows: String(lines), dir: "auto", value }) : h("input", { id, class: "input", type: "text", dir: "auto", value, autocomplete: "off" });
   input.addEventListener("input", () => oninput?.(input.value));
   openDialog(title, (close) => {
-    const form = h(
+    return [h(
       "form",
       {
         class: "stack",
@@ -74,9 +82,7 @@ export function askText({ title, text, label, value = "", confirm, lines = 1, op
           }
         },
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key !== "Enter") return;
-          if (event.isComposing || event.keyCode === 229) return event.preventDefault();
-          if (event.ctrlKey || event.metaKey) form.requestSubmit();
+          if (event.key === "Enter" && (event.isComposing || event.keyCode === 229)) event.preventDefault();
         },
       },
       text && h("p", { class: "muted" }, text),
@@ -84,8 +90,7 @@ export function askText({ title, text, label, value = "", confirm, lines = 1, op
       input,
       error,
       h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "button", onclick: close }, t("cancel")), h("button", { type: "submit", class: "button primary" }, confirm)),
-    );
-    return [form];
+    )];
   });
   input.focus();
   input.select();

@@ -4,6 +4,7 @@
  */
 
 import { fill, h } from "../lib/dom.js";
+import { masked } from "../lib/values.js";
 import { api, ApiError } from "../api.js";
 import { copiesOf, dropCopy } from "../draft.js";
 import { go } from "../route.js";
@@ -14,8 +15,7 @@ import { createComposer } from "./composer.js";
 import { isAnswerable } from "./delivery.js";
 import { goToNextWaiting } from "./inbox.js";
 import { createQueue } from "./queue.js";
-import { loadAids } from "../tools/load.js";
-import { offerReview } from "../review/offer.js";
+import { loadAids, loadReview } from "../tools/load.js";
 import { sentToast, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
@@ -181,7 +181,7 @@ export function createDock(agentId) {
     for (const other of el.parentElement?.querySelectorAll(".answering") ?? []) if (other !== entry) other.classList.remove("answering");
     entry?.classList.add("answering");
     setAnswering(cueId);
-    if (entry?.querySelector(".patch")) offerReview(entry, () => composer);
+    if (entry?.querySelector(".patch")) void loadReview(entry, () => composer).catch(() => {});
     void offerAids(entry);
     const home = entry ?? el;
     if (place.parentElement === home) return;
@@ -248,7 +248,7 @@ export function createDock(agentId) {
     };
     const who = details.by || t("someone");
     announceText(
-      t(details.outcome === "cancelled" ? "dock.cancelled" : "dock.decided", { who }) + (details.text ? ` “${details.text.slice(0, 160)}”` : ""),
+      t(details.outcome === "cancelled" ? "dock.cancelled" : "dock.decided", { who }) + (details.text ? ` “${masked(details.text).slice(0, 160)}”` : ""),
       words.trim() ? textButton(t("dock.keep-as-message"), leave, "strong") : null,
       textButton(t("dock.discard"), drop),
     );

@@ -4,6 +4,7 @@ import { fill, h, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { clock } from "../lib/time.js";
 import { uuid7 } from "../lib/uuid.js";
+import { valueWords } from "../lib/values.js";
 import { visible } from "../lib/visible.js";
 import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
@@ -11,7 +12,7 @@ import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { copyButton } from "./copy.js";
 import { deliveryWords, isAnswerable, isHeld } from "./delivery.js";
-import { foldable } from "./fold.js";
+import { foldPast, foldable } from "./fold.js";
 import { liveSpan } from "./live-time.js";
 import { kindOf } from "./row.js";
 import { takeBack, toast } from "./toast.js";
@@ -32,7 +33,7 @@ export function createEntry(cue, actions) {
   const head = h("header", { class: "entry-head" });
   const offered = h("div", { class: "offered" });
   const answer = h("div", { class: "entry-answer" });
-  const question = h("div", { class: "question" }, head, foldable(cue, "prompt", isAnswerable(cue)), filesOf(cue, actions), offered);
+  const question = h("div", { class: "question" }, head, foldable(cue, "prompt"), filesOf(cue, actions), offered);
   const el = h("article", { class: "entry", id: `cue-${cue.cue_id}`, tabindex: "-1", "aria-label": t("entry.label", { at: clock(cue.asked_at) }) }, question, answer);
   const first = question.querySelector(".prose > p:first-child");
   if ((first?.textContent?.length ?? ASK_CHARS_MAX) < ASK_CHARS_MAX) first?.classList.add("ask");
@@ -75,6 +76,7 @@ export function updateEntry(el, cue, actions) {
   el.dataset.drawn = key;
   el.dataset.outcome = cue.outcome;
   el.classList.toggle("past", !isAnswerable(cue));
+  foldPast(part(el, ".fold"), cue, !isAnswerable(cue));
   fill(part(el, ".entry-head"), headOf(cue, part(el, ".fold")));
   fill(part(el, ".offered"), isAnswerable(cue) ? null : offeredOf(cue));
   fill(part(el, ".entry-answer"), cue.damaged ? damagedFoot(cue) : isAnswerable(cue) ? openFoot(cue, actions) : decisionOf(cue));
@@ -204,20 +206,18 @@ function decisionOf(cue) {
  * @param {T.Cue} cue
  */
 function wordsOf(cue) {
-  if (cue.outcome === "declined" && /^<p>the human does not want to answer this<\/p>\s*$/.test(cue.text?.html ?? "")) return null;
   const { reply, text } = cue.answer ?? {};
   const words = text && h("p", { class: "own-words", dir: "auto" }, visible(text));
   if (reply?.type === "form") return [h("dl", { class: "given" }, reply.fields.flatMap(fieldOf)), words];
   if (reply?.type === "choice" && reply.other) return [h("p", { class: "picked", dir: "auto" }, icon("check"), visible(reply.other)), words];
   if (reply?.type === "choice" || reply?.type === "confirm") return words;
   if (cue.payload?.type === "choice" && text && cue.payload.options.includes(text)) return null;
-  return cue.text && foldable(cue, "text", false);
+  return cue.text && cue.text.bytes > 0 && foldable(cue, "text");
 }
 
 /** @param {T.FieldReply} field */
 function fieldOf({ label, values, other }) {
-  const said = (/** @type {string} */ value) => (value === "true" ? t("yes") : value === "false" ? t("no") : visible(value));
-  return [h("dt", { dir: "auto" }, visible(label)), h("dd", { dir: "auto" }, [...values.map(said), ...(other ? [visible(other)] : [])].join(", "))];
+  return [h("dt", { dir: "auto" }, visible(label)), h("dd", { dir: "auto" }, [...values.map(valueWords), ...(other ? [visible(other)] : [])].join(t("list.and")))];
 }
 
 /**

@@ -4,44 +4,78 @@ import { h } from "../lib/dom.js";
 import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
-import { textButton } from "./buttons.js";
+import { iconButton, textButton } from "./buttons.js";
 import { foldsChanged, opened } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
 
-/** Texts longer than this are folded once they are history. */
+/** Answers longer than this are folded. */
 const FOLD_BYTES = 2_400;
+/** Questions longer than this, or of several lines, are folded to their first line once they are history. */
+const HEADLINE_BYTES = 160;
 
 /**
  * Builds a text of the broker: its beginning and its end, with the rest between them.
  * @param {T.Cue} cue
  * @param {"prompt" | "text"} part
- * @param {boolean} unfolded
  */
-export function foldable(cue, part, unfolded) {
+export function foldable(cue, part) {
   const markup = /** @type {T.Markup} */ (cue[part]);
   const body = h("div", { class: "fold-body" }, rendered(markup.html), markup.next !== null && rest(cue.cue_id, part, markup), markup.end && rendered(markup.end.html));
   const el = h("div", { class: "fold" }, body);
-  if (markup.bytes > FOLD_BYTES && !unfolded) el.append(foldButton(el, markup.lines));
+  if (part === "text" && markup.bytes > FOLD_BYTES) fold(el, markup.lines);
   return el;
 }
 
 /**
+ * Folds a question to its headline when it is history, with all that belongs to it; unfolds it when it is not.
+ * @param {HTMLElement} el
+ * @param {T.Cue} cue
+ * @param {boolean} isPast
+ */
+export function foldPast(el, { prompt, files = [] }, isPast) {
+  const isFolded = el.lastElementChild?.matches(".fold-button") ?? false;
+  const wants = isPast && (prompt.lines > 1 || prompt.bytes > HEADLINE_BYTES || files.length > 0);
+  if (wants && !isFolded) fold(el, prompt.lines, "headline");
+  if (wants || !isFolded) return;
+  el.lastElementChild?.remove();
+  el.classList.remove("folded");
+  opened(el);
+}
+
+/**
+ * Opens what is folded.
+ * @param {Element} within
+ */
+export const unfold = (within) => /** @type {HTMLElement | null} */ (within.querySelector(".question > .folded > .fold-button"))?.click();
+
+/**
  * @param {HTMLElement} el
  * @param {number} lines
+ * @param {"headline" | "beginning"} [leaves] what stays in sight
  */
-function foldButton(el, lines) {
-  el.classList.add("folded");
-  el.dataset.folded = String(lines);
-  const button = textButton(t("fold.more", { n: lines }), () => {
+function fold(el, lines, leaves = "beginning") {
+  const isHeadline = leaves === "headline";
+  const toggle = () => {
     const isFolded = el.classList.toggle("folded");
+    tell();
+    if (!isFolded) opened(el);
+    else if (!isHeadline) el.scrollIntoView({ block: "nearest" });
+  };
+  const button = isHeadline ? iconButton("chevron", "", toggle, "small fold-button") : textButton("", toggle, "fold-button");
+  const tell = () => {
+    const isFolded = el.classList.contains("folded");
+    const label = isFolded ? t("fold.more", { n: lines }) : t("fold.less");
     button.setAttribute("aria-expanded", String(!isFolded));
-    button.textContent = isFolded ? t("fold.more", { n: lines }) : t("fold.less");
-    if (isFolded) el.scrollIntoView({ block: "nearest" });
-    else opened(el);
-  });
-  button.setAttribute("aria-expanded", "false");
-  return button;
+    if (isHeadline) button.title = button.ariaLabel = label;
+    else button.textContent = label;
+  };
+  // A press opens it as well, and Tab reaches nothing that is out of sight.
+  for (const what of ["click", "focusin"]) el.firstElementChild?.addEventListener(what, () => el.classList.contains("folded") && toggle());
+  el.dataset.folded = String(lines);
+  el.classList.add("folded");
+  el.append(button);
+  tell();
 }
 
 /**

@@ -2,16 +2,15 @@
 
 import { debounce, fill, h, keyed, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { parseQuery } from "../lib/query.js";
 import { runtimeName } from "../lib/runtimes.js";
-import { on, state, waitingAgents } from "../store.js";
+import { allRows, on, state, waitingAgents, waitingDecisions } from "../store.js";
 import { go, onRoute, route } from "../route.js";
-import { foldSame, groupsOf, rowsIn, rowsOf } from "../rows.js";
-import { snoozedUntil } from "../snooze.js";
+import { groupsOf, rowsIn } from "../rows.js";
 import { t } from "../i18n/index.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createRow, updateRow } from "./row.js";
 import { createNudge } from "./nudge.js";
-import { openSettings } from "./settings.js";
 import { searchResults } from "./search.js";
 import { openTool } from "../tools/load.js";
 import { connectGuide } from "./welcome.js";
@@ -27,8 +26,10 @@ const ALWAYS = ["all", "waiting", "unread"];
 /** Agents that ask nothing, beyond this many, wait behind a button. */
 const IDLE_SHOWN = 60;
 
+const STORED = "cueme.filter";
+
 /** @type {Filter} */
-let filter = "all";
+let filter = FILTERS.find((name) => name === localStorage.getItem(STORED)) ?? "all";
 let words = "";
 /** @type {Set<string>} */
 const shownWhole = new Set();
@@ -50,7 +51,7 @@ export function createInbox() {
     renderSummary(line);
     renderChips(chips, render);
     renderGroups(groups, render);
-    results.el.hidden = words.trim() === "";
+    results.el.hidden = parseQuery(words).words === "";
   };
   on("agents", render);
   on("settings", render);
@@ -72,7 +73,7 @@ function header(line) {
     iconButton("play", t("runs"), () => openTool("runs")),
     iconButton("users", t("broadcast"), () => openTool("broadcast")),
     iconButton("help", t("shortcuts"), () => openTool("shortcuts")),
-    iconButton("gear", t("settings"), () => openSettings()),
+    iconButton("gear", t("settings"), () => openTool("settings")),
   );
 }
 
@@ -97,22 +98,25 @@ function searchField(run) {
       run("");
     },
   });
-  return h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { class: "hint-key", "aria-hidden": "true" }, "Ctrl K"));
+  return h("div", { class: "search", role: "search" }, icon("search"), input, paletteButton());
 }
 
-/** Who needs a person, in one line. Someone who stopped listening does not wait. */
-export function summary() {
-  const open = waitingAgents();
-  const n = open.filter((agent) => agent.state === "waiting").length;
+function paletteButton() {
+  const button = iconButton("command", t("palette.open"), () => openTool("palette"), "palette-button");
+  button.append(h("kbd", { "aria-hidden": "true" }));
+  return button;
+}
+
+/** What needs a person, in one line. An agent that stopped listening does not wait. */
+function summary() {
+  const n = waitingDecisions();
+  const open = waitingAgents().length;
   if (n > 0) return t(n === 1 ? "summary.one" : "summary.many", { n });
-  return open.length > 0 ? t("summary.open", { n: open.length }) : state.isKnown ? t("summary.none") : "";
+  return open > 0 ? t("summary.open", { n: open }) : state.isKnown ? t("summary.none") : "";
 }
 
 /** @param {HTMLElement} el */
 const renderSummary = (el) => setText(el, summary());
-
-/** Every decision, also of agents that are archived. */
-const allRows = () => foldSame([...state.agents.values()].flatMap((agent) => rowsOf(agent, snoozedUntil)));
 
 /**
  * @param {HTMLElement} el
@@ -120,7 +124,8 @@ const allRows = () => foldSame([...state.agents.values()].flatMap((agent) => row
  */
 function renderChips(el, render) {
   const counts = { all: 0, waiting: 0, unread: 0, snoozed: 0, archived: 0 };
-  for (const row of allRows()) for (const name of FILTERS) counts[name] += Number(rowsIn(row).some((one) => passes(one, name)) && (name !== "waiting" || row.state === "waiting"));
+  for (const row of allRows()) for (const name of FILTERS) counts[name] += Number(rowsIn(row).some((one) => passes(one, name)));
+  counts.waiting = waitingDecisions();
   const chip = (/** @type {Filter} */ name) =>
     h(
       "button",
@@ -131,6 +136,7 @@ function renderChips(el, render) {
         "aria-pressed": String(filter === name),
         onclick: () => {
           filter = name;
+          localStorage.setItem(STORED, name);
           render();
         },
       },
@@ -162,12 +168,9 @@ function passes({ agent, state }, name) {
  * @param {Row} row
  */
 function matches({ agent }) {
-  const runtime = `${agent.runtime} ${runtimeName(agent.runtime)}`.toLowerCase();
-  const text = `${agent.agent_id} ${agent.name ?? ""} ${agent.project_dir} ${runtime}`.toLowerCase();
-  return words.toLowerCase().trim().split(/\s+/).every((word) => {
-    const [, field, value = ""] = /^(project|runtime):(.*)$/.exec(word) ?? [];
-    return field === "project" ? agent.project_dir.toLowerCase().includes(value) : field === "runtime" ? runtime.includes(value) : text.includes(word);
-  });
+  const query = parseQuery(words);
+  const text = `${agent.agent_id} ${agent.name ?? ""} ${agent.project_dir} ${agent.runtime} ${runtimeName(agent.runtime)}`.toLowerCase();
+  return query.fits(agent) && query.words.toLowerCase().split(" ").every((word) => text.includes(word));
 }
 
 /**
@@ -204,7 +207,7 @@ function createGroup(group, render) {
   const projects = new Set(group.rows.flatMap((row) => rowsIn(row).map(({ agent }) => agent.project_dir)));
   const name = group.kind === "project" ? group.name : t(`group.${group.kind}`, { n: projects.size });
   const path = h("bdi", { class: "group-path cut" }, group.path);
-  const head = h("button", { type: "button", class: "group-title", onclick: fold }, icon("chevron"), h("bdi", { class: "group-name" }, name), group.kind === "project" ? path : group.kind !== "once" && h("span", { class: "group-count" }));
+  const head = h("button", { type: "button", class: "group-title", onclick: fold }, icon("chevron"), h("bdi", { class: "group-name" }, name), group.kind === "project" ? path : group.kind !== "once" && group.kind !== "waiting" && h("span", { class: "group-count" }));
   return h("section", { class: "group", data: { state: group.kind } }, h("h2", null, head), h("ul", { class: "rows" }));
 }
 

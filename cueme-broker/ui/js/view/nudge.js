@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { state } from "../store.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
-import { openSettings } from "./settings.js";
+import { openTool } from "../tools/load.js";
 
 const STORED = "cueme.nudged";
 
@@ -20,7 +20,7 @@ export function createNudge() {
   const allow = async () => {
     done();
     if (window.isSecureContext) await Notification.requestPermission();
-    else await openSettings("attention");
+    else await openTool("settings", "attention");
   };
   const el = h("p", { class: "nudge" }, t("nudge"), textButton(t("nudge.yes"), allow, "strong"), textButton(t("nudge.no"), done));
   return el;

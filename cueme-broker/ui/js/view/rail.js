@@ -35,6 +35,7 @@ export function createRail(agentId, close) {
   const chat = textButton(t("chat"), () => openTool("chat", agentId), "chat-button");
   const standingButton = textButton(t("standing"), () => askStanding());
   standingButton.setAttribute("aria-label", t("standing"));
+  const unread = textButton(t("unread.mark"), () => openTool("unread"));
   const keys = h("section", { class: "rail-keys-part" }, h("h2", null, t("shortcuts")), h("dl", { class: "rail-keys" }, KEYS.flatMap(([all, word]) => [h("dt", null, all.map((key) => h("kbd", null, key))), h("dd", { class: "muted" }, t(word))])));
   const el = h(
     "aside",
@@ -42,7 +43,7 @@ export function createRail(agentId, close) {
     h("section", null, h("h2", null, t("rail.agent")), facts),
     auto.el,
     standingPart,
-    h("section", { class: "rail-acts" }, pin, standingButton, chat),
+    h("section", { class: "rail-acts" }, pin, unread, standingButton, chat),
     keys,
   );
   el.addEventListener("keydown", (event) => {
@@ -65,7 +66,7 @@ export function createRail(agentId, close) {
     update(fresh) {
       setText(name, nameOf(fresh));
       auto.update();
-      const key = JSON.stringify([fresh.name, fresh.runtime, fresh.project_dir, fresh.state, fresh.since, fresh.joined_at, fresh.pinned, fresh.standing]);
+      const key = JSON.stringify([fresh.name, fresh.runtime, fresh.project_dir, fresh.state, fresh.since, fresh.joined_at, fresh.pinned, fresh.standing, fresh.open.length]);
       if (el.dataset.drawn === key) return;
       el.dataset.drawn = key;
       const fact = (/** @type {string} */ label, /** @type {(Node | string)[]} */ ...value) => [h("dt", null, label), h("dd", null, value)];
@@ -79,6 +80,7 @@ export function createRail(agentId, close) {
         fact(t("rail.state"), h("span", { class: "badge", data: { state: fresh.state } }, h("span", { class: "dot", "aria-hidden": "true" }), t(`state.${fresh.state}`), " ", liveSpan(fresh.since))),
         fact(t("rail.joined"), clock(fresh.joined_at)),
       );
+      unread.hidden = fresh.open.length === 0;
       chat.hidden = fresh.runtime !== "cursor";
       const label = t(fresh.pinned ? "unpin" : "pin");
       setText(pin, label);

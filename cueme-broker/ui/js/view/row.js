@@ -15,7 +15,7 @@ import { setSince } from "./live-time.js";
 
 /**
  * @typedef {{
- *   kind: HTMLElement, place: HTMLElement, runtime: HTMLElement, name: HTMLElement, text: HTMLElement, time: HTMLTimeElement, flags: HTMLElement,
+ *   glyphs: HTMLElement, kind: HTMLElement, place: HTMLElement, runtime: HTMLElement, name: HTMLElement, text: HTMLElement, time: HTMLTimeElement, flags: HTMLElement,
  *   label: HTMLElement,
  * }} Parts
  */
@@ -23,9 +23,10 @@ import { setSince } from "./live-time.js";
 /** @type {WeakMap<HTMLElement, Parts>} */
 const partsOf = new WeakMap();
 
-/** @param {Row} row */
-export function createRow({ agent }) {
+/** @param {Row} _row */
+export function createRow(_row) {
   const parts = {
+    glyphs: h("span", { class: "row-glyphs" }),
     kind: h("span"),
     place: h("bdi", { class: "row-place" }),
     runtime: h("span"),
@@ -35,7 +36,7 @@ export function createRow({ agent }) {
     flags: h("span", { class: "row-flags" }),
     label: h("span", { class: "sr" }),
   };
-  const link = h("a", { class: "row" }, h("span", null, parts.label, parts.text), parts.time, h("span", { class: "row-sub" }, icon(runtimeGlyph(agent.runtime)), parts.kind, parts.place, parts.runtime, parts.name, parts.flags));
+  const link = h("a", { class: "row" }, h("span", null, parts.label, parts.text), parts.time, h("span", { class: "row-sub" }, parts.glyphs, parts.kind, parts.place, parts.runtime, parts.name, parts.flags));
   const el = h("li", { class: "row-item" }, link);
   partsOf.set(el, parts);
   return el;
@@ -63,11 +64,12 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   if (isCurrent) link.setAttribute("aria-current", "page");
   else link.removeAttribute("aria-current");
   setText(parts.text, cue ? plain(cue.beginning) : t("row.nothing-yet"));
-  setText(parts.label, [t(`state.${state}`), isUnread && t("row.unread", { n: agent.unread }), ""].filter((word) => word !== false).join(", "));
+  setText(parts.label, [t(`state.${state}`), isUnread && t("row.unread", { n: agent.unread }), ""].filter((word) => word !== false).join(t("list.and")));
   const runtime = runtimeName(agent.runtime);
+  updateGlyphs(parts.glyphs, all);
   setText(parts.kind, isQuestion(state) && cue && state !== "detached" ? `${kindOf(cue)} ·` : "");
   parts.kind.hidden = parts.kind.textContent === "";
-  const projects = [...new Set(all.map((one) => one.agent.project))].join(", ");
+  const projects = [...new Set(all.map((one) => one.agent.project))].join(t("list.and"));
   const place = row.others ? (showsProject ? projects : "") : state === "detached" ? t("row.detached") : showsProject ? agent.project : "";
   setText(parts.place, place && `${place} ·`);
   parts.place.hidden = place === "";
@@ -77,6 +79,18 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   parts.name.title = runtime;
   showTime(parts.time, row);
   updateFlags(parts.flags, agent);
+}
+
+/**
+ * The runtimes that ask, each once.
+ * @param {HTMLElement} el
+ * @param {Row[]} rows
+ */
+function updateGlyphs(el, rows) {
+  const glyphs = [...new Set(rows.map(({ agent }) => runtimeGlyph(agent.runtime)))];
+  if (el.dataset.drawn === glyphs.join()) return;
+  el.dataset.drawn = glyphs.join();
+  fill(el, glyphs.map(icon));
 }
 
 /** @param {Row["state"]} state */
@@ -115,9 +129,17 @@ function updateFlags(el, agent) {
   el.dataset.flags = key;
   fill(
     el,
-    damaged > 0 && h("span", { class: "flag damaged", title: t("row.damaged", { n: damaged }) }, icon("help"), t("damaged")),
-    agent.queued > 0 && h("span", { class: "flag", title: t("row.queued", { n: agent.queued }) }, icon("send"), agent.queued),
-    agent.standing && h("span", { class: "flag", title: t("standing") }, icon("tag")),
-    agent.pinned && h("span", { class: "flag", title: t("pinned") }, icon("pin")),
+    damaged > 0 && flag(" damaged", t("row.damaged", { n: damaged }), icon("help"), t("damaged")),
+    agent.queued > 0 && flag("", t("row.queued", { n: agent.queued }), icon("send"), agent.queued),
+    agent.standing && flag("", t("standing"), icon("tag")),
+    agent.pinned && flag("", t("pinned"), icon("pin")),
   );
 }
+
+/**
+ * A mark of an agent, named for people who do not see it.
+ * @param {string} more further classes
+ * @param {string} name
+ * @param {...(Node | string | number)} shown
+ */
+const flag = (more, name, ...shown) => [h("span", { class: `flag${more}`, title: name, "aria-hidden": "true" }, shown), h("span", { class: "sr" }, `${t("list.and")}${name}`)];

@@ -6,6 +6,7 @@ import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
 import { textButton } from "./buttons.js";
 import { createEntry, updateEntry } from "./entry.js";
+import { unfold } from "./fold.js";
 import { foldsChanged } from "./unseen.js";
 
 /** @import * as T from "../types.js" */
@@ -219,6 +220,7 @@ export function createTimeline(agentId, actions) {
       const entry = document.getElementById(`cue-${cueId}`);
       if (!entry) return;
       followsEnd = false;
+      unfold(entry);
       entry.classList.add("found");
       entry.focus({ preventScroll: true });
       settle(() => entry.scrollIntoView({ block: "start" }));
