@@ -1,4 +1,4 @@
-//! What every connection shares: the engine, the reader, the configuration and the way to stop.
+//! The state that all connections share: the engine, the reader, the configuration and the stop signal.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{ErrorCode, Failure, Reply, Retire, Status};
+use protocol_spec::message::{ErrorCode, Failure, Retire, Status};
 use protocol_spec::time::Timestamp;
 use protocol_spec::version;
 use semver::Version;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::callback::SigningKey;
 use crate::chats::ChatReader;
 use crate::config::Config;
-use crate::engine::{EngineError, EngineHandle, Order, Work, storage_failure};
+use crate::engine::{EngineError, EngineHandle, Work, storage_failure};
 use crate::guide::Guide;
 use crate::lifecycle::Record;
 use crate::notify::PushSender;
@@ -28,16 +28,16 @@ use crate::store::{Reader, StoreError};
 use crate::web::Page;
 use cueme_store_sqlite::SCHEMA;
 
-/// Why the broker stops.
+/// The reason why the broker stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// A person asked.
+    /// A person asked for it.
     Asked,
     /// A newer broker takes over.
     Retired,
     /// A signal.
     Signal,
-    /// Nobody has used it for long.
+    /// It was idle for too long.
     Idle,
     /// The data directory is not there any more, or is another one.
     Displaced,
@@ -45,14 +45,14 @@ pub(crate) enum StopReason {
     EngineLost,
 }
 
-/// What every connection shares.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(crate) struct Broker {
     places: Places,
     uid: u32,
     engine: EngineHandle,
     reader: Arc<dyn Reader>,
-    /// Where the state is, as people are told.
+    /// The location of the state, for messages to people.
     location: PathBuf,
     executable: PathBuf,
     chats: Arc<dyn ChatReader>,
@@ -67,7 +67,7 @@ pub(crate) struct Broker {
     is_draining: AtomicBool,
     /// The page, once it is served.
     page: OnceLock<Page>,
-    /// Where agents elsewhere reach it, if they can.
+    /// The address of the listener for agents elsewhere, if there is one.
     public: OnceLock<SocketAddr>,
     push: PushSender,
     probes: Probes,
@@ -135,15 +135,6 @@ impl Broker {
         &*self.reader
     }
 
-    /// Waits until this broker leads the others, or does not any more.
-    async fn until_it_leads(&self, leads: bool) {
-        /// How exactly that is noticed.
-        const LOOK_AGAIN: Duration = Duration::from_millis(250);
-        while self.engine.leads() != leads {
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
-    }
-
     /// Returns where everything is.
     pub(crate) fn places(&self) -> &Places {
         &self.places
@@ -154,7 +145,7 @@ impl Broker {
         &self.executable
     }
 
-    /// Returns what tells how runtimes are connected.
+    /// Returns the source of the instructions to connect runtimes.
     pub(crate) fn guide(&self) -> Guide {
         self.guide
     }
@@ -169,7 +160,7 @@ impl Broker {
         self.started
     }
 
-    /// Returns who drives runs.
+    /// Returns the drivers of runs.
     pub(crate) fn followers(&self) -> &Arc<Followers> {
         &self.followers
     }
@@ -179,18 +170,18 @@ impl Broker {
         &self.signing_key
     }
 
-    /// Notes where agents elsewhere can reach the broker.
+    /// Stores the address of the listener for agents elsewhere.
     pub(crate) fn set_public(&self, address: SocketAddr) {
         // There is one such listener for the life of a broker.
         let _ = self.public.set(address);
     }
 
-    /// Returns what the broker listens on for agents elsewhere.
+    /// Returns the address of the listener for agents elsewhere.
     pub(crate) fn public_address(&self) -> Option<SocketAddr> {
         self.public.get().copied()
     }
 
-    /// Returns what pushes to devices.
+    /// Returns the sender of pushes to devices.
     pub(crate) fn push(&self) -> &PushSender {
         &self.push
     }
@@ -200,21 +191,13 @@ impl Broker {
         &self.probes
     }
 
-    /// Hands work to the engine for the broker itself, and waits until it is done.
+    /// Submits work of the broker itself to the engine, and waits until it is done.
     pub(crate) async fn submit(&self, work: Work) -> Result<(), Failure> {
-        let (sender, mut replies) = mpsc::unbounded_channel();
-        let order = Order {
-            ticket: self.engine.ticket(),
-            request: RequestId(Uuid::now_v7()),
-            work,
-        };
-        if self.engine.order(order, sender).is_err() {
-            return Ok(());
-        }
-        match replies.recv().await.map(|line| *line.reply) {
-            Some(Reply::Error(failure)) => Err(failure),
-            Some(_) | None => Ok(()),
-        }
+        let called = self
+            .engine
+            .call(None, None, RequestId(Uuid::now_v7()), work)
+            .await;
+        called?.map(drop)
     }
 
     /// Says whether agents elsewhere can reach the broker.
@@ -222,7 +205,7 @@ impl Broker {
         self.public.get().is_some()
     }
 
-    /// Makes the page known.
+    /// Registers the page.
     pub(crate) fn set_page(&self, page: Page) {
         // There is one page for the life of a broker.
         let _ = self.page.set(page);
@@ -236,7 +219,7 @@ impl Broker {
         })
     }
 
-    /// Returns where humans find the page.
+    /// Returns the address of the page for humans.
     pub(crate) fn page_url(&self) -> Option<String> {
         Some(self.page.get()?.url(&self.config().web))
     }
@@ -252,7 +235,7 @@ impl Broker {
         Arc::clone(&state.config)
     }
 
-    /// Puts a configuration in force, or keeps the last good one and remembers why.
+    /// Applies a configuration, or keeps the last good one and stores the error.
     pub(crate) fn set_config(&self, loaded: Result<Config, String>) {
         let mut state = self.config.lock().unwrap_or_else(PoisonError::into_inner);
         match loaded {
@@ -282,14 +265,15 @@ impl Broker {
         !self.config().policy.is_empty() || !self.rules().is_empty()
     }
 
-    /// Returns all rules in the order they are tried: the caution of the configuration comes before what was made in the page.
+    /// Returns all rules in the order they are tried: those of the configuration, and so its caution, come before those
+    /// made in the page.
     pub(crate) fn policies(&self) -> Vec<Policy> {
         let stored = self.rules();
         let made = stored.iter().map(|rule| rule.policy.clone());
         self.config().policy.iter().cloned().chain(made).collect()
     }
 
-    /// Says that humans changed when they are told of questions.
+    /// Announces that humans changed their notification settings.
     pub(crate) fn telling_changed(&self) {
         self.config_changes.send_replace(());
     }
@@ -299,7 +283,7 @@ impl Broker {
         self.config_changes.subscribe()
     }
 
-    /// Says to probes from now on that new calls should go elsewhere.
+    /// Makes probes answer from now on that new calls should go elsewhere.
     pub(crate) fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
@@ -329,7 +313,7 @@ impl Broker {
         }
     }
 
-    /// Makes way for a newer broker: records it, so that whoever starts the next one starts that.
+    /// Retires in favour of a newer broker: records its executable, so that clients start that one next.
     pub(crate) fn retire(&self, retire: &Retire) -> Result<(), Failure> {
         let ours = Version::parse(version::PROGRAM).ok();
         let theirs = Version::parse(&retire.version).ok();
@@ -380,53 +364,6 @@ impl Broker {
         })
     }
 
-    /// Deletes delivered questions older than `age`, or only counts them.
-    pub(crate) async fn purge(&self, age: Duration, dry_run: bool) -> Result<u64, Failure> {
-        let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(wall_clock().as_millis().saturating_sub(age_ms));
-        let mut total = 0;
-        loop {
-            // One batch at a time, so that questions are asked and answered in between.
-            let purged = self
-                .engine
-                .write_even_if_full(move |records, _| match dry_run {
-                    true => records.count_purgeable(before).map(|count| (count, false)),
-                    false => records.purge_some(before),
-                })
-                .await;
-            let (count, more) = purged
-                .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
-                .map_err(|error| storage_failure(&error))?;
-            total += count;
-            if !more {
-                return Ok(total);
-            }
-        }
-    }
-
-    /// Gives the disk back what is empty of the database beyond the share that the configuration allows.
-    pub(crate) async fn shrink(&self) {
-        /// How long others have the engine to themselves between two pieces.
-        const PAUSE: Duration = Duration::from_millis(10);
-        let Some(empty_percent_max) = self.config().vacuum else {
-            return;
-        };
-        loop {
-            let shrunk = self
-                .engine
-                .write(move |records, _| records.shrink_some(empty_percent_max))
-                .await;
-            match shrunk {
-                Ok(Ok(true)) => tokio::time::sleep(PAUSE).await,
-                Ok(Ok(false)) | Err(EngineError) => return,
-                // The next time will do.
-                Ok(Err(error)) => {
-                    return tracing::warn!(%error, "could not give empty space back to the disk");
-                }
-            }
-        }
-    }
-
     pub(crate) fn connection_opened(&self) {
         self.connections.fetch_add(1, Ordering::Relaxed);
     }
@@ -437,7 +374,7 @@ impl Broker {
         self.connections.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns for how long nobody has been connected; zero while somebody is.
+    /// Returns for how long no client has been connected; zero while one is.
     pub(crate) fn idle_for(&self) -> Duration {
         if self.connections.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
@@ -447,7 +384,7 @@ impl Broker {
     }
 }
 
-/// Runs something that blocks, off the tasks that must not.
+/// Runs a blocking function outside of the async tasks.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -460,58 +397,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
 pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Keeps the broker alive only while it is used, if the configuration says so.
-pub(crate) async fn leave_when_idle(broker: Arc<Broker>) {
-    /// How often the configuration is looked at when it sets no limit.
-    const LOOK_AGAIN: Duration = Duration::from_secs(60);
-    loop {
-        let nap = match broker.config().idle_exit {
-            None => LOOK_AGAIN,
-            Some(limit) => {
-                let idle = broker.idle_for();
-                if idle >= limit && broker.status().await.is_ok_and(|status| status.waiting == 0) {
-                    broker.stop(StopReason::Idle);
-                    return;
-                }
-                limit
-                    .saturating_sub(idle)
-                    .clamp(Duration::from_millis(100), LOOK_AGAIN)
-            }
-        };
-        tokio::time::sleep(nap).await;
-    }
-}
-
-/// Runs what only one of several brokers may do, for as long as this one leads.
-pub(crate) async fn while_leading<F: Future<Output = ()>>(
-    broker: Arc<Broker>,
-    task: impl Fn(Arc<Broker>) -> F,
-) {
-    loop {
-        broker.until_it_leads(true).await;
-        tokio::select! {
-            // It ends by itself when the broker does.
-            () = task(Arc::clone(&broker)) => return,
-            () = broker.until_it_leads(false) => {}
-        }
-    }
-}
-
-/// Deletes what the configuration says is too old, and gives back the space it took, now and then.
-pub(crate) async fn forget_when_old(broker: Arc<Broker>) {
-    const EVERY: Duration = Duration::from_secs(6 * 60 * 60);
-    loop {
-        if let Some(age) = broker.config().retention {
-            match broker.purge(age, false).await {
-                Ok(0) => {}
-                Ok(cues) => tracing::info!(cues, "deleted questions beyond the retention"),
-                Err(failure) => tracing::warn!(%failure, "could not delete old questions"),
-            }
-        }
-        crate::web::tidy(&broker).await;
-        broker.shrink().await;
-        tokio::time::sleep(EVERY).await;
-    }
 }

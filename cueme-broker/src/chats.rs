@@ -7,10 +7,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many messages are shown at once.
+/// The most messages shown at once.
 pub const CHAT_MESSAGES_MAX: usize = 100;
 
-/// Reads chats. It changes nothing of theirs.
+/// Reads chats, without changing them.
 pub trait ChatReader: fmt::Debug + Send + Sync {
     /// Returns the last [`CHAT_MESSAGES_MAX`] messages before message `before` of the first chat that exists.
     ///
@@ -20,7 +20,7 @@ pub trait ChatReader: fmt::Debug + Send + Sync {
     fn read(&self, places: &[ChatPlace], before: Option<usize>) -> Result<Option<ChatPart>, String>;
 }
 
-/// Where a chat may be.
+/// The possible place of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatPlace {
     /// The runtime's id of the chat.
@@ -39,13 +39,13 @@ pub struct ChatPart {
     pub name: Option<String>,
     /// The mode that it was held in.
     pub mode: Option<String>,
-    /// Which message of the chat the first one here is.
+    /// The index in the chat of the first message here.
     pub first: usize,
-    /// How many messages the chat has.
+    /// The number of messages in the chat.
     pub total: usize,
     /// Oldest first.
     pub messages: Vec<ChatMessage>,
-    /// What could not be read.
+    /// Warnings about unreadable parts.
     pub warnings: Vec<String>,
 }
 
@@ -54,9 +54,9 @@ pub struct ChatPart {
 pub struct ChatMessage {
     /// `user`, `assistant`, `thinking` or `tool`.
     pub role: &'static str,
-    /// What was said, truncated.
+    /// The text, truncated.
     pub text: String,
-    /// The tools that were called.
+    /// The tool calls.
     pub tools: Vec<ChatTool>,
 }
 
@@ -65,11 +65,11 @@ pub struct ChatMessage {
 pub struct ChatTool {
     /// Its name.
     pub name: String,
-    /// What it was called with, as JSON.
+    /// Its arguments, as JSON.
     pub args: String,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Option<String>,
-    /// What it returned.
+    /// Its result.
     pub result: String,
     /// Whether it failed.
     pub is_error: bool,

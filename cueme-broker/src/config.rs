@@ -2,50 +2,65 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use cloud_settings::CloudConfig;
+use protocol_spec::visible::quoted;
+pub use runtime_settings::ConfigError;
 use runtime_settings::{RuntimeConfig, optional_duration};
 use serde::{Deserialize, Deserializer, de};
-use thiserror::Error;
 
 use crate::notify::Channel;
 use crate::place::StoreUrl;
 use crate::policy::Policy;
 
-/// What is printed below an answer unless the configuration says otherwise.
+/// The default of the reminder that is printed below an answer.
 pub const DEFAULT_REMINDER: &str =
     "(Before you finish or report a phase, run `cueme cue` again and wait for the human.)";
 
-/// How many percent of the database may be empty unless the configuration says otherwise.
+/// The default of the percentage of the database that may be empty.
 const DEFAULT_VACUUM_PERCENT: u8 = 25;
 
 /// The keys of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Printed below each answer; `reminder = false` prints nothing.
+    /// Text below each answer that an agent reads; `false` prints nothing.
+    ///
+    /// Default: a sentence that asks for `cueme cue`.
     #[serde(deserialize_with = "reminder")]
     pub reminder: Option<String>,
-    /// Duration after which an unused broker ends; never, unless set.
+    /// Duration after which an unused broker ends.
+    ///
+    /// Default: never.
     #[serde(deserialize_with = "optional_duration")]
     pub idle_exit: Option<Duration>,
-    /// Duration after which settled questions are deleted; never, unless set.
+    /// Duration after which the broker deletes settled questions.
+    ///
+    /// Default: never.
     #[serde(deserialize_with = "optional_duration")]
     pub retention: Option<Duration>,
-    /// Percentage of the database file that may stay empty; `vacuum = "never"` keeps all of it.
+    /// Share of the database file that may stay empty; `"never"` never shrinks the file.
+    ///
+    /// Default: `"25%"`.
     #[serde(deserialize_with = "vacuum")]
     pub vacuum: Option<u8>,
-    /// The database that brokers share, such as `postgres://user@host/database`; a file of this machine unless set.
+    /// PostgreSQL database that brokers share, such as `"postgres://cueme@db.example.org/inbox?sslmode=verify-full"`.
     /// Read when the broker starts.
+    ///
+    /// Default: a file on this machine.
     pub store: Option<StoreUrl>,
-    /// Address of the page; on this machine alone unless set, none when `false`.
+    /// Address of the page, such as `"127.0.0.1:7000"`; `"off"` serves no page. Read when the broker starts.
+    ///
+    /// Default: this machine, on the same port each time.
     #[serde(deserialize_with = "listen")]
     pub listen: Listen,
     /// Settings of the page.
     pub web: WebConfig,
-    /// Address for agents on other machines; none unless set.
+    /// Address for agents on other machines, such as `"127.0.0.1:7443"`. Read when the broker starts.
+    ///
+    /// Default: `"off"`.
     #[serde(deserialize_with = "public_listen")]
     pub public_listen: Option<SocketAddr>,
     /// Settings of that listener.
@@ -62,7 +77,7 @@ pub struct Config {
     pub runtime: BTreeMap<String, RuntimeConfig>,
 }
 
-/// Where the page is served.
+/// The address of the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Listen {
     /// On this machine alone, on the same port each time.
@@ -93,11 +108,17 @@ impl Listen {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebConfig {
-    /// Further names the page is served under, as browsers write them (`cue.example.org`, `box:7000`).
+    /// Additional host names under which it is served, as browsers write them: `"cue.example.org"`, `"box:7000"`.
+    ///
+    /// Default: none.
     pub hosts: Vec<String>,
-    /// Further origins that the page's own requests may have: a tunnel may rewrite `Origin` and leave `Host` as it is.
+    /// Additional `Origin` values to accept, for a tunnel that rewrites `Origin` but not `Host`.
+    ///
+    /// Default: none.
     pub origins: Vec<String>,
-    /// The address of the page behind a proxy, such as `https://cue.example.org`.
+    /// Its address behind a proxy that terminates TLS, such as `"https://cue.example.org"`.
+    ///
+    /// Default: none.
     pub url: Option<String>,
 }
 
@@ -125,31 +146,14 @@ impl WebConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PushConfig {
-    /// Who push services can turn to: `mailto:` or `https:`.
+    /// Contact for push services: a `mailto:` or `https:` address.
+    ///
+    /// Default: none.
     pub contact: Option<String>,
-    /// Push services of one's own, such as `https://push.lan:8443`, whose addresses may be private.
+    /// Your own push services, such as `["https://push.lan:8443"]`; all others must have public addresses.
+    ///
+    /// Default: none.
     pub private_services: Vec<String>,
-}
-
-/// Why a configuration is not used.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// The file is there but cannot be read.
-    #[error("could not read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file does not say something that can be understood.
-    #[error("{} is not a valid configuration: {}", path.display(), source.to_string().trim_end())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        source: Box<toml::de::Error>,
-    },
 }
 
 impl Default for Config {
@@ -181,17 +185,7 @@ impl Config {
 
     /// Reads a configuration; a file that does not exist means the defaults.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text).map_err(|source| ConfigError::Parse {
-                path: path.to_owned(),
-                source: Box::new(source),
-            }),
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(ConfigError::Read {
-                path: path.to_owned(),
-                source,
-            }),
-        }
+        runtime_settings::read(path)
     }
 }
 
@@ -214,7 +208,8 @@ fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error
     match TextOr::<bool>::deserialize(deserializer)? {
         TextOr::Text(text) => Listen::parse(&text).ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} is not an address; write for example \"127.0.0.1:7000\" or \"off\""
+                "{} is not an address; write for example \"127.0.0.1:7000\" or \"off\"",
+                quoted(&text)
             ))
         }),
         TextOr::Other(true) => Ok(Listen::Here),
@@ -249,7 +244,8 @@ fn vacuum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::E
         .map(Some)
         .ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} is not a share of the database file; write for example \"25%\" or \"never\""
+                "{} is not a share of the database file; write for example \"25%\" or \"never\"",
+                quoted(&text)
             ))
         })
 }

@@ -1,9 +1,9 @@
-//! Tells whether a path still means the file that was opened.
+//! Tells whether a path still refers to the file that was opened.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A file, whatever it is called.
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
     device: u64,
@@ -11,7 +11,7 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// Returns which file a path means, if there is one.
+    /// Returns the identity of the file at a path, if there is one.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         std::fs::metadata(path).ok().as_ref().map(Self::from)
     }

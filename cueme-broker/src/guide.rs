@@ -1,11 +1,12 @@
-//! What connects a runtime, as the page tells somebody who has no agent yet.
+//! The instructions to connect each runtime, for a person who has no agent yet.
 //!
-//! The broker knows no runtime's files: the command that starts it brings a function that tells what `cueme init` writes.
+//! The broker knows no runtime's files: the command that starts it passes a function that describes what `cueme init`
+//! writes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How one runtime is connected.
+/// The instructions to connect one runtime.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RuntimeGuide {
     /// The tag its agents join with.
@@ -14,18 +15,20 @@ pub struct RuntimeGuide {
     pub name: String,
     /// The command that connects it.
     pub command: String,
-    /// What that command writes.
+    /// The files that the command writes.
     pub files: Vec<GuideFile>,
 }
 
-/// A file that is written.
+/// A file that the command writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GuideFile {
-    /// Where it is; `~` is the home.
+    /// Its path; `~` is the home.
     pub path: String,
-    /// What is written there.
+    /// A description of its content, in English.
     pub what: String,
+    /// The parts of the installation in it: `rule`, `permission`, `hooks`, `mcp`.
+    pub roles: Vec<String>,
 }
 
-/// Tells how each runtime is connected, in the order they are offered.
+/// A function that returns the instructions for each runtime, in the order they are offered.
 pub type Guide = fn() -> Vec<RuntimeGuide>;

@@ -1,6 +1,7 @@
 //! Hours of the day in local time, such as `22:00-07:00`.
 
 use protocol_spec::time::Timestamp;
+use protocol_spec::visible::quoted;
 use serde::{Deserialize, Deserializer, de};
 
 /// The minutes of a day.
@@ -52,7 +53,8 @@ impl<'de> Deserialize<'de> for Hours {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
             de::Error::custom(format!(
-                "{text:?} are no hours; write for example \"22:00-07:00\""
+                "{} is not a time range; write for example \"22:00-07:00\"",
+                quoted(&text)
             ))
         })
     }

@@ -1,15 +1,17 @@
-//! The broker: who asked, who answered, and whether they know.
+//! The broker: it passes questions of agents to humans, and answers back.
 //!
-//! The rules are [`cueme_rules`], and what a store has to do is [`cueme_store`]. Reading order here: the one thread that joins them
-//! ([`engine`]), the socket clients speak through, runs of agents and how they call back ([`callback`]), the page and its API, what the broker does by itself ([`policy`],
-//! [`notify`]), and the life of the process.
+//! The rules are in [`cueme_rules`], and the interface of a store is in [`cueme_store`]. Suggested reading order: the
+//! thread that joins them ([`engine`]), the socket of the clients, runs of agents and their callbacks ([`callback`]),
+//! the page and its API, the broker's automatic actions ([`policy`], [`notify`]), and the life cycle of the process.
 
 use cueme_rules as machine;
 use cueme_store as store;
 
 pub mod engine;
 
+mod attachments;
 mod broker;
+mod maintenance;
 mod precedent;
 mod presence;
 mod settings;
@@ -29,6 +31,7 @@ pub mod hours;
 pub mod lifecycle;
 mod log;
 pub mod place;
+mod random;
 mod serve;
 
 pub use serve::{ServeError, ServeOptions, serve};

@@ -1,4 +1,4 @@
-//! Makes this process the only broker of its data directory, and leaves things as the next one needs them.
+//! Makes this process the only broker of its data directory, and leaves the files as the next broker needs them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -12,28 +12,28 @@ use thiserror::Error;
 
 use crate::file_id::FileId;
 
-/// How long a new broker waits for a retiring one to let go of the lock.
+/// The time that a new broker waits for a retiring one to release the lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why this process cannot be the broker.
+/// The reason why this process cannot be the broker.
 #[derive(Debug, Error)]
 pub enum LifecycleError {
     /// A file or directory could not be used.
     #[error("could not {doing} {}: {source}", path.display())]
     Io {
-        /// What was being attempted.
+        /// The attempted operation.
         doing: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody else owns the directory, or can get in.
+    /// Another user owns the directory, or has access to it.
     #[error("{} is not safe: {why}", path.display())]
     Unsafe {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// Another broker holds the lock.
@@ -87,7 +87,7 @@ impl Lock {
 }
 
 impl Lock {
-    /// Says whether the lock is still where others look for it.
+    /// Says whether the lock is still at the path where others look for it.
     ///
     /// It is not once somebody has moved or deleted the data directory; then another broker may already serve there.
     pub(crate) fn is_in_place(&self) -> bool {
@@ -97,12 +97,12 @@ impl Lock {
     }
 }
 
-/// Says whether somebody accepts connections on the socket.
+/// Says whether a process accepts connections on the socket.
 fn is_served(places: &Places) -> bool {
     std::os::unix::net::UnixStream::connect(places.socket()).is_ok()
 }
 
-/// Creates the directories of an installation, closed to others, and refuses those that are not ours.
+/// Creates the directories of an installation, without access for others, and refuses directories of other users.
 pub fn prepare(places: &Places) -> Result<(), LifecycleError> {
     // The configuration's is there from the start, so that one written later is noticed; and it comes first, because
     // the others may be inside it.
@@ -133,7 +133,7 @@ fn private_directory(path: &Path) -> Result<(), LifecycleError> {
     let found = fs::symlink_metadata(path).map_err(failed("look at"))?;
     let ours = rustix::process::getuid().as_raw();
     if found.is_symlink() {
-        // A link to a directory of ours is a choice; a link that somebody else placed is a trap.
+        // A link to a directory of this user is a choice; a link by another user is an attack.
         if found.uid() != ours {
             return Err(unsafe_because(format!(
                 "it is a link that belongs to user {}",
@@ -157,7 +157,7 @@ fn private_directory(path: &Path) -> Result<(), LifecycleError> {
     Ok(())
 }
 
-/// Says which program last served the database, so that an older client starts that one.
+/// The program that last served the database, so that an older client starts that one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Its version.
@@ -169,7 +169,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Writes the record whole or not at all; not again if it says so already.
+    /// Writes the record atomically, unless it has the same content already.
     pub fn write(&self, places: &Places) -> Result<(), LifecycleError> {
         if Self::read(places).as_ref() == Some(self) {
             return Ok(());
@@ -195,7 +195,7 @@ impl Record {
         })
     }
 
-    /// Reads the record, if there is one that can be read.
+    /// Reads the record, if there is a readable one.
     pub fn read(places: &Places) -> Option<Self> {
         serde_json::from_slice(&fs::read(places.record()).ok()?).ok()
     }

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// A log file is put aside when it has grown to this many bytes.
+/// A log file is rotated when it has this many bytes.
 const LOG_BYTES_MAX: u64 = 5 * 1024 * 1024;
-/// How many files that were put aside are kept.
+/// The most rotated files that are kept.
 const LOGS_KEPT: u32 = 3;
 
 /// Starts logging: to the file when the broker runs in the background, else to the terminal.
@@ -21,7 +21,7 @@ pub(crate) fn start(path: &Path, is_background: bool) -> io::Result<()> {
         .with_env_filter(filter)
         .with_target(false)
         .with_ansi(false)
-        // A line that cannot be written would be told to stderr, and one that cannot be told there ends the process.
+        // A failed write would be reported on stderr, and a failed report there ends the process.
         .log_internal_errors(false);
     // A second start in one process (as in tests) keeps the first one's log.
     let _ = if is_background {
@@ -32,7 +32,7 @@ pub(crate) fn start(path: &Path, is_background: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that is put aside when it has grown.
+/// A file that is rotated when it has grown.
 #[derive(Debug, Clone)]
 struct RotatingFile(Arc<Mutex<Inner>>);
 

@@ -1,4 +1,4 @@
-//! Where the state is kept: in a file of this machine, or in a database that brokers share.
+//! The location of the state: in a file of this machine, or in a database that brokers share.
 
 use std::fmt;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The variable that comes before the configuration.
+/// The variable that overrides the configuration.
 const VARIABLE: &str = "CUEME_STORE";
 
 /// The address of a shared store. It may hold a password, so it is never shown whole.
@@ -15,7 +15,7 @@ const VARIABLE: &str = "CUEME_STORE";
 pub struct StoreUrl(String);
 
 impl StoreUrl {
-    /// Returns it with the password.
+    /// Returns the address with the password.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -27,7 +27,7 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// Why it is not known where the state is.
+/// The reason why the location of the state is unknown.
 #[derive(Debug, Error)]
 pub enum PlaceError {
     /// The configuration cannot be read, and may name a shared store.
@@ -35,10 +35,10 @@ pub enum PlaceError {
     Unknown {
         /// The configuration.
         path: std::path::PathBuf,
-        /// Why.
+        /// The error.
         what: String,
     },
-    /// The store is of no kind that there is.
+    /// The address is of no supported kind.
     #[error(
         "the store in {place} is of no kind that this program knows; write `store = \"postgres://user@host/database\"`"
     )]
@@ -48,7 +48,7 @@ pub enum PlaceError {
     },
 }
 
-/// Finds the address of the shared store; there is none where the state is in a file of this machine.
+/// Finds the address of the shared store; `None` if the state is in a file of this machine.
 ///
 /// A mistake elsewhere in the configuration does not matter here: the rest of it has its defaults then, but a broker must
 /// never open another inbox than the one that was meant.

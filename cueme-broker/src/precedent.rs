@@ -1,7 +1,7 @@
-//! Precedents: what a human answered to a question like this one, in the same project. Pure.
+//! Precedents: a human's answer to a similar question in the same project. Pure.
 //!
-//! A precedent is only ever offered. It counts where a human answered, in sight of the question; automatic and queued answers do not
-//! count, nor does anything with a secret in it.
+//! A precedent is only ever offered. It counts if a human answered in sight of the question; automatic and queued
+//! answers do not count, nor do answers with a secret.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use protocol_spec::payload::{Payload, Shape};
 
 use crate::store::POLICY_PREFIX;
 
-/// How many past questions of a project are compared.
+/// The most past questions of a project that are compared.
 pub(crate) const COMPARED_MAX: u32 = 100;
-/// How much of a question is compared, in bytes.
+/// The part of a question that is compared, in bytes.
 const COMPARED_BYTES_MAX: usize = 16 * 1024;
-/// The part of all their words that two questions share at least.
+/// The least share of common words of two similar questions.
 const SHARED_MIN: f64 = 0.6;
 
-/// A question that others are compared with.
+/// A question to compare others with.
 #[derive(Debug)]
 pub(crate) struct Sought {
     origin: Origin,
@@ -29,7 +29,7 @@ pub(crate) struct Sought {
 }
 
 impl Sought {
-    /// Prepares a question for comparison; nothing where no earlier answer may be offered.
+    /// Prepares a question for comparison; `None` when no earlier answer may be offered.
     pub(crate) fn new(cue: &CueView) -> Option<Self> {
         if cue.origin == Origin::Approval || cue.damaged {
             return None;
@@ -47,7 +47,7 @@ impl Sought {
         })
     }
 
-    /// Returns how much a past question resembles it, from 0.6 to 1; nothing where it is no precedent.
+    /// Returns the similarity of a past question, from 0.6 to 1; `None` when it is no precedent.
     pub(crate) fn resemblance(&self, past: &CueView) -> Option<f64> {
         if past.origin != self.origin || past.kind != self.kind || usable(past).is_none() {
             return None;
@@ -65,7 +65,7 @@ impl Sought {
     }
 }
 
-/// Returns the answer of a past question, where a human gave it to what they saw, and it can be given again.
+/// Returns the answer of a past question, if a human gave it in sight of the question, and it can be given again.
 pub(crate) fn usable(past: &CueView) -> Option<Answer> {
     let is_automatic = past.from_queue || past.by.as_deref().is_some_and(|by| by.starts_with(POLICY_PREFIX));
     // An answer that can still be taken back is not settled.

@@ -33,12 +33,12 @@ impl Presence {
             .await
     }
 
-    /// Returns how many clients wait for an agent's outcomes.
+    /// Returns the number of clients that wait for an agent's outcomes.
     pub(crate) fn agent(&self, agent: &AgentId) -> u32 {
         self.agents.get(agent).copied().unwrap_or(0)
     }
 
-    /// Returns who waits for a question's outcome.
+    /// Returns the presence of clients for a question.
     pub(crate) fn cue(&self, cue: CueId) -> Waiting {
         self.cues.get(&cue).copied().unwrap_or(Waiting {
             clients: 0,

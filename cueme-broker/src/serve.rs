@@ -1,10 +1,11 @@
-//! The broker's life: from taking the lock to leaving everything in order.
+//! The broker's life cycle: from taking the lock to an orderly shutdown.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cueme_store_copy::back_up;
 use cueme_store_postgres::PostgresStorage;
 use cueme_store_sqlite::{SCHEMA, SqliteStorage, Synchronous};
 use notify::{RecursiveMode, Watcher};
@@ -14,33 +15,34 @@ use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-use crate::broker::{Broker, StopReason, forget_when_old, leave_when_idle, while_leading};
+use crate::broker::{Broker, StopReason};
 use crate::chats::ChatReader;
 use crate::config::{Config, Listen};
 use crate::engine::Engine;
 use crate::guide::Guide;
 use crate::lifecycle::{self, CleanMark, LifecycleError, Lock, Record};
 use crate::log;
+use crate::maintenance::{forget_when_old, leave_when_idle, while_leading};
 use crate::place::{PlaceError, shared_store};
 use crate::policy;
-use crate::runs::{keep_leads, look_after_left_runs};
+use crate::runs::{keep_leads, watch_orphaned_runs};
 use crate::socket::{self, Listener};
 use crate::store::{Storage, StoreError};
 use crate::web::{self, Entrance, Web, WebListener};
 
-/// How often the broker makes sure that its engine lives and that its directory is there.
+/// The interval of checking that the engine and the directory still exist.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// How long a broker that ends says so to the probes of balancers, while others can take its place.
+/// The time that a stopping broker fails the probes of balancers, while others can take over.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// How long the configuration must be left alone after a change before it is read.
+/// The time without a change before the configuration is read.
 const CONFIG_QUIET: Duration = Duration::from_millis(100);
 
-/// How a broker is run.
+/// The options of a broker.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// Where everything is.
+    /// The paths of the installation.
     pub places: Places,
     /// Whether a client started it, so that it logs to its file and leaves the client's session.
     pub is_background: bool,
@@ -50,13 +52,13 @@ pub struct ServeOptions {
     pub guide: Guide,
 }
 
-/// Why the broker could not run.
+/// The reason why the broker could not run.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// Another broker, or a directory that cannot be used.
     #[error(transparent)]
     Lifecycle(#[from] LifecycleError),
-    /// It is not known where the state is.
+    /// The location of the state is unknown.
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// The database.
@@ -65,17 +67,17 @@ pub enum ServeError {
     /// The socket, or the process itself.
     #[error("could not {doing} {}: {source}", path.display())]
     Io {
-        /// What was being attempted.
+        /// The attempted operation.
         doing: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody moved or deleted the data directory.
+    /// The data directory was moved or deleted.
     #[error("the data directory {} was moved, deleted or replaced while the broker used it", data_dir.display())]
     Displaced {
-        /// Where it was.
+        /// Its path.
         data_dir: PathBuf,
     },
     /// A defect.
@@ -84,7 +86,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// Says what a person can do about it.
+    /// Returns the remedy for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Store(error) => error.hint(),
@@ -102,7 +104,7 @@ impl ServeError {
 /// Runs a broker until it is asked to stop.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     let places = &options.places;
-    // Whatever this process creates, now or later, is nobody else's.
+    // All files that this process creates, now or later, are private to its user.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     lifecycle::prepare(places)?;
     if options.is_background {
@@ -150,7 +152,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     }
     engine.stop();
     if reason == StopReason::Displaced {
-        // Whatever is there now is not ours to mark as orderly.
+        // The files there now belong to another broker, so they get no mark of an orderly stop.
         return Err(ServeError::Displaced {
             data_dir: places.data_dir.clone(),
         });
@@ -160,11 +162,11 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// Returns where the state is: in a file, unless the configuration names a database that brokers share.
+/// Returns the location of the state: a file, unless the configuration names a database that brokers share.
 fn storage(places: &Places) -> Result<Box<dyn Storage>, ServeError> {
     Ok(match shared_store(&places.config)? {
         None => Box::new(SqliteStorage::at(&places.database(), Synchronous::Full)),
-        Some(url) => Box::new(PostgresStorage::at(url.expose())?),
+        Some(url) => Box::new(PostgresStorage::at(url.expose(), back_up)?),
     })
 }
 
@@ -185,9 +187,9 @@ async fn run(
     tokio::spawn(while_leading(Arc::clone(broker), crate::notify::watch));
     tokio::spawn(while_leading(Arc::clone(broker), forget_when_old));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
-    // Who drives a run is known to the broker that its driver speaks to, and to no other.
+    // Only the broker that a driver is connected to knows that it drives a run.
     if !broker.engine().is_shared() {
-        tokio::spawn(look_after_left_runs(Arc::clone(broker)));
+        tokio::spawn(watch_orphaned_runs(Arc::clone(broker)));
     }
     tokio::spawn(keep_leads(Arc::clone(broker)));
     tracing::info!(version = version::PROGRAM, socket = %places.socket().display(), "the broker is ready");
@@ -196,7 +198,7 @@ async fn run(
         signal(SignalKind::terminate()).map_err(failed("handle signals for", &places.socket()))?;
     let mut interrupt =
         signal(SignalKind::interrupt()).map_err(failed("handle signals for", &places.socket()))?;
-    // A task of its own, because this one runs beside the worker: a connection would pass from thread to thread.
+    // A separate task, because this one does not run on the worker: a connection would move between threads.
     let mut accepting = tokio::spawn(socket::accept(Arc::clone(&listener), Arc::clone(broker)));
     let reason = tokio::select! {
         biased;
@@ -207,15 +209,15 @@ async fn run(
         () = displaced(lock) => StopReason::Displaced,
         _ = &mut accepting => StopReason::EngineLost,
     };
-    // Nobody is let in any more, not even while the reply to whoever asked is on its way.
+    // Accepts no new connections, not even while the reply to the stop request is being written.
     accepting.abort();
     tokio::time::sleep(Duration::from_millis(20)).await;
-    // The socket goes away with the listener.
+    // The listener removes the socket when it is dropped.
     drop(listener);
     Ok(reason)
 }
 
-/// Waits for the signal to end; where others share the inbox, balancers get time to send new calls to them first.
+/// Waits for the stop signal; with shared brokers, balancers get time to route new calls to the others first.
 async fn drained(broker: &Broker, terminate: &mut Signal) {
     terminate.recv().await;
     if broker.engine().is_shared() {
@@ -246,7 +248,7 @@ async fn serve_page(broker: &Arc<Broker>) -> Option<Arc<Web>> {
     Some(web)
 }
 
-/// Serves agents elsewhere, if the configuration says so; the page has no part in it.
+/// Serves agents elsewhere, if the configuration says so; independent of the page.
 async fn serve_public(broker: &Arc<Broker>, page: Option<&Arc<Web>>) -> Option<Arc<Web>> {
     let address = broker.config().public_listen?;
     let listener = WebListener::bind_public(address)
@@ -265,7 +267,7 @@ async fn serve_public(broker: &Arc<Broker>, page: Option<&Arc<Web>>) -> Option<A
     Some(web)
 }
 
-/// The environment comes before the configuration, so that one start can differ.
+/// The environment overrides the configuration, so that a single start can differ.
 fn listen_at(broker: &Broker) -> Listen {
     let variable = std::env::var("CUEME_LISTEN")
         .ok()
@@ -286,17 +288,17 @@ async fn engine_lost(engine: &Engine) {
     }
 }
 
-/// Waits until the data directory is not where it was: whoever waits here would never be answered.
+/// Waits until the data directory was moved or replaced: clients of this broker would never get an answer.
 async fn displaced(lock: &Lock) {
     while lock.is_in_place() {
         tokio::time::sleep(HEARTBEAT).await;
     }
 }
 
-/// Tells whoever started the broker that it accepts connections.
+/// Tells the process that started the broker that it accepts connections.
 fn say_ready(places: &Places, is_background: bool) {
     let mut stdout = io::stdout();
-    // Whoever started us may be gone; then there is nobody to tell.
+    // A write error is ignored: the process that started this one may be gone.
     let _ = writeln!(stdout, "ready socket={}", places.socket().display()).and_then(|()| stdout.flush());
     if is_background && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
         // The starter waits for the end of our output, not only for the line.

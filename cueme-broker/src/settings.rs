@@ -1,6 +1,6 @@
-//! What humans choose, the same on every device and for everything the broker does by itself.
+//! Settings of humans, shared by all devices and by the broker's automatic actions.
 //!
-//! How they change it is in `web::settings`.
+//! `web::settings` changes them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,23 @@ use crate::hours::Hours;
 use crate::machine::HOLD_MS_MAX;
 use crate::store::{Reader, StoreError};
 
-/// Where settings are stored.
+/// The name of the setting in the store.
 pub(crate) const SETTINGS_NAME: &str = "page";
-/// How many quick replies there may be.
+/// The most quick replies.
 const QUICK_REPLIES_MAX: usize = 50;
-/// How many groups there may be.
+/// The most groups.
 const GROUPS_MAX: usize = 100;
 /// The longest quick reply or name of a group.
 const TEXT_BYTES_MAX: usize = 4096;
-/// How much else the page may keep.
+/// The most bytes of the page's other settings.
 const PAGE_BYTES_MAX: usize = 16 * 1024;
 
-/// What humans chose.
+/// The settings of humans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Settings {
     pub(crate) language: Language,
-    /// How long an answer from the page can be taken back.
+    /// The time during which an answer from the page can be undone.
     #[schemars(range(max = 600_000))]
     pub(crate) undo_ms: u64,
     #[schemars(length(max = 50))]
@@ -36,12 +36,12 @@ pub(crate) struct Settings {
     pub(crate) notifications: Notifications,
     pub(crate) quiet_hours: QuietHours,
     pub(crate) enter_sends: bool,
-    /// Whether rules may answer at all.
+    /// Whether rules may answer.
     pub(crate) policies: bool,
     /// Rules that were turned off.
     #[schemars(skip)]
     pub(crate) policies_off: Vec<String>,
-    /// Whatever else the page keeps.
+    /// The page's other settings.
     pub(crate) page: Map<String, Value>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Language {
     Zh,
 }
 
-/// Agents that are spoken to together.
+/// Agents that are messaged together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Group {
@@ -62,7 +62,7 @@ pub(crate) struct Group {
     agents: Vec<String>,
 }
 
-/// How humans are told.
+/// The notification settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Notifications {
@@ -72,7 +72,7 @@ pub(crate) struct Notifications {
     desktop: bool,
 }
 
-/// When humans are not told, in local time.
+/// The quiet hours, in local time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuietHours {
@@ -111,7 +111,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the settings that are stored.
+    /// Reads the stored settings.
     pub(crate) fn read(reader: &dyn Reader) -> Result<Self, StoreError> {
         let stored = reader.setting(SETTINGS_NAME)?;
         // Settings that an older or newer program wrote are used as far as they are understood.
@@ -120,7 +120,7 @@ impl Settings {
             .unwrap_or_default())
     }
 
-    /// Returns how long an answer from the page, or by a rule, can be taken back.
+    /// Returns the time during which an answer from the page, or by a rule, can be undone.
     pub(crate) fn hold_ms(&self) -> u64 {
         self.undo_ms
     }
@@ -130,7 +130,7 @@ impl Settings {
         self.notifications.desktop
     }
 
-    /// Says whether these settings decide otherwise than others when somebody is told.
+    /// Says whether these settings differ from others in when people are notified.
     pub(crate) fn tells_otherwise(&self, others: &Self) -> bool {
         (&self.notifications, &self.quiet_hours) != (&others.notifications, &others.quiet_hours)
     }
@@ -143,7 +143,7 @@ impl Settings {
                 .is_some_and(|hours| hours.contains(minute_of_day))
     }
 
-    /// Says what is wrong with the settings, if anything is.
+    /// Returns the problem with the settings, if there is one.
     pub(crate) fn check(&self) -> Result<(), String> {
         let problem = if self.undo_ms > HOLD_MS_MAX {
             format!("undo_ms is more than {HOLD_MS_MAX}")

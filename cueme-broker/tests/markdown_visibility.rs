@@ -1,4 +1,4 @@
-//! Whatever an agent writes, every character of it is in the page's text, or is a mark that the page says it leaves out.
+//! For any input of an agent, every character is in the page's text, or is a mark that the page says it leaves out.
 
 #[allow(unreachable_pub, reason = "the targets of `cargo fuzz` use it too")]
 #[path = "../../tests/src/hostile/visible.rs"]

@@ -1,7 +1,7 @@
 //! The token a cloud agent holds for the length of one run.
 //!
-//! One algorithm, one issuer, one audience: a token says which agent and which run it is for and what may be
-//! done with it, and everything else is refused.
+//! There is one algorithm, one issuer and one audience: a token names its agent, its run and its scope, and everything
+//! else is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,11 +11,11 @@ use thiserror::Error;
 
 use super::webhook::hmac_sha256;
 
-/// Who issues tokens.
+/// The issuer of tokens.
 pub const ISSUER: &str = "cueme";
-/// Whom tokens are for.
+/// The audience of tokens.
 pub const AUDIENCE: &str = "cueme-agent-api";
-/// What a run's token allows: to ask, to read the answers to one's own questions, and to read skills.
+/// The scope of a run's token: to ask, to read the answers to one's own questions, and to read skills.
 pub const SCOPE_HAP: &str = "hap";
 
 /// The header of every token.
@@ -40,7 +40,7 @@ impl SigningKey {
     }
 }
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// The issuer.
@@ -51,34 +51,34 @@ pub struct Claims {
     pub sub: String,
     /// The run.
     pub run: String,
-    /// What is allowed, separated by blanks.
+    /// The scopes, separated by blanks.
     pub scope: String,
     /// When it was issued, in seconds since 1970.
     pub iat: i64,
-    /// When it ends, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     pub exp: i64,
     /// Its own id.
     pub jti: String,
 }
 
-/// Why a token is refused.
+/// The reason for refusing a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JwtError {
     /// It is not a token of ours.
     #[error("the token is not valid")]
     Invalid,
-    /// It is over.
+    /// It has expired.
     #[error("the token has expired")]
     Expired,
-    /// It is for something else.
+    /// It is for another audience.
     #[error("the token is for another audience")]
     Audience,
-    /// It does not allow what was asked.
+    /// Its scope does not allow the action.
     #[error("the token does not allow this")]
     Scope,
 }
 
-/// Something an agent may ask of the API.
+/// An action of an agent at the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentAction<'a> {
     /// To ask a human, or to wait for one, as this agent.
@@ -86,7 +86,7 @@ pub enum AgentAction<'a> {
         /// The agent.
         agent_id: &'a str,
     },
-    /// To read what this agent asked and was told.
+    /// To read this agent's questions and answers.
     ReadAgent {
         /// The agent.
         agent_id: &'a str,
@@ -109,11 +109,11 @@ pub fn sign_token(key: &SigningKey, claims: &Claims) -> String {
     format!("{signed}.{signature}")
 }
 
-/// Checks a token and returns what it says.
+/// Verifies a token and returns its claims.
 ///
 /// # Errors
 ///
-/// Fails if the token is not ours, is over, or is for another audience.
+/// Fails if the token is not ours, has expired, or is for another audience.
 pub fn verify_token(key: &SigningKey, token: &str, now_sec: i64) -> Result<Claims, JwtError> {
     if token.len() > TOKEN_BYTES_MAX {
         return Err(JwtError::Invalid);
@@ -126,7 +126,7 @@ pub fn verify_token(key: &SigningKey, token: &str, now_sec: i64) -> Result<Claim
     }
     let (header, claims) = signed.split_once('.').ok_or(JwtError::Invalid)?;
     let header = URL_SAFE_NO_PAD.decode(header).map_err(|_| JwtError::Invalid)?;
-    // The header is a constant of ours, so there is no algorithm to negotiate.
+    // The header is a constant, so there is no algorithm to negotiate.
     if header != HEADER.as_bytes() {
         return Err(JwtError::Invalid);
     }

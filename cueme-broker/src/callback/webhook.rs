@@ -1,15 +1,11 @@
-//! Receives the status changes Cursor sends, as pure decisions for whoever owns the listener.
+//! Receives the status changes that Cursor sends, as pure decisions for the owner of the listener.
 //!
-//! A delivery is believed only after its signature over the raw bytes was checked, and even then it is a hint:
-//! nothing in it says when it was signed, so an old one can be sent again. Whoever is woken by it reads the
-//! status anew.
-
-use std::collections::{HashMap, VecDeque};
-use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+//! A delivery is accepted only after its signature over the raw bytes was verified, and even then it is a hint: it does
+//! not contain the time of signing, so it can be replayed. The driver that it wakes reads the status itself.
 
 use cloud_settings::Secret;
 use hmac::{Hmac, KeyInit, Mac};
+use protocol_spec::hex::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::Sha256;
@@ -30,7 +26,7 @@ pub const WEBHOOK_BYTES_MAX: usize = 1 << 20;
 const SIGNATURE_PREFIX: &str = "sha256=";
 const DELIVERY_ID_BYTES_MAX: usize = 256;
 
-/// A delivery as it came in.
+/// A delivery as received.
 #[derive(Debug, Clone, Copy)]
 pub struct RawDelivery<'a> {
     /// The value of [`SIGNATURE_HEADER`].
@@ -43,7 +39,7 @@ pub struct RawDelivery<'a> {
     pub body: &'a [u8],
 }
 
-/// A delivery that was checked.
+/// A verified delivery.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The id Cursor gave the delivery.
@@ -55,18 +51,18 @@ pub struct Delivery {
     pub id: String,
     /// The status it has, or had.
     pub status: String,
-    /// When the event happened, as Cursor says.
+    /// The time of the event, according to Cursor.
     #[serde(default)]
     pub timestamp: Option<String>,
-    /// What the agent did.
+    /// The agent's summary of its work.
     #[serde(default)]
     pub summary: Option<String>,
-    /// Everything else.
+    /// All other keys.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// Why a delivery is refused.
+/// The reason for refusing a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WebhookError {
     /// There is no signature.
@@ -75,7 +71,7 @@ pub enum WebhookError {
     /// The signature is not that of the body.
     #[error("the signature is not valid")]
     BadSignature,
-    /// The delivery makes no sense.
+    /// The delivery is malformed.
     #[error("the delivery is malformed: {0}")]
     Malformed(String),
 }
@@ -90,68 +86,7 @@ impl WebhookError {
     }
 }
 
-/// Remembers deliveries, so that each is acted on once.
-pub trait DeliveryLog {
-    /// Why remembering failed.
-    type Error;
-
-    /// Stores a delivery. Returns whether it is new. Must have stored it for good when it returns, because
-    /// Cursor is told to forget it then.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the delivery could not be stored; Cursor will send it again.
-    fn record(&self, delivery: &Delivery) -> Result<bool, Self::Error>;
-}
-
-/// What came of a delivery.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Received {
-    /// It is new: wake whoever waits for this agent.
-    New(Box<Delivery>),
-    /// It was here before: answer as the first time and do nothing.
-    Repeated(String),
-}
-
-/// Why a delivery was not received.
-#[derive(Debug, Error)]
-pub enum ReceiveError<E> {
-    /// It was refused.
-    #[error(transparent)]
-    Refused(WebhookError),
-    /// It could not be stored.
-    #[error("the delivery could not be stored")]
-    Log(E),
-}
-
-impl<E> ReceiveError<E> {
-    /// Returns the HTTP status to answer with.
-    pub fn status(&self) -> u16 {
-        match self {
-            ReceiveError::Refused(error) => error.status(),
-            ReceiveError::Log(_) => 500,
-        }
-    }
-}
-
-/// Checks a delivery, stores it, and says whether it is new.
-///
-/// # Errors
-///
-/// Fails if the delivery is refused or could not be stored.
-pub fn receive<L: DeliveryLog>(
-    secret: &Secret,
-    raw: RawDelivery<'_>,
-    log: &L,
-) -> Result<Received, ReceiveError<L::Error>> {
-    let delivery = check_delivery(secret, raw).map_err(ReceiveError::Refused)?;
-    match log.record(&delivery).map_err(ReceiveError::Log)? {
-        true => Ok(Received::New(Box::new(delivery))),
-        false => Ok(Received::Repeated(delivery.delivery_id)),
-    }
-}
-
-/// Checks a delivery: first the signature, and only then what it says.
+/// Checks a delivery: first the signature, and only then the content.
 ///
 /// # Errors
 ///
@@ -176,7 +111,7 @@ pub fn check_delivery(secret: &Secret, raw: RawDelivery<'_>) -> Result<Delivery,
     Ok(delivery)
 }
 
-/// Checks a signature over the raw body, in time that does not depend on how wrong it is.
+/// Verifies a signature over the raw body in constant time.
 ///
 /// # Errors
 ///
@@ -205,10 +140,7 @@ pub fn sign(secret: &Secret, body: &[u8]) -> String {
 }
 
 fn signature_hex(secret: &Secret, body: &[u8]) -> String {
-    hmac_sha256(secret.expose().as_bytes(), body)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&hmac_sha256(secret.expose().as_bytes(), body))
 }
 
 /// Returns the HMAC-SHA256 of a message.
@@ -221,45 +153,12 @@ pub(super) fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Remembers deliveries in memory, up to a number. For tests and for a listener without a store.
-#[derive(Debug)]
-pub struct MemoryDeliveryLog {
-    capacity: usize,
-    seen: Mutex<(HashMap<String, Delivery>, VecDeque<String>)>,
-}
-
-impl MemoryDeliveryLog {
-    /// Remembers at most so many deliveries and forgets the oldest.
-    pub fn new(capacity: usize) -> Self {
-        MemoryDeliveryLog {
-            capacity: capacity.max(1),
-            seen: Mutex::default(),
-        }
-    }
-}
-
-impl DeliveryLog for MemoryDeliveryLog {
-    type Error = Infallible;
-
-    fn record(&self, delivery: &Delivery) -> Result<bool, Infallible> {
-        let mut guard = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (seen, order) = &mut *guard;
-        if seen.contains_key(&delivery.delivery_id) {
-            return Ok(false);
-        }
-        if order.len() >= self.capacity
-            && let Some(oldest) = order.pop_front()
-        {
-            seen.remove(&oldest);
-        }
-        order.push_back(delivery.delivery_id.clone());
-        seen.insert(delivery.delivery_id.clone(), delivery.clone());
-        Ok(true)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use cueme_store::Storage;
+    use cueme_store_sqlite::{SqliteStorage, Synchronous};
+    use protocol_spec::time::Timestamp;
+
     use super::*;
 
     const BODY: &[u8] = br#"{"event":"statusChange","timestamp":"2026-10-01T12:00:00Z","id":"bc_1","status":"FINISHED","source":{"repository":"r","ref":"main"},"target":{"branchName":"b"},"summary":"s","more":1}"#;
@@ -289,19 +188,28 @@ mod tests {
 
     #[test]
     fn webhook_signature_verification_and_dedupe() {
-        let log = MemoryDeliveryLog::new(10);
-        let signature = sign(&secret(), BODY);
-        let Ok(Received::New(delivery)) = receive(&secret(), raw(Some(&signature), BODY), &log) else {
-            panic!("not received");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cueme.db");
+        let store = SqliteStorage::at(&path, Synchronous::Full).open(true).unwrap();
+        store.begin().unwrap();
+        let keep = |delivery: &Delivery| {
+            let at = Timestamp::from_millis(1);
+            store
+                .keep_delivery(&delivery.delivery_id, &delivery.id, &delivery.status, at)
+                .unwrap()
         };
+        let signature = sign(&secret(), BODY);
+        let delivery = check_delivery(&secret(), raw(Some(&signature), BODY)).unwrap();
+        assert!(keep(&delivery));
         assert_eq!(
             (delivery.id.as_str(), delivery.status.as_str()),
             ("bc_1", "FINISHED")
         );
         assert_eq!(delivery.extra["target"]["branchName"], "b");
         assert_eq!(delivery.extra["more"], 1);
-        let again = receive(&secret(), raw(Some(&signature), BODY), &log).unwrap();
-        assert_eq!(again, Received::Repeated("d-1".to_owned()));
+        let again = check_delivery(&secret(), raw(Some(&signature), BODY)).unwrap();
+        assert_eq!(again.delivery_id, "d-1");
+        assert!(!keep(&again), "it is acted on once");
     }
 
     #[test]
@@ -348,18 +256,5 @@ mod tests {
             };
             assert_eq!(check_delivery(&secret(), delivery).unwrap_err().status(), 400);
         }
-    }
-
-    #[test]
-    fn the_memory_of_deliveries_is_bounded() {
-        let log = MemoryDeliveryLog::new(2);
-        let mut delivery: Delivery = serde_json::from_slice(BODY).unwrap();
-        for id in ["1", "2", "3"] {
-            delivery.delivery_id = id.to_owned();
-            assert_eq!(log.record(&delivery), Ok(true));
-        }
-        assert_eq!(log.record(&delivery), Ok(false));
-        delivery.delivery_id = "1".to_owned();
-        assert_eq!(log.record(&delivery), Ok(true), "the oldest was forgotten");
     }
 }

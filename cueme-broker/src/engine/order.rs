@@ -1,4 +1,4 @@
-//! What the engine is told to do.
+//! The orders that the engine takes.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use cueme_rules::{Amendment, ContentKey, QueueEdit, Ticket};
 pub struct Line {
     /// The request it answers.
     pub id: RequestId,
-    /// What is said.
+    /// The reply.
     pub reply: Box<Reply>,
 }
 
-/// Something to be done for a caller.
+/// An order of a caller.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The caller.
     pub ticket: Ticket,
     /// The permanent key of the call.
     pub request: RequestId,
-    /// What is to be done.
+    /// The work.
     pub work: Work,
 }
 
-/// Why a damaged question was closed, unless the human says it.
+/// The reason for closing a damaged question, unless the human gives one.
 const DAMAGED_REASON: &str = "its record was damaged";
 
 impl Order {
@@ -49,7 +49,7 @@ impl Order {
     }
 }
 
-/// What is to be done. Everything in it is parsed and within its limits.
+/// The work of an order. Everything in it is parsed and within its limits.
 #[derive(Debug, Clone)]
 pub enum Work {
     /// Register an agent.
@@ -80,9 +80,9 @@ pub enum Work {
         prompt: Arc<str>,
         /// The payload as written; it has been parsed.
         payload: Option<Arc<str>>,
-        /// What makes two questions the same.
+        /// The identity of its content: two questions with the same key are the same.
         content: ContentKey,
-        /// Who opened it.
+        /// The origin of the question.
         origin: Origin,
     },
     /// Wait again.
@@ -100,22 +100,22 @@ pub enum Work {
     Answer {
         /// The question.
         cue: CueId,
-        /// The answer; not yet held against the question.
+        /// The answer, not yet checked against the question.
         answer: Answer,
-        /// Who answers.
+        /// The author of the answer.
         by: Option<String>,
-        /// How long it can be taken back.
+        /// The time during which it can be undone, in milliseconds.
         hold_ms: u64,
     },
     /// Refuse to answer, or close without an answer.
     Close {
         /// The question.
         cue: CueId,
-        /// What is decided; no answer, those have to be checked.
+        /// The decision; answers have to be checked and are not among them.
         verdict: Closing,
-        /// Who decides.
+        /// The author of the decision.
         by: Option<String>,
-        /// How long it can be taken back.
+        /// The time during which it can be undone, in milliseconds.
         hold_ms: u64,
     },
     /// Take an answer back.
@@ -126,16 +126,16 @@ pub enum Work {
         agent: AgentId,
         /// The message.
         text: String,
-        /// What it is for.
+        /// Its purpose.
         purpose: Purpose,
-        /// Who says it.
+        /// Its author.
         by: Option<String>,
     },
     /// Fetch everything a human left for an agent.
     Collect {
         /// The agent.
         agent: AgentId,
-        /// Why questions that the agent left behind are closed, if they are.
+        /// The reason for closing the questions that the agent left behind; `None` leaves them open.
         close: Option<String>,
     },
     /// Add records of another program.
@@ -151,14 +151,14 @@ pub enum Work {
     EditQueue {
         /// The agent.
         agent: AgentId,
-        /// What is changed.
+        /// The edit.
         edit: QueueEdit,
     },
     /// Name, pin, archive or instruct an agent.
     Amend {
         /// The agent.
         agent: AgentId,
-        /// What is changed.
+        /// The amendment.
         amendment: Amendment,
     },
     /// The caller is gone.
@@ -184,7 +184,7 @@ pub struct PastQuestion {
     pub payload: Option<Arc<str>>,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// What became of it, if anything had.
+    /// Its outcome; `None` when it was left open.
     pub ended: Option<PastEnd>,
 }
 
@@ -198,7 +198,7 @@ pub enum Closing {
 }
 
 impl Work {
-    /// Returns an ask, with what makes it the same as another.
+    /// Returns an ask, with the key of its content.
     pub fn ask(agent: AgentId, kind: Kind, prompt: String, payload: Option<String>, origin: Origin) -> Self {
         let content = content_key(kind, &prompt, payload.as_deref());
         Self::Ask {

@@ -1,4 +1,4 @@
-//! Turns a question of another program into one that is over: its answer is checked and worded once, as ours are.
+//! Settles a question of another program: its answer is checked and rendered once, like an answer given here.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) fn settle(question: &PastQuestion, fresh: CueId) -> Result<PastCue, R
                 ended.at,
             ),
             Some(answer) => {
-                // What was chosen there was written as text, so no payload is held against it.
+                // Its choices were recorded as text, so the answer is not checked against a payload.
                 let asked = match question.kind {
                     Kind::Cue => Question::Cue(None),
                     Kind::Pause => Question::Pause,

@@ -1,43 +1,43 @@
-//! The engine's thread and the handle others hold.
+//! The engine's thread: takes what is in its inbox, commits it in batches, and replies.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use cueme_rules::{Now, Ticket};
-use cueme_store::{Leadership, Pass, Records, Storage, StoreError};
+use cueme_rules::Ticket;
+use cueme_store::{Storage, StoreError};
 use protocol_spec::id::RequestId;
-use protocol_spec::message::{EventView, Reply};
-use protocol_spec::time::Timestamp;
-use thiserror::Error;
-use tokio::sync::{broadcast, mpsc as caller, oneshot, watch};
-use uuid::Uuid;
+use protocol_spec::message::Reply;
+use tokio::sync::{broadcast, oneshot, watch};
 
-use super::core::{Batch, CommitOutput, Core, Entry, Random};
-use super::order::{Line, Order, Work};
-use super::write::{DiskReserve, Write};
+use super::clock::{SystemClock, system_random};
+use super::core::{Batch, CommitOutput, Core, Entry};
+use super::handle::{Caller, EngineHandle, Events, Look, Message, tick};
+use super::order::Line;
 
-/// How many orders are committed together.
+/// The most orders in one commit.
 const BATCH_MAX: usize = 512;
-/// A commit that took at least this long is worth sharing with those who come a moment later …
+/// A commit that took at least this long is worth sharing with callers that come a moment later …
 const SLOW_COMMIT: Duration = Duration::from_millis(2);
-/// … if at least so many shared the last one …
+/// … if at least this many orders shared the last one …
 const SHARED_MIN: usize = 8;
-/// … and they are waited for this part of the time it took.
+/// … and the next commit waits for them this part of that time …
 const GATHERING_SHARE: u32 = 8;
-/// This long at most.
+/// … but at most this long.
 const GATHERING_MAX: Duration = Duration::from_millis(2);
-/// How many commits a watcher may fall behind before it is told to read the state anew.
+/// The number of commits that a watcher may fall behind before it has to reload the state.
 const COMMITS_KEPT: usize = 256;
-/// How long the engine is idle before it indexes what was written.
+/// The idle time before the engine indexes new texts.
 const INDEX_AFTER_IDLE: Duration = Duration::from_millis(50);
-/// The same after it failed.
+/// The same while there is more to index …
+const INDEX_MORE_AFTER_IDLE: Duration = Duration::from_millis(2);
+/// … and after it failed.
 const INDEX_RETRY_AFTER: Duration = Duration::from_secs(5);
-/// How long the engine waits before it tries again what failed by itself.
+/// The pause before the engine retries failed work of its own.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// The running engine.
@@ -47,61 +47,24 @@ pub struct Engine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What everybody else holds of the engine.
-#[derive(Debug, Clone)]
-pub struct EngineHandle {
-    inbox: Sender<Message>,
-    tickets: Arc<AtomicU64>,
-    events: broadcast::Sender<Events>,
-    foreign_records: watch::Sender<()>,
-    leadership: Leadership,
-    is_shared: bool,
-    trouble: Arc<Mutex<Option<String>>>,
-}
-
-/// The engine does not answer any more.
-#[derive(Debug, Error)]
-#[error("the broker is stopping")]
-pub struct EngineError;
-
-/// What happened in one commit: told at once, so that a watcher is woken once.
-pub type Events = Arc<[EventView]>;
-
-/// Boxed lines: a channel has room for thirty-two from its first moment on, and everybody who waits has a channel.
-type Caller = caller::UnboundedSender<Box<Line>>;
-type Look = Box<dyn FnOnce(&mut Core) + Send>;
-
-enum Message {
-    Order {
-        order: Order,
-        caller: Option<Caller>,
-        /// Runs before it, in the same commit.
-        write: Option<Write<'static>>,
-        /// By what the caller was let in.
-        pass: Option<Box<Pass>>,
-    },
-    Write(Write<'static>),
-    Look(Look),
-    Stop(oneshot::Sender<()>),
-}
-
 impl Engine {
     /// Opens the store and starts the thread.
     pub fn start(storage: Box<dyn Storage>, was_clean: bool) -> Result<Self, StoreError> {
-        let clock = Clock::start();
+        let clock = SystemClock::start();
         let (leadership, is_shared) = (storage.leadership(), storage.is_shared());
-        let mut core = Core::open(storage, was_clean, clock.now(), system_random())?;
+        let mut core = Core::open(storage, was_clean, clock, system_random())?;
         let (sender, inbox) = mpsc::channel();
         let wake = sender.clone();
-        // An engine that has ended needs no waking.
+        // The send fails when the engine has ended, and then there is nothing to wake.
         core.listen(Box::new(move || drop(wake.send(tick()))));
         let (events, _) = broadcast::channel(COMMITS_KEPT);
         let trouble = Arc::default();
+        let foreign_records = watch::channel(()).0;
         let handle = EngineHandle {
             inbox: sender,
             tickets: Arc::new(AtomicU64::new(1)),
             events: events.clone(),
-            foreign_records: watch::channel(()).0,
+            foreign_records: foreign_records.clone(),
             leadership,
             is_shared,
             trouble: Arc::clone(&trouble),
@@ -112,10 +75,11 @@ impl Engine {
             inbox,
             callers: HashMap::new(),
             events,
-            foreign_records: handle.foreign_records.clone(),
+            foreign_records,
             trouble,
             retry_at: None,
             gathering: Duration::ZERO,
+            has_more_to_index: false,
         };
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -141,169 +105,40 @@ impl Engine {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Commits what has arrived, checkpoints the log and ends the thread.
+    /// Commits the pending work, checkpoints the log and ends the thread.
     pub fn stop(mut self) {
         let (done, _) = oneshot::channel();
         // If the inbox is closed the thread is gone already.
-        let _ = self.handle.inbox.send(Message::Stop(done));
+        let _ = self.handle.send(Message::Stop(done));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-impl EngineHandle {
-    /// Draws a ticket for a new call.
-    pub fn ticket(&self) -> Ticket {
-        Ticket(self.tickets.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Hands in an order whose replies go to `caller`.
-    pub fn order(&self, order: Order, caller: Caller) -> Result<(), EngineError> {
-        self.order_by(None, None, order, caller)
-    }
-
-    /// Submits the order of a caller with a pass; it is refused if the pass was revoked before the transaction.
-    ///
-    /// `write` runs before it, in the same commit. The order is carried out also when the write fails.
-    pub fn order_by(
-        &self,
-        pass: Option<Pass>,
-        write: Option<Write<'static>>,
-        order: Order,
-        caller: Caller,
-    ) -> Result<(), EngineError> {
-        let caller = Some(caller);
-        self.send(Message::Order {
-            order,
-            caller,
-            write,
-            pass: pass.map(Box::new),
-        })
-    }
-
-    /// Says that a caller is gone.
-    pub fn gone(&self, ticket: Ticket) {
-        self.tell(ticket, Work::Gone);
-    }
-
-    /// Says that a human was seen.
-    pub fn human_seen(&self) {
-        self.tell(Ticket(0), Work::HumanSeen);
-    }
-
-    /// Follows what happens from now on, commit by commit.
-    pub fn events(&self) -> broadcast::Receiver<Events> {
-        self.events.subscribe()
-    }
-
-    /// Follows changes of records that other brokers made, such as devices and settings.
-    pub fn foreign_records(&self) -> watch::Receiver<()> {
-        self.foreign_records.subscribe()
-    }
-
-    /// Says whether other brokers may change the state, too.
-    pub fn is_shared(&self) -> bool {
-        self.is_shared
-    }
-
-    /// Says whether this broker does what only one of several may do.
-    pub fn leads(&self) -> bool {
-        self.leadership.leads()
-    }
-
-    /// Returns what is wrong with the storage, if anything is.
-    pub fn trouble(&self) -> Option<String> {
-        self.trouble
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Runs something on the engine's thread, after everything handed in before is committed.
-    pub async fn look<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&mut Core) -> T + Send + 'static,
-    ) -> Result<T, EngineError> {
-        let (sender, receiver) = oneshot::channel();
-        // A caller that has left needs no result.
-        let look: Look = Box::new(move |core| drop(sender.send(look(core))));
-        self.send(Message::Look(look))?;
-        receiver.await.map_err(|_| EngineError)
-    }
-
-    /// Writes what the rules do not concern, unless the disk is full; returns once it is committed.
-    ///
-    /// When it fails nothing was changed.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<Result<T, StoreError>, EngineError> {
-        self.write_with(DiskReserve::Keep, write).await
-    }
-
-    /// The same for the little that it takes to let somebody answer: on a full disk as well.
-    pub async fn write_even_if_full<T: Send + 'static>(
-        &self,
-        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<Result<T, StoreError>, EngineError> {
-        self.write_with(DiskReserve::Use, write).await
-    }
-
-    async fn write_with<T: Send + 'static>(
-        &self,
-        reserve: DiskReserve,
-        write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<Result<T, StoreError>, EngineError> {
-        let (sender, receiver) = oneshot::channel();
-        // A caller that has left needs no result.
-        let write = Write::new(reserve, write, move |result| drop(sender.send(result)));
-        self.send(Message::Write(write))?;
-        receiver.await.map_err(|_| EngineError)
-    }
-
-    fn send(&self, message: Message) -> Result<(), EngineError> {
-        self.inbox.send(message).map_err(|_| EngineError)
-    }
-
-    /// Waits until everything written so far can be searched.
-    pub async fn catch_up(&self) -> Result<(), EngineError> {
-        while self.look(|core| core.is_behind() && core.index_some()).await? {}
-        Ok(())
-    }
-
-    fn tell(&self, ticket: Ticket, work: Work) {
-        let order = Order {
-            ticket,
-            request: RequestId(Uuid::nil()),
-            work,
-        };
-        // Nothing depends on being told when the engine has ended.
-        let _ = self.send(order_of_ours(order));
-    }
-}
-
-/// Whom replies go to.
+/// The receiver of an order's replies.
 struct WaitingCaller {
     request: RequestId,
     caller: Caller,
-    /// Whether it was handed an outcome: each call is handed one.
+    /// Whether it got an outcome: each call gets one.
     has_outcome: bool,
 }
 
 /// The state of the engine's thread.
 struct EngineLoop {
     core: Core,
-    clock: Clock,
+    clock: SystemClock,
     inbox: Receiver<Message>,
     callers: HashMap<Ticket, WaitingCaller>,
     events: broadcast::Sender<Events>,
     foreign_records: watch::Sender<()>,
     trouble: Arc<Mutex<Option<String>>>,
-    /// Not to be woken by a timer before this, after a failure.
+    /// The earliest time for a timer, after a failure.
     retry_at: Option<Instant>,
-    /// How long the next commit waits for others to share it.
+    /// The time that the next commit waits for more orders.
     gathering: Duration,
+    /// Whether the indexer left some.
+    has_more_to_index: bool,
 }
 
 impl EngineLoop {
@@ -346,6 +181,8 @@ impl EngineLoop {
         };
         let index_after = if self.core.is_stumbling() {
             INDEX_RETRY_AFTER
+        } else if self.has_more_to_index {
+            INDEX_MORE_AFTER_IDLE
         } else {
             INDEX_AFTER_IDLE
         };
@@ -360,7 +197,8 @@ impl EngineLoop {
                 if due.is_some_and(|due| due <= patience) {
                     return Ok(Some(tick()));
                 }
-                if !self.core.index_some() {
+                self.has_more_to_index = self.core.index_some();
+                if !self.has_more_to_index {
                     self.core.prepare_for_more();
                 }
                 Ok(None)
@@ -391,7 +229,7 @@ impl EngineLoop {
                 pass,
             } => {
                 if let Some(write) = write {
-                    self.core.add_write(self.clock.now(), write, batch);
+                    self.core.add_write(self.clock, write, batch);
                 }
                 if let Some(caller) = caller {
                     let caller = WaitingCaller {
@@ -402,9 +240,9 @@ impl EngineLoop {
                     self.callers.insert(order.ticket, caller);
                 }
                 let pass = pass.map(|pass| *pass);
-                self.core.add_for(self.clock.now(), pass, order, batch);
+                self.core.add_for(self.clock, pass, order, batch);
             }
-            Message::Write(write) => self.core.add_write(self.clock.now(), write, batch),
+            Message::Write(write) => self.core.add_write(self.clock, write, batch),
             Message::Look(look) => looks.push(look),
             Message::Stop(done) => *stop = Some(done),
         }
@@ -414,7 +252,7 @@ impl EngineLoop {
         if batch.is_empty() {
             return;
         }
-        let output = self.core.commit(self.clock.now(), batch);
+        let output = self.core.commit(self.clock, batch);
         self.gathering = gathering_after(batch.len(), started.elapsed());
         self.note_trouble(&output);
         for (ticket, reply) in output.replies {
@@ -424,7 +262,7 @@ impl EngineLoop {
             if matches!(*reply, Reply::Outcome(_)) && std::mem::replace(&mut to.has_outcome, true) {
                 continue;
             }
-            // A caller that has left learns of it by its own means.
+            // A caller that has left finds out by itself.
             let _ = to.caller.send(Box::new(Line {
                 id: to.request,
                 reply,
@@ -434,7 +272,7 @@ impl EngineLoop {
             self.foreign_records.send_replace(());
         }
         if !output.events.is_empty() {
-            // Nobody needs to watch.
+            // A send error is ignored: watchers are optional.
             let _ = self.events.send(output.events.into());
         }
         for entry in batch.drain() {
@@ -460,10 +298,10 @@ impl EngineLoop {
     }
 }
 
-/// Returns how long a commit waits for others, after one that took so long for so many.
+/// Returns the time that a commit waits for more orders, after a commit of this duration and size.
 ///
-/// On a slow disk, whoever is replied to asks again while the first of them already holds the disk; a moment of patience
-/// lets all of them share the next commit. One caller alone never waits, nor does anybody where commits are quick.
+/// On a slow disk, callers that got a reply ask again while the first of them already holds the disk; a short wait lets
+/// all of them share the next commit. A single caller never waits, and no caller waits if commits are fast.
 fn gathering_after(orders: usize, took: Duration) -> Duration {
     if orders >= SHARED_MIN && took >= SLOW_COMMIT {
         took.min(GATHERING_MAX * GATHERING_SHARE) / GATHERING_SHARE
@@ -473,65 +311,6 @@ fn gathering_after(orders: usize, took: Duration) -> Duration {
 }
 
 struct Closed;
-
-fn tick() -> Message {
-    let order = Order {
-        ticket: Ticket(0),
-        request: RequestId(Uuid::nil()),
-        work: Work::Tick,
-    };
-    order_of_ours(order)
-}
-
-/// An order whose replies nobody waits for.
-fn order_of_ours(order: Order) -> Message {
-    Message::Order {
-        order,
-        caller: None,
-        write: None,
-        pass: None,
-    }
-}
-
-/// The two clocks of [`Now`].
-#[derive(Debug, Clone, Copy)]
-struct Clock {
-    started: Instant,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self {
-            started: Instant::now(),
-        }
-    }
-
-    fn now(&self) -> Now {
-        let wall = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_millis();
-        Now {
-            wall: Timestamp::from_millis(i64::try_from(wall).unwrap_or(i64::MAX)),
-            steady: self.steady(),
-        }
-    }
-
-    fn steady(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn until(&self, due: u64) -> Duration {
-        Duration::from_millis(due.saturating_sub(self.steady()))
-    }
-}
-
-fn system_random() -> Random {
-    Box::new(|| {
-        // Without randomness from the system no id is safe; there is nothing to fall back to.
-        getrandom::u64().unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"))
-    })
-}
 
 #[cfg(test)]
 mod tests {

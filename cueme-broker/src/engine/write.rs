@@ -1,18 +1,18 @@
-//! A durable write that the rules do not concern, such as a draft or a setting. It shares the commit of its batch.
+//! A durable write outside the rules, such as a draft or a setting. It shares the commit of its batch.
 
 use cueme_store::{Records, StoreError};
 use protocol_spec::time::Timestamp;
 
-/// What space a write may take.
+/// The disk space that a write may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskReserve {
-    /// The reserve is kept for answers; on a full disk the write is refused.
+    /// The reserve is for answers; on a full disk the write is refused.
     Keep,
-    /// The write may use it: nobody could answer without the write, and it is small.
+    /// The write may use the reserve: it is small, and no human could answer without it.
     Use,
 }
 
-/// A write, and whom its result concerns.
+/// A write with the receiver of its result.
 pub struct Write<'a> {
     pub(super) reserve: DiskReserve,
     job: Box<dyn Job + Send + 'a>,

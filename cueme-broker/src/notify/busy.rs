@@ -1,4 +1,4 @@
-//! Keeps something for one task at a time.
+//! Marks keys as busy, so that one task at a time works on each.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -12,7 +12,7 @@ pub(super) struct Busy<'a, K: Eq + Hash> {
 }
 
 impl<'a, K: Eq + Hash + Clone> Busy<'a, K> {
-    /// Marks a key, unless somebody has.
+    /// Marks a key, unless it is marked already.
     pub(super) fn take(all: &'a Mutex<HashSet<K>>, key: K) -> Option<Self> {
         let is_free = lock(all).insert(key.clone());
         // Made only then: dropping one ends the mark of the task that set it.

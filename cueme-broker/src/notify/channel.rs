@@ -1,8 +1,9 @@
-//! Where to send, as the configuration says.
+//! Notification channels, as configured.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use protocol_spec::visible::quoted;
 use runtime_settings::parse_duration;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
@@ -11,31 +12,31 @@ use super::reason::Reasons;
 use super::surface::push::Subscription;
 use crate::hours::Hours;
 
-/// How long a question waits for an answer before anyone is told, unless a channel says otherwise.
+/// The default delay before a question is notified.
 const AFTER_DEFAULT: Duration = Duration::from_secs(30);
 
-/// What people are called, by the ids that a medium gives them.
+/// The names of people, by the ids that a medium gives them.
 pub type People = BTreeMap<String, String>;
 
-/// A way to tell a human.
+/// A notification channel.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Channel {
-    /// Its name, by which it is known what was sent where.
+    /// Its name, which identifies it in the store.
     pub name: String,
-    /// What it speaks.
+    /// The kind of channel.
     pub kind: ChannelKind,
-    /// How long a question waits for an answer first.
+    /// The delay before a question is notified.
     pub after: Duration,
-    /// When nothing is sent.
+    /// The quiet hours.
     pub quiet: Option<Hours>,
-    /// Whether the beginning of the question is sent along.
+    /// Whether the beginning of the question is included.
     pub preview: bool,
-    /// What it is about.
+    /// The reasons to notify.
     pub reasons: Reasons,
 }
 
-/// What a channel speaks.
+/// The kinds of channels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChannelKind {
     /// The screen of the machine the broker runs on.
@@ -53,7 +54,7 @@ pub enum ChannelKind {
         url: Reference,
         /// An access token.
         token: Option<Reference>,
-        /// How questions are answered there, if they are.
+        /// The settings for answers; `None` if questions are not answered there.
         answers: Option<NtfyAnswers>,
     },
     /// Anything that takes Slack's incoming webhooks.
@@ -71,7 +72,7 @@ pub enum ChannelKind {
         app_token: Reference,
         /// The channel to write to.
         channel: String,
-        /// Who may answer there, by their ids.
+        /// The people who may answer there, by their ids.
         people: People,
     },
     /// Anything that speaks Telegram's bot API.
@@ -82,21 +83,21 @@ pub enum ChannelKind {
         token: Reference,
         /// The chat to write to.
         chat: String,
-        /// Who may answer there, by their ids; when nobody may, the channel only tells.
+        /// The people who may answer there, by their ids; with none, the channel only notifies.
         people: People,
     },
     /// A signed-in device that gets pushes. It is subscribed on the page, never in the configuration.
     Push(Box<Subscription>),
 }
 
-/// How questions are answered through ntfy.
+/// The settings for answers through ntfy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NtfyAnswers {
     /// The topic that buttons publish to, on the same server.
     pub replies: String,
     /// A token that the buttons carry.
     pub reply_token: Option<Reference>,
-    /// What the person is called who reads the topic.
+    /// The name of the person who reads the topic.
     pub person: String,
 }
 
@@ -113,7 +114,7 @@ impl ChannelKind {
         }
     }
 
-    /// Returns what the people are called who may answer there.
+    /// Returns the names of the people who may answer there.
     pub fn people(&self) -> Vec<String> {
         match self {
             Self::Telegram { people, .. } | Self::SlackApp { people, .. } => {
@@ -135,11 +136,11 @@ impl ChannelKind {
     }
 }
 
-/// A value that may be a secret: written out, or where it is: `env:NAME` or `file:PATH`.
+/// A value that may be a secret: the value itself, or a reference to it: `env:NAME` or `file:PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference(String);
 
-/// A secret that is not where the configuration says.
+/// A secret that is missing at the configured place.
 #[derive(Debug, Error)]
 pub enum MissingSecret {
     /// A variable.
@@ -148,20 +149,20 @@ pub enum MissingSecret {
     /// A file.
     #[error("could not read the secret in {path}: {source}")]
     File {
-        /// Where it should be.
+        /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
 impl Reference {
-    /// Wraps what was written.
+    /// Wraps the configured text.
     pub fn new(written: impl Into<String>) -> Self {
         Self(written.into())
     }
 
-    /// Returns the value, or says what is missing.
+    /// Returns the value, or the missing secret.
     pub fn resolve(&self) -> Result<String, MissingSecret> {
         if let Some(name) = self.0.strip_prefix("env:") {
             return std::env::var(name).map_err(|_| MissingSecret::Variable(name.to_owned()));
@@ -176,7 +177,7 @@ impl Reference {
         })
     }
 
-    /// Returns what was written, unless that may be the secret itself.
+    /// Returns the configured text, unless that may be the secret itself.
     pub fn place(&self) -> Option<&str> {
         let is_place = self.0.starts_with("env:") || self.0.starts_with("file:");
         is_place.then_some(self.0.as_str())
@@ -200,24 +201,70 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reference
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    /// `desktop`, `webhook`, `ntfy`, `slack` or `telegram`.
+    ///
+    /// Default: required.
     kind: String,
+    /// Name that distinguishes two channels of one kind.
+    ///
+    /// Default: the kind.
     name: Option<String>,
+    /// Address, `"env:NAME"` or `"file:PATH"`.
+    ///
+    /// Default: required except for `desktop`, `telegram` and a Slack app.
     url: Option<String>,
+    /// Token of the service, as `"env:NAME"` or `"file:PATH"`; a token itself is refused. `telegram` and a Slack app
+    /// require it.
+    ///
+    /// Default: none.
     #[serde(default, deserialize_with = "secret")]
     token: Option<Reference>,
+    /// `slack`: token of the app, which makes the channel take answers; as `"env:NAME"` or `"file:PATH"`.
+    ///
+    /// Default: none.
     #[serde(default, deserialize_with = "secret")]
     app_token: Option<Reference>,
+    /// `ntfy`: token that the buttons carry, as `"env:NAME"` or `"file:PATH"`.
+    ///
+    /// Default: none.
     #[serde(default, deserialize_with = "secret")]
     reply_token: Option<Reference>,
+    /// `telegram`: id of the chat.
+    ///
+    /// Default: required for `telegram`.
     chat: Option<String>,
+    /// `slack`: id of the channel.
+    ///
+    /// Default: required for a Slack app.
     channel: Option<String>,
+    /// `ntfy`: topic to which buttons publish; with `person`, the channel takes answers.
+    ///
+    /// Default: none.
     replies: Option<String>,
+    /// `ntfy`: name of the person who reads the topic.
+    ///
+    /// Default: none.
     person: Option<String>,
+    /// `telegram`, `slack`: people who may answer, as `{ "id" = "name" }`. A Slack app requires it.
+    ///
+    /// Default: none.
     #[serde(default)]
     people: People,
+    /// Duration that a question waits before the message is sent.
+    ///
+    /// Default: `"30s"`.
     after: Option<String>,
+    /// Part of the day in which nothing is sent.
+    ///
+    /// Default: none.
     quiet: Option<Hours>,
+    /// Whether the message contains the beginning of the question.
+    ///
+    /// Default: `true`.
     preview: Option<bool>,
+    /// Reasons for a message: one or more of `question`, `approval`, `pause`.
+    ///
+    /// Default: all.
     #[serde(default)]
     reasons: Reasons,
 }
@@ -227,7 +274,9 @@ impl TryFrom<Written> for Channel {
 
     fn try_from(written: Written) -> Result<Self, String> {
         let after = match &written.after {
-            Some(text) => parse_duration(text).ok_or_else(|| format!("{text:?} is not a duration"))?,
+            Some(text) => {
+                parse_duration(text).ok_or_else(|| format!("{} is not a duration", quoted(text)))?
+            }
             None => AFTER_DEFAULT,
         };
         let (kind, url) = (written.kind.as_str(), written.url.map(Reference));
@@ -271,7 +320,8 @@ impl TryFrom<Written> for Channel {
             },
             other => {
                 return Err(format!(
-                    "{other:?} is no kind of channel; desktop, webhook, ntfy, slack and telegram are"
+                    "{} is no kind of channel; desktop, webhook, ntfy, slack and telegram are",
+                    quoted(other)
                 ));
             }
         };

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use protocol_spec::endpoint::Places;
+use protocol_spec::visible::quoted;
 use thiserror::Error;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 use uuid::Uuid;
@@ -20,7 +21,7 @@ use crate::config::Config;
 const NAME_BYTES_MAX: usize = 64;
 /// The longest token.
 pub const TOKEN_BYTES_MAX: usize = 4096;
-/// How many channels there may be.
+/// The most channels.
 const CHANNELS_MAX: usize = 64;
 /// The keys of a section that are tokens.
 const SECRET_KEYS: [&str; 2] = ["token", "app_token"];
@@ -30,24 +31,24 @@ const SECRET_KEYS: [&str; 2] = ["token", "app_token"];
 pub struct NewChannel {
     /// `telegram`, `slack`, `ntfy` or `webhook`.
     pub kind: String,
-    /// What it is called; its kind unless given.
+    /// Its name; its kind unless given.
     pub name: Option<String>,
     /// The other keys of the section: texts.
     pub texts: Vec<(&'static str, String)>,
-    /// Who may answer.
+    /// The people who may answer.
     pub people: People,
-    /// Whether words are sent along.
+    /// Whether the question's text is sent along.
     pub preview: bool,
-    /// What it is about; everything unless given.
+    /// The reasons to notify; all of them unless given.
     pub reasons: Option<Reasons>,
     /// Its tokens, by their key.
     pub secrets: Vec<(&'static str, String)>,
 }
 
-/// Why the configuration was not changed.
+/// The reason why the configuration was not changed.
 #[derive(Debug, Error)]
 pub enum ConfigureError {
-    /// What was asked for is wrong.
+    /// The request is invalid.
     #[error("{0}")]
     Wrong(String),
     /// There is no such channel.
@@ -56,11 +57,11 @@ pub enum ConfigureError {
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}", path.display())]
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -71,18 +72,22 @@ pub fn channels(places: &Places) -> Result<Vec<Channel>, ConfigureError> {
     Ok(config.notify)
 }
 
-/// Adds a channel and keeps its tokens; returns its name. Nothing is changed when the result would not be valid.
+/// Adds a channel and stores its tokens; returns its name. Nothing is changed when the result would not be valid.
 pub fn add_channel(places: &Places, channel: &NewChannel) -> Result<String, ConfigureError> {
     let name = channel.name.clone().unwrap_or_else(|| channel.kind.clone());
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_plain) {
-        let why = format!("{name:?} is no name for a channel; use letters, digits, - and _");
+        let why = format!(
+            "{} is no name for a channel; use letters, digits, - and _",
+            quoted(&name)
+        );
         return Err(ConfigureError::Wrong(why));
     }
     let known = channels(places)?;
     if known.iter().any(|known| known.name == name) {
         return Err(ConfigureError::Wrong(format!(
-            "there is a channel {name:?} already"
+            "there is a channel {} already",
+            quoted(&name)
         )));
     }
     if known.len() >= CHANNELS_MAX {
@@ -112,7 +117,7 @@ pub fn add_channel(places: &Places, channel: &NewChannel) -> Result<String, Conf
     added.map(|()| name)
 }
 
-/// Changes what a channel is about.
+/// Changes the reasons of a channel.
 pub fn set_reasons(places: &Places, name: &str, reasons: &Reasons) -> Result<(), ConfigureError> {
     let place = place_of(places, name)?;
     change_config(places, |document| {
@@ -122,7 +127,7 @@ pub fn set_reasons(places: &Places, name: &str, reasons: &Reasons) -> Result<(),
     })
 }
 
-/// Removes a channel, and its tokens where we keep them.
+/// Removes a channel, and its tokens if the broker stores them.
 pub fn remove_channel(places: &Places, name: &str) -> Result<(), ConfigureError> {
     let place = place_of(places, name)?;
     change_config(places, |document| {
@@ -189,7 +194,7 @@ pub fn change_config(
     places: &Places,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), ConfigureError>,
 ) -> Result<(), ConfigureError> {
-    // A link stays one, and the file that it leads to is changed.
+    // A symbolic link is kept, and its target is changed.
     let path = std::fs::canonicalize(&places.config).unwrap_or_else(|_| places.config.clone());
     let failed = |doing| {
         let path = path.clone();
@@ -207,15 +212,23 @@ pub fn change_config(
     change(&mut document)?;
     let after = document.to_string();
     Config::parse(&after).map_err(|error| wrong(error.message().to_owned()))?;
-    replace(&path, after.as_bytes()).map_err(failed("write"))
+    replace(&path, after.as_bytes(), has_password(&document)).map_err(failed("write"))
 }
 
-/// Replaces a file at once; it keeps its permissions, and a new one is readable by its owner alone.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Says whether the address of the store has a password.
+fn has_password(document: &DocumentMut) -> bool {
+    let store = document.get("store").and_then(Item::as_str).unwrap_or_default();
+    url::Url::parse(store)
+        .is_ok_and(|url| url.password().is_some() || url.query_pairs().any(|(name, _)| name == "password"))
+}
+
+/// Replaces a file atomically; it keeps its permissions, and a new one, or one with a password, is for its owner alone.
+fn replace(path: &Path, bytes: &[u8], is_secret: bool) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mode = std::fs::metadata(path).map_or(0o600, |known| known.permissions().mode() & 0o777);
+    let mask = if is_secret { 0o700 } else { 0o777 };
+    let mode = std::fs::metadata(path).map_or(0o600, |known| known.permissions().mode() & mask);
     let beside = path.with_extension(format!("{}.tmp", Uuid::now_v7().simple()));
     let written = write_new(&beside, mode, bytes).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
@@ -253,5 +266,5 @@ fn keep_secret(path: &Path, secret: &str) -> Result<(), ConfigureError> {
             .create(folder)
             .map_err(failed)?;
     }
-    replace(path, format!("{secret}\n").as_bytes()).map_err(failed)
+    replace(path, format!("{secret}\n").as_bytes(), true).map_err(failed)
 }

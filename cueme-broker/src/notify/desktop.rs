@@ -9,7 +9,7 @@ use super::escape::for_notify_send;
 use super::notice::Notice;
 use super::send::SendError;
 
-/// How long the program that shows it may take.
+/// The timeout of the program that shows it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Says whether there is a session to show something in.
@@ -18,7 +18,7 @@ pub(super) fn has_session() -> bool {
     cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY")
 }
 
-/// Shows a notification; returns how the session calls it, if it can be taken back.
+/// Shows a notification; returns the session's id of it, if it can be withdrawn.
 pub(super) async fn show(notice: &Notice) -> Result<Option<String>, SendError> {
     if cfg!(target_os = "macos") {
         // The texts are arguments, so nothing in them is taken for script.

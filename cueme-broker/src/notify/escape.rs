@@ -1,8 +1,8 @@
 //! Agents' words escaped for the medium that shows them, so that it shows them literally.
 //!
-//! Whatever an agent writes, it cannot ping a channel, hide where a link leads, or format its words as ours.
+//! An agent's text cannot ping a channel, hide the target of a link, or format its words as ours.
 
-/// Nobody sees it, and nothing on its two sides belongs together.
+/// An invisible character that separates the text on its two sides.
 const WORD_JOINER: char = '\u{2060}';
 
 /// Escapes text for Slack, where `<…>` is a link, a mention or a command, and `&` begins an entity.
@@ -16,7 +16,7 @@ pub(super) fn for_slack(text: &str) -> String {
     })
 }
 
-/// Keeps `@name` from calling somebody, where nothing else is markup.
+/// Keeps `@name` from notifying people, where nothing else is markup.
 pub(super) fn without_mentions(text: &str) -> String {
     set_apart(text, is_mention)
 }
@@ -25,7 +25,7 @@ fn is_mention(before: char, letter: char, next: char) -> bool {
     letter == '@' && !before.is_alphanumeric() && next.is_alphanumeric()
 }
 
-/// Puts a word joiner behind each letter that means something between its neighbours.
+/// Puts a word joiner after each character that is special between its neighbours.
 fn set_apart(text: &str, means_something: impl Fn(char, char, char) -> bool) -> String {
     let mut apart = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -40,7 +40,7 @@ fn set_apart(text: &str, means_something: impl Fn(char, char, char) -> bool) -> 
     apart
 }
 
-/// Says whether a text would call somebody.
+/// Says whether a text would notify people.
 #[cfg(test)]
 pub(super) fn has_mention(text: &str) -> bool {
     without_mentions(text) != text

@@ -1,15 +1,15 @@
-//! What is said.
+//! The content of a notification.
 
 use serde::Serialize;
 
-/// A question that waits, as a notification tells it.
+/// A waiting question, as a notification shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
     /// The question.
     pub cue_id: String,
     /// Its agent.
     pub agent_id: String,
-    /// What a human calls the agent, or its id.
+    /// The name that a human gave the agent, or its id.
     pub agent: String,
     /// The agent's runtime.
     pub runtime: String,
@@ -23,7 +23,7 @@ pub struct Notice {
     pub spelled_out: bool,
     /// When it was asked.
     pub asked_at: String,
-    /// Where it can be answered.
+    /// The link to answer it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }

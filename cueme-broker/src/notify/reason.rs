@@ -1,10 +1,10 @@
-//! Why somebody is told, so that each channel can be about some of it.
+//! The reasons to notify, so that each channel can select some of them.
 
 use protocol_spec::outcome::{Kind, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reason to tell somebody.
+/// A reason to notify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -39,7 +39,7 @@ impl Reason {
     }
 }
 
-/// The reasons that a channel is about.
+/// The selected reasons of a channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<Reason>")]
 pub struct Reasons(Vec<Reason>);

@@ -1,4 +1,4 @@
-//! Speaks to each kind of channel.
+//! Sends notifications to each kind of channel.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use super::desktop;
 use super::escape::for_slack;
 use super::notice::Notice;
 
-/// How long one attempt may take.
+/// The timeout of one attempt.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait before each further attempt.
+/// The delays before further attempts.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
 
-/// Why something could not be sent.
+/// The reason why a notification could not be sent.
 #[derive(Debug, Error)]
 pub enum SendError {
-    /// The configuration names a secret that is not there.
+    /// The configuration refers to a missing secret.
     #[error(transparent)]
     NotSet(#[from] MissingSecret),
-    /// The other side said no, or nothing.
+    /// The server refused, or did not respond.
     #[error("{0}")]
     Failed(String),
 }
@@ -31,13 +31,13 @@ pub enum SendError {
 /// Sends notifications.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// Built when it is first needed.
+    /// Built on first use.
     client: OnceCell<Client>,
 }
 
 impl Sender {
-    /// Returns the client. Building one reads every certificate that the system trusts, so nobody waits for it in vain and
-    /// nothing else waits meanwhile.
+    /// Returns the client. Building one reads every certificate that the system trusts, so it is built only when
+    /// needed, and without blocking other tasks.
     pub(super) async fn client(&self) -> Result<&Client, SendError> {
         let built = self.client.get_or_try_init(|| async {
             let built = tokio::task::spawn_blocking(build_client).await;
@@ -46,7 +46,7 @@ impl Sender {
         built.await
     }
 
-    /// Tells of a question; returns how the channel calls what was sent, if it can be taken back.
+    /// Sends a question; returns the channel's id of the message, if it can be withdrawn.
     pub async fn send(&self, channel: &Channel, notice: &Notice) -> Result<Option<String>, SendError> {
         let reply = match &channel.kind {
             ChannelKind::Desktop => return desktop::show(notice).await,
@@ -94,7 +94,7 @@ impl Sender {
         Ok(reference_in(&reply))
     }
 
-    /// Takes back what was sent, where the channel can.
+    /// Withdraws a message, if the channel can.
     pub async fn take_back(
         &self,
         channel: &Channel,
@@ -137,7 +137,7 @@ impl Sender {
     }
 }
 
-/// Sends a request, and again when that may help.
+/// Sends a request, and retries it when that may help.
 async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
     let mut retries = RETRIES.iter();
     loop {
@@ -145,7 +145,7 @@ async fn deliver(request: RequestBuilder) -> Result<Value, SendError> {
             return Err(SendError::Failed("the request cannot be repeated".to_owned()));
         };
         let (why, may_help) = match attempt.send().await {
-            // Addresses may hold secrets; they stay out of what is said about failures.
+            // Addresses may hold secrets; they are left out of error messages.
             Err(error) => (error.without_url().to_string(), true),
             Ok(response) if response.status().is_success() => {
                 return Ok(response.json().await.unwrap_or(Value::Null));
@@ -175,7 +175,7 @@ fn build_client() -> Result<Client, SendError> {
         .map_err(|error| SendError::Failed(error.to_string()))
 }
 
-/// Returns the settings of every client that tells somebody.
+/// Returns the settings of every notification client.
 pub(super) fn client_builder() -> ClientBuilder {
     // Fails only where the same provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -1,4 +1,4 @@
-//! Decides when something is sent and when it is taken back.
+//! Decides when to notify and when to withdraw.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,16 +27,16 @@ use crate::hours::minute_now;
 use crate::settings::Settings;
 use crate::store::{AgentRow, CueRow, Notified, Reader, StoreError};
 
-/// How long a question waits before it is shown on the screen.
+/// The delay before a question is shown on the screen.
 const DESKTOP_AFTER: Duration = Duration::from_secs(20);
-/// How many notifications may wait for their time.
+/// The most notifications that wait for their time.
 const PENDING_MAX: usize = 10_000;
-/// How many are sent at once.
+/// The most notifications sent at once.
 const SENDING_MAX: usize = 8;
-/// How often the broker looks whether quiet hours are over.
+/// The interval of checking whether quiet hours are over.
 const QUIET_LOOK: Duration = Duration::from_secs(60);
 
-/// Watches for questions nobody answers, for as long as the broker runs.
+/// Watches for unanswered questions, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {
     let watcher = Arc::new(Watcher {
         surfaces: Surfaces::new(Arc::clone(&broker)),
@@ -49,7 +49,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
         pending: AtomicUsize::new(0),
         sending: Semaphore::new(SENDING_MAX),
     });
-    // Whoever leads next listens in its place.
+    // On return, the listeners stop, because the next leader listens in their place.
     let _stop = StopSurfaces(Arc::clone(&watcher));
     let mut events = watcher.broker.engine().events();
     let mut configured = watcher.broker.config_changes();
@@ -101,24 +101,24 @@ struct Watcher {
     surfaces: Surfaces,
     /// The devices that get pushes.
     devices: Mutex<Vec<Channel>>,
-    /// The questions somebody was told of, or is being told of; all others end without a look at the database.
+    /// The questions with a notification sent or being sent; all others end without a database read.
     told: Mutex<HashSet<CueId>>,
-    /// The channels that would have told of a question, had it not been a quiet hour.
+    /// The channels that kept back a notification during quiet hours.
     held: Mutex<HashSet<String>>,
-    /// What is being sent or withdrawn at this moment, by channels that only tell.
+    /// The notifications being sent or withdrawn, by channels that only notify.
     busy: Mutex<HashSet<(CueId, String)>>,
     pending: AtomicUsize,
     sending: Semaphore,
 }
 
 impl Watcher {
-    /// Takes up a change of channels. A question that was asked meanwhile is told to a new one too.
+    /// Applies a change of channels. A new channel is notified of open questions, too.
     async fn resync(self: &Arc<Self>) {
         self.sync().await;
         self.look_at_all().await;
     }
 
-    /// Starts and stops surfaces as the configuration says.
+    /// Starts and stops surfaces to match the configuration.
     async fn sync(&self) {
         if let Some(devices) = self.read(read_subscriptions).await {
             let devices = devices.into_iter().map(Subscription::channel).collect();
@@ -158,7 +158,7 @@ impl Watcher {
         }
     }
 
-    /// Looks at what was asked and answered while nobody watched.
+    /// Handles the questions that were asked and answered while the broker did not watch.
     async fn look_at_all(self: &Arc<Self>) {
         let read = self.read(|reader| Ok((reader.answerable(None)?, reader.notified()?)));
         let Some((open, notified)) = read.await else {
@@ -180,7 +180,7 @@ impl Watcher {
         }
     }
 
-    /// Waits, for each channel, as long as a question of this age still has.
+    /// Starts the delay of each channel, less the age of the question.
     fn schedule(self: &Arc<Self>, cue: CueId, age: Duration) {
         for channel in self.channels() {
             if self.pending.fetch_add(1, Ordering::Relaxed) >= PENDING_MAX {
@@ -222,7 +222,7 @@ impl Watcher {
         channels
     }
 
-    /// Looks again at everything when the quiet hours of a channel are over that has kept something back.
+    /// Checks all questions again when the quiet hours of a channel that kept back a notification are over.
     async fn look_after_quiet(self: &Arc<Self>) {
         if self.held().is_empty() {
             return;
@@ -246,7 +246,7 @@ impl Watcher {
         }
     }
 
-    /// Sends, if the question still waits and nothing was sent about it there.
+    /// Sends a notification, if the question is still open and none was sent there.
     async fn tell(self: &Arc<Self>, name: &str, cue: CueId) {
         if !self.broker.engine().leads() {
             return;
@@ -276,7 +276,7 @@ impl Watcher {
                 self.send(&channel, &notice, cue).await;
             }
         }
-        // An answer that came while it was sent found nothing to withdraw yet.
+        // An answer that came during the sending found no message to withdraw yet.
         let has_ended = self.read(move |reader| {
             Ok(reader
                 .cue_row(cue)?
@@ -287,7 +287,7 @@ impl Watcher {
         }
     }
 
-    /// Sends to a channel that only tells.
+    /// Sends to a channel that only notifies.
     async fn send(&self, channel: &Channel, notice: &Notice, cue: CueId) {
         let Ok(_turn) = self.sending.acquire().await else {
             return;
@@ -394,12 +394,7 @@ impl Watcher {
     }
 
     fn notice(&self, cue: &CueRow, agent: &AgentRow, channel: &Channel) -> Notice {
-        let project = agent
-            .project_dir
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
+        let project = agent.project_name();
         let name = agent.name.as_deref().unwrap_or(agent.agent_id.as_str());
         let question = channel.preview.then_some(cue.beginning.as_str());
         Notice {
@@ -432,13 +427,13 @@ impl Watcher {
     }
 }
 
-/// Says whether a channel tells of nothing at this minute of the day.
+/// Says whether a channel has quiet hours at this minute of the day.
 fn is_quiet(channel: &Channel, settings: &Settings, minute: u16) -> bool {
     let follows_page = matches!(channel.kind, ChannelKind::Desktop | ChannelKind::Push(_));
     channel.quiet.is_some_and(|hours| hours.contains(minute)) || (follows_page && settings.is_quiet(minute))
 }
 
-/// Returns what is needed to tell of a question, if it is open and this channel has not told of it.
+/// Returns the notice of a question, if it is open and this channel has not notified of it.
 fn still_waiting(
     reader: &dyn Reader,
     cue: CueId,

@@ -1,4 +1,4 @@
-//! Applies the rules to questions as they are asked.
+//! Applies the rules to new questions.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::hours::minute_now;
 use crate::settings::Settings;
 use crate::store::{AgentRow, POLICY_PREFIX, Reader, StoreError};
 
-/// Watches for questions and answers those a rule answers, for as long as the broker runs.
+/// Watches for questions and answers those that a rule answers, for as long as the broker runs.
 pub(crate) async fn watch(broker: Arc<Broker>) {
     let mut events = broker.engine().events();
     look_at_open(&broker).await;
@@ -36,7 +36,7 @@ pub(crate) async fn watch(broker: Arc<Broker>) {
     }
 }
 
-/// Looks at what was asked while nobody watched.
+/// Handles the questions that were asked while the broker did not watch.
 async fn look_at_open(broker: &Arc<Broker>) {
     if !broker.has_policies() {
         return;
@@ -61,7 +61,7 @@ async fn consider(broker: &Arc<Broker>, cue: CueId) {
     }
 }
 
-/// What a rule would say.
+/// The answer of a rule.
 struct Ready {
     name: String,
     answer: Answer,
@@ -70,7 +70,7 @@ struct Ready {
 
 async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: Vec<Policy>) -> Result<(), Failure> {
     let reading = Arc::clone(broker);
-    // Apart, because a long question takes a pattern a while.
+    // On another thread, because a pattern takes a while on a long question.
     let ready = blocking(move || find_answer(reading.reader(), cue, &policies));
     let Some(ready) = ready.await? else {
         return Ok(());
@@ -93,7 +93,7 @@ async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: Vec<Policy>) -> 
     broker.submit(work).await
 }
 
-/// Finds what the first fitting rule answers, unless the question is a human's.
+/// Finds the answer of the first fitting rule, unless the question is a human's.
 fn find_answer(reader: &dyn Reader, cue: CueId, policies: &[Policy]) -> Result<Option<Ready>, StoreError> {
     let Some(found) = reader.cue(cue)? else {
         return Ok(None);
@@ -126,7 +126,7 @@ pub(crate) fn stopped<'a>(
     }
 }
 
-/// Finds the first rule that fits a question no rule has tried yet, if it answers.
+/// Finds the first fitting rule for a question that no rule has tried yet, if it answers.
 fn fitting<'a>(
     reader: &dyn Reader,
     found: &CueView,
@@ -157,7 +157,7 @@ fn has_enough(reader: &dyn Reader, found: &CueView, policy: &Policy) -> Result<b
     Ok(reader.automatic_in_a_row(&found.agent_id)? >= policy.in_a_row_max)
 }
 
-/// Shows a question to rules.
+/// Turns a question into a case for the rules.
 pub(crate) fn case<'a>(
     cue: &'a CueView,
     shape: Option<&'a Shape>,

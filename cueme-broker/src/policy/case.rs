@@ -1,4 +1,4 @@
-//! A question as rules see it: the words that it holds, and what a yes to it agrees to. Pure.
+//! A question as rules see it: its words, and the text that a yes agrees to. Pure.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use protocol_spec::payload::{CANCEL_LABEL, CONFIRM_LABEL, Shape};
 use protocol_spec::time::Timestamp;
 use serde::Deserialize;
 
-/// How a question wants to be answered.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asks {
@@ -24,7 +24,7 @@ pub enum Asks {
 }
 
 impl Asks {
-    /// Returns how rules name it.
+    /// Returns its name in rules.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -47,22 +47,22 @@ pub struct Case<'a> {
     pub runtime: &'a str,
     /// The directory it works in.
     pub project_dir: &'a str,
-    /// How it wants to be answered.
+    /// The kind of answer that it asks for.
     pub asks: Asks,
-    /// Who opened it.
+    /// The origin of the question.
     pub origin: Origin,
-    /// What it says above what is to be answered.
+    /// The prompt.
     pub prompt: &'a str,
-    /// What is to be answered, which says something too.
+    /// The payload's shape, which has words of its own.
     pub shape: Option<&'a Shape>,
     /// The minute of the day, in local time.
     pub minute_of_day: u16,
-    /// When a rule is held against it: a rule that has ended fits nothing.
+    /// The time of the decision: an expired rule fits nothing.
     pub at: Timestamp,
 }
 
 impl<'a> Case<'a> {
-    /// Returns everything the agent wrote for the human to read, part by part.
+    /// Returns all the words that the agent wrote for the human, part by part.
     pub(super) fn words(&self) -> Vec<&'a str> {
         let mut words = vec![self.prompt];
         match self.shape {
@@ -70,7 +70,7 @@ impl<'a> Case<'a> {
             Some(Shape::Choice(choice)) => words.extend(choice.options.iter().map(String::as_str)),
             Some(Shape::Confirm(confirm)) => {
                 let labels = [&*confirm.confirm_label, &*confirm.cancel_label];
-                // What a button says unless told otherwise is nobody's word.
+                // The default labels are not the agent's words.
                 let is_written = |label: &&str| ![CONFIRM_LABEL, CANCEL_LABEL].contains(label);
                 words.extend(confirm.text.as_deref());
                 words.extend(labels.into_iter().filter(is_written));
@@ -85,8 +85,8 @@ impl<'a> Case<'a> {
         words
     }
 
-    /// Returns what an answer agrees to: the command or the input of a tool where one is to be approved, else the prompt;
-    /// and what a confirm says besides.
+    /// Returns the text that an answer agrees to: the command or the input of a tool if one is to be approved, else the
+    /// prompt; and the text of a confirm.
     pub(super) fn agreed_to(&self) -> String {
         let subject = match self.origin {
             Origin::Approval => approved(self.prompt),
@@ -101,13 +101,13 @@ impl<'a> Case<'a> {
         parts.join("\n")
     }
 
-    /// Returns what a rule has to say to fit exactly this.
+    /// Returns the pattern that fits exactly this question.
     pub fn says(&self) -> String {
         self.agreed_to().trim().replace('\\', r"\\").replace('*', r"\*")
     }
 }
 
-/// Returns what is to be approved: what stands below the heading, block by block, without the fences.
+/// Returns the text to approve: everything below the heading, block by block, without the fences.
 ///
 /// A heading names the tool and the folder. Below it stand the command, and then the rest of the tool's input as JSON.
 /// A text of another form is taken whole.
@@ -127,7 +127,7 @@ fn approved(prompt: &str) -> Cow<'_, str> {
     }
 }
 
-/// Splits a text into the contents of its fenced blocks; nothing where there is anything else in it.
+/// Splits a text into the contents of its fenced blocks; `None` if there is anything else in it.
 fn blocks(text: &str) -> Option<Vec<&str>> {
     let mut blocks = Vec::new();
     let mut rest = text.trim_end();

@@ -1,6 +1,6 @@
 //! Names with a `*` for any part.
 
-/// Says whether a name fits a pattern in which `*` stands for anything, also nothing. Case does not count.
+/// Says whether a name fits a pattern in which `*` stands for any text, also none. Case does not count.
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
     let mut parts = pattern.split('*');

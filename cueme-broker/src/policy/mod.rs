@@ -4,6 +4,7 @@
 //! labelled with its rule, counted, and stopped after a few in a row, so that a loop never runs without a human.
 
 mod case;
+mod parts;
 mod pattern;
 mod rule;
 mod written;
@@ -19,6 +20,7 @@ mod tests;
 
 pub(crate) use apply::{case, stopped, watch};
 pub use case::{Asks, Case};
+pub(crate) use parts::{Conditions, Gives};
 pub use rule::{Action, IN_A_ROW_DEFAULT, Policy, first_fitting};
 pub(crate) use stored::{RULES_NAME, StoredRule, WrittenRule, read_rules};
 pub(crate) use trial::{Agrees, Trial, try_rule};

@@ -1,5 +1,6 @@
-//! The text that a rule looks for. Pure.
+//! The text pattern of a rule. Pure.
 
+use protocol_spec::visible::quoted;
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de};
 
@@ -8,7 +9,8 @@ use serde::{Deserialize, Deserializer, de};
 pub(super) struct Pattern(String, Option<String>);
 
 impl Pattern {
-    /// Takes a text as it is, but for `*`, which stands for anything; `\*` and `\\` stand for themselves. Case does not count.
+    /// Takes a text literally, except for `*`, which stands for any text; `\*` and `\\` are escapes. Case does not
+    /// count.
     pub(super) fn of_words(words: &str) -> Self {
         let mut pattern = "(?is)".to_owned();
         let mut letters = words.trim().chars();
@@ -22,20 +24,30 @@ impl Pattern {
         Self(pattern, Some(words.trim().to_owned()))
     }
 
+    /// Returns the text that it was made of, if it was made of one.
+    pub(super) fn words(&self) -> Option<&str> {
+        self.1.as_deref()
+    }
+
+    /// Returns the regular expression.
+    pub(super) fn expression(&self) -> &str {
+        &self.0
+    }
+
     pub(super) fn describe(&self) -> String {
         match &self.1 {
-            Some(words) => format!("text {words:?}"),
+            Some(words) => format!("text {}", quoted(words)),
             None => format!("text like /{}/", self.0),
         }
     }
 
-    /// Says whether it is found somewhere.
+    /// Says whether it matches a part of a text.
     pub(super) fn is_in(&self, words: &[&str]) -> bool {
         // It was compiled when the configuration was read.
         Regex::new(&self.0).is_ok_and(|pattern| words.iter().any(|part| pattern.is_match(part)))
     }
 
-    /// Says whether it describes a text from the first character to the last.
+    /// Says whether it matches a whole text.
     pub(super) fn is_all_of(&self, text: &str) -> bool {
         Regex::new(&format!(r"\A(?:{})\z", self.0)).is_ok_and(|pattern| pattern.is_match(text))
     }
@@ -44,7 +56,8 @@ impl Pattern {
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Regex::new(&text).map_err(|error| de::Error::custom(format!("{text:?} is no pattern: {error}")))?;
+        Regex::new(&text)
+            .map_err(|error| de::Error::custom(format!("{} is no pattern: {error}", quoted(&text))))?;
         Ok(Self(text, None))
     }
 }

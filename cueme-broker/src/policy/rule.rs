@@ -1,4 +1,4 @@
-//! One rule: when it fits, and what it does then. Pure.
+//! One rule: its conditions and its action. Pure.
 
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::outcome::Origin;
@@ -11,19 +11,19 @@ use super::pattern::Pattern;
 use super::written::Written;
 use crate::hours::Hours;
 
-/// How many automatic answers may follow one another unless a rule says otherwise.
+/// The default of the most automatic answers in a row.
 pub const IN_A_ROW_DEFAULT: u32 = 3;
-/// The longest question a pattern is held against, in bytes. Nobody has looked at a longer one: whatever holds, holds it,
-/// and whatever answers does not fit.
+/// The longest question that a pattern is matched against, in bytes. A longer one is too long for a human to have read:
+/// a rule that holds fits it, and a rule that answers does not.
 pub(super) const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
 /// A rule of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Policy {
-    /// Its name, shown with everything it does.
+    /// Its name, shown with all its answers.
     pub name: String,
-    /// How many automatic answers may follow one another before a human has to answer.
+    /// The most automatic answers in a row before a human has to answer.
     pub in_a_row_max: u32,
     pub(super) agent: Option<String>,
     pub(super) runtime: Vec<String>,
@@ -36,12 +36,12 @@ pub struct Policy {
     pub(super) action: Action,
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// It answers.
     Answer(Answer),
-    /// It leaves the question to a human, whatever later rules say.
+    /// It leaves the question to a human, and later rules are not tried.
     Hold,
 }
 
@@ -55,17 +55,17 @@ pub fn first_fitting<'a>(
 }
 
 impl Policy {
-    /// Returns what it does.
+    /// Returns its action.
     pub fn action(&self) -> &Action {
         &self.action
     }
 
-    /// Says whether its end is past.
+    /// Says whether it has expired.
     pub fn has_ended(&self, at: Timestamp) -> bool {
         self.until.is_some_and(|until| until <= at)
     }
 
-    /// Returns when it ends, if it does.
+    /// Returns when it expires, if it does.
     pub fn until(&self) -> Option<Timestamp> {
         self.until
     }
@@ -87,9 +87,10 @@ impl Policy {
             return self.action == Action::Hold;
         }
         match self.action {
-            // Caution may be about any part of it.
+            // A rule that holds matches any part of it.
             Action::Hold => pattern.is_in(&words),
-            // A yes is for exactly what the rule's author wrote down: nothing before it, nothing behind it.
+            // A rule that answers has to match the whole text that is agreed to, so that nothing comes before or after
+            // it.
             Action::Answer(_) => pattern.is_all_of(&case.agreed_to()),
         }
     }
@@ -106,7 +107,7 @@ impl Policy {
                 .is_none_or(|project| fits(project, case.project_dir))
     }
 
-    /// What a hook or an approval opened has consequences of its own: a rule must name it.
+    /// A question of a hook or an approval has consequences of its own, so a rule must name that origin.
     fn fits_origin(&self, origin: Origin) -> bool {
         match origin {
             Origin::Agent | Origin::Adapter => self.origin.is_empty() || self.origin.contains(&origin),
@@ -114,7 +115,7 @@ impl Policy {
         }
     }
 
-    /// Says in words when it fits and what it does.
+    /// Describes its conditions and its action in words.
     pub fn describe(&self) -> String {
         let mut when = Vec::new();
         when.extend(self.agent.as_ref().map(|agent| format!("agent {agent}")));

@@ -1,4 +1,4 @@
-//! Rules that humans made in the page: how they are written, and stored with the settings.
+//! Rules that humans made in the page: their format, and their storage among the settings.
 
 use protocol_spec::time::Timestamp;
 use schemars::JsonSchema;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::rule::Policy;
 use crate::store::{Reader, StoreError};
 
-/// Where they are stored.
+/// The name of the setting.
 pub(crate) const RULES_NAME: &str = "rules";
 
-/// A rule as the page writes it: a part of what the configuration can say, with an end.
+/// A rule as the page writes it: a part of the configuration's format, with an expiry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rule")]
@@ -25,7 +25,7 @@ pub(crate) struct WrittenRule {
     /// `none`, `choice`, `confirm` or `pause`; any unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) payload: Option<String>,
-    /// All that the question says; `*` stands for anything.
+    /// The whole text of the question; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) says: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub(crate) struct WrittenRule {
     pub(crate) hold: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) in_a_row_max: Option<u32>,
-    /// When it ends.
+    /// When it expires.
     #[schemars(with = "String")]
     pub(crate) until: Timestamp,
 }
@@ -50,7 +50,7 @@ pub(crate) struct WrittenRule {
 pub(crate) struct StoredRule {
     pub(crate) written: WrittenRule,
     pub(crate) policy: Policy,
-    /// Who made or changed it last, and when.
+    /// The human who made or changed it last, and when.
     pub(crate) by: Option<String>,
     pub(crate) at: Timestamp,
 }
@@ -63,7 +63,7 @@ struct Record {
 }
 
 impl WrittenRule {
-    /// Returns what judges questions, the same as for a rule of the configuration; or what is wrong with it.
+    /// Returns the policy that judges questions, the same as for a rule of the configuration; or the error in it.
     pub(crate) fn policy(&self) -> Result<Policy, String> {
         let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
         serde_json::from_value(value).map_err(|error| error.to_string())
@@ -71,7 +71,7 @@ impl WrittenRule {
 }
 
 impl StoredRule {
-    /// Writes rules as they are stored.
+    /// Serializes rules for the store.
     pub(crate) fn store(rules: &[Self]) -> Result<String, serde_json::Error> {
         let records: Vec<Record> = rules
             .iter()
@@ -85,7 +85,7 @@ impl StoredRule {
     }
 }
 
-/// Reads the rules that are stored. One that this version does not understand answers nothing.
+/// Reads the stored rules. A rule that this version does not understand answers nothing.
 pub(crate) fn read_rules(reader: &dyn Reader) -> Result<Vec<StoredRule>, StoreError> {
     let stored = reader.setting(RULES_NAME)?.unwrap_or_default();
     let values: Vec<serde_json::Value> = serde_json::from_str(&stored).unwrap_or_default();

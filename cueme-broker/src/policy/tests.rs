@@ -1,4 +1,4 @@
-//! Which rule fits, and what a rule may agree to.
+//! The choice of a rule, and the text that a rule may agree to.
 
 use protocol_spec::outcome::Origin;
 use protocol_spec::payload::Payload;
@@ -67,7 +67,7 @@ fn the_first_rule_that_fits_decides() {
     assert_eq!(without.map(|policy| policy.name.as_str()), Some("rest"));
 }
 
-/// A careful human's rules: what sounds dangerous is theirs, anything else is confirmed or answered.
+/// A careful human's rules: dangerous-sounding questions are left to the human, all others are confirmed or answered.
 fn careful() -> Vec<Policy> {
     policies(
         "[[policy]]\nname = \"hold\"\ntext = \"(?i)delete|drop|force\"\nhold = true\n\
@@ -328,10 +328,7 @@ fn words_are_taken_as_they_are_but_for_the_star() {
         ),
         None
     );
-    assert_eq!(
-        literal[0].describe(),
-        r#"text "\\*\\*Now\\*\\* a\\\\b?": answer "go""#
-    );
+    assert_eq!(literal[0].describe(), r#"text "\*\*Now\*\* a\\b?": answer "go""#);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tries a rule on the past: what would it have answered, and is that what was answered?
+//! Tries a rule on past questions, and compares its answers with the real ones.
 
 use protocol_spec::answer::{Answer, Question};
 use protocol_spec::id::AgentId;
@@ -12,26 +12,26 @@ use super::rule::{Action, Policy};
 use crate::hours::minute_at;
 use crate::store::{AgentRow, HistoryQuery, Reader, StoreError};
 
-/// How many questions a rule is tried on.
+/// The most questions that a rule is tried on.
 const TRIED_MAX: u32 = 200;
 
-/// What a rule would have done.
+/// The result of a trial.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    /// On how many questions it was tried.
+    /// The number of questions tried.
     pub(crate) tried: u32,
     /// Those that it would have answered or held, newest first.
     pub(crate) fitting: Vec<(CueView, Agrees)>,
 }
 
-/// How a rule's answer compares with what became of a question.
+/// The comparison of a rule's answer with the real outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agrees {
-    /// It is what was answered.
+    /// The answer was the same.
     Yes,
-    /// Something else was answered, or the question was declined.
+    /// The answer was different, or the question was declined.
     No,
-    /// Nothing was decided, or the rule leaves it to a human.
+    /// There was no decision, or the rule leaves the question to a human.
     Open,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn try_rule(reader: &dyn Reader, policy: &Policy) -> Result<Trial, St
     Ok(trial)
 }
 
-/// Says how a rule that fits a question compares with what became of it; nothing where it does not fit.
+/// Compares a rule's answer with the outcome of a question; `None` where the rule does not fit.
 fn judge(policy: &Policy, cue: &CueView, agent: &AgentRow) -> Option<Agrees> {
     let payload = match cue.payload.as_deref() {
         Some(payload) => Some(Payload::parse(payload.get()).ok()?),
@@ -76,7 +76,7 @@ fn judge(policy: &Policy, cue: &CueView, agent: &AgentRow) -> Option<Agrees> {
     let Action::Answer(answer) = policy.action() else {
         return Some(Agrees::Open);
     };
-    // The broker refuses an answer that does not fit the question, also that of a rule.
+    // The broker refuses a rule's answer that does not fit the question, like any other.
     let checked = answer
         .clone()
         .check(Question::new(cue.kind, payload.as_ref()))

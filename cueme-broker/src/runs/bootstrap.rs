@@ -1,8 +1,8 @@
 //! One-time tokens, and the tokens of runs they are exchanged for.
 
 use crate::callback::{
-    BOOTSTRAP_TTL, BootstrapStore, Claims, ExchangeError, ExchangeReply, ExchangeRequest, JwtError,
-    MintError, SigningKey, exchange, mint_bootstrap, verify_token,
+    BOOTSTRAP_TTL, Claims, ExchangeError, ExchangeReply, ExchangeRequest, JwtError, MintError, SigningKey,
+    exchange, mint_bootstrap, verify_token,
 };
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{BootstrapMade, ErrorCode, Failure, MintBootstrap, RunEvent};
@@ -11,14 +11,14 @@ use protocol_spec::time::Timestamp;
 use super::signing::signing_key;
 use crate::broker::{Broker, wall_clock};
 use crate::engine::storage_failure;
-use crate::store::{BootstrapRecord, Records, StoreError};
+use crate::store::{Records, StoreError};
 
-/// Why a one-time token is not exchanged.
+/// The reason why a one-time token is not exchanged.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It must be refused; says why.
+    /// It is refused, for this reason.
     Token(String),
-    /// The broker cannot say.
+    /// The broker could not check it.
     Failure(Failure),
 }
 
@@ -46,7 +46,7 @@ impl Broker {
         minted.map_err(|reason| Failure::new(ErrorCode::Internal, reason))
     }
 
-    /// Exchanges a one-time token for the token of its run. Whatever the outcome, it is worth nothing afterwards.
+    /// Exchanges a one-time token for the token of its run. The token is invalid afterwards, whatever the result.
     pub(crate) async fn exchange(&self, request: ExchangeRequest) -> Result<ExchangeReply, Refusal> {
         let key = self.signing_key()?;
         let exchanged = self
@@ -56,7 +56,7 @@ impl Broker {
         exchanged.map_err(Refusal::Token)
     }
 
-    /// Checks the token of a run and returns whom it is for, for as long as that run goes on.
+    /// Checks the token of a run and returns its claims, for as long as that run goes on.
     pub(crate) fn claims_of(&self, token: &str) -> Result<Claims, JwtError> {
         let key = self.signing_key().map_err(|_| JwtError::Invalid)?;
         verify_token(&key, token, wall_clock().as_millis().div_euclid(1_000))
@@ -80,53 +80,31 @@ impl Broker {
     }
 }
 
-/// The one-time tokens of a store, as the exchange sees them.
-struct Bootstraps<'a> {
-    store: &'a dyn Records,
-    now: Timestamp,
-}
-
-impl BootstrapStore for Bootstraps<'_> {
-    type Error = StoreError;
-
-    fn insert(&self, record: &BootstrapRecord) -> Result<(), StoreError> {
-        self.store.add_bootstrap(record, self.now)
-    }
-
-    fn take(&self, token_hash: &[u8; 32]) -> Result<Option<BootstrapRecord>, StoreError> {
-        self.store.take_bootstrap(token_hash)
-    }
-}
-
 type Minted = Result<BootstrapMade, String>;
 
 fn mint_in(store: &dyn Records, now: Timestamp, mint: &MintBootstrap) -> Result<Option<Minted>, StoreError> {
     if !store.has_agent(&mint.agent_id)? {
         return Ok(None);
     }
-    let bootstraps = Bootstraps { store, now };
     let (agent, run) = (mint.agent_id.as_str(), mint.run_id.to_string());
-    match mint_bootstrap(&bootstraps, agent, &run, now.as_millis()) {
-        Ok(token) => {
-            let life = i64::try_from(BOOTSTRAP_TTL.as_millis()).unwrap_or(i64::MAX);
-            Ok(Some(Ok(BootstrapMade {
-                token: token.expose().to_owned(),
-                expires_at: Timestamp::from_millis(now.as_millis().saturating_add(life)),
-            })))
-        }
+    match mint_bootstrap(store, agent, &run, now) {
+        Ok(token) => Ok(Some(Ok(BootstrapMade {
+            token: token.expose().to_owned(),
+            expires_at: now.plus(BOOTSTRAP_TTL),
+        }))),
         Err(MintError::Store(error)) => Err(error),
         Err(error @ MintError::Random(_)) => Ok(Some(Err(error.to_string()))),
     }
 }
 
-/// A refusal is no failure of the transaction: that the token is gone has to stay.
+/// A refusal does not fail the transaction, because the removal of the token has to be committed.
 fn exchange_in(
     store: &dyn Records,
     now: Timestamp,
     key: &SigningKey,
     request: &ExchangeRequest,
 ) -> Result<Result<ExchangeReply, String>, StoreError> {
-    match exchange(&Bootstraps { store, now }, key, request, now.as_millis()) {
+    match exchange(store, key, request, now) {
         Ok(reply) => {
             if let Ok(run) = reply.run_id.parse() {
                 let event = RunEvent {

@@ -1,4 +1,4 @@
-//! Webhooks: believed only when they are signed, kept before they are answered, acted on once.
+//! Webhooks: verified first, stored before they are answered, and acted on once.
 
 use crate::callback::{Delivery, RawDelivery, WebhookError, check_delivery};
 use cloud_settings::{ApiGeneration, Secret};
@@ -9,30 +9,30 @@ use protocol_spec::time::Timestamp;
 use crate::broker::Broker;
 use crate::store::{Records, StoreError};
 
-/// Why a webhook was not taken.
+/// The reason why a webhook was not accepted.
 #[derive(Debug)]
-pub(crate) enum Undelivered {
+pub(crate) enum DeliveryError {
     /// It was refused.
     Refused(WebhookError),
-    /// It could not be kept; it will be sent again.
+    /// It could not be stored; the sender will retry.
     Failed(Failure),
 }
 
 impl Broker {
-    /// Takes a webhook in, and wakes whoever drives the run it is about.
-    pub(crate) async fn take_delivery(&self, raw: RawDelivery<'_>) -> Result<(), Undelivered> {
-        let delivery = self.verify_delivery(raw).map_err(Undelivered::Refused)?;
+    /// Accepts a webhook, and wakes the driver of its run.
+    pub(crate) async fn take_delivery(&self, raw: RawDelivery<'_>) -> Result<(), DeliveryError> {
+        let delivery = self.verify_delivery(raw).map_err(DeliveryError::Refused)?;
         let (id, session) = (delivery.delivery_id.clone(), delivery.id.clone());
         let status = delivery.status.clone();
         let runs = self
             .keep(move |store, now| keep_delivery(store, now, &delivery))
             .await
-            .map_err(Undelivered::Failed)?;
+            .map_err(DeliveryError::Failed)?;
         let Some(runs) = runs else {
-            tracing::info!(%id, %session, "a webhook came again");
+            tracing::info!(%id, %session, "duplicate webhook ignored");
             return Ok(());
         };
-        tracing::info!(%id, %session, %status, runs = runs.len(), "a webhook came");
+        tracing::info!(%id, %session, %status, runs = runs.len(), "webhook received");
         for run in runs {
             self.followers().wake(run, false);
         }
@@ -40,7 +40,7 @@ impl Broker {
         Ok(())
     }
 
-    /// Checks a webhook against everything it may be signed with.
+    /// Verifies a webhook against every secret that may sign it.
     fn verify_delivery(&self, raw: RawDelivery<'_>) -> Result<Delivery, WebhookError> {
         let mut refusal = match raw.signature {
             Some(_) => WebhookError::BadSignature,
@@ -49,7 +49,7 @@ impl Broker {
         for secret in self.webhook_secrets() {
             match check_delivery(&secret, raw) {
                 Ok(delivery) => return Ok(delivery),
-                // The signature was right, and nothing else can be.
+                // The signature was valid, so no other secret can match.
                 Err(error @ WebhookError::Malformed(_)) => return Err(error),
                 Err(error) => refusal = error,
             }
@@ -57,7 +57,7 @@ impl Broker {
         Err(refusal)
     }
 
-    /// Returns the configured secret, and those of whoever drives a run now.
+    /// Returns the configured secret, and those of the current drivers.
     fn webhook_secrets(&self) -> Vec<Secret> {
         let variable = |name: &str| std::env::var(name).ok();
         let configured = self
@@ -74,7 +74,7 @@ impl Broker {
     }
 }
 
-/// Keeps a delivery; returns the runs it is about, or nothing when it was here before.
+/// Stores a delivery; returns the runs it is about, or `None` for a duplicate.
 fn keep_delivery(
     store: &dyn Records,
     at: Timestamp,

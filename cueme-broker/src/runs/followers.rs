@@ -1,4 +1,4 @@
-//! Who drives which run right now, who of them leads it, and what a run needs of the broker until it ends.
+//! The drivers of each run, the leader among them, and the state that a run needs of the broker until it ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,19 +7,20 @@ use std::time::Instant;
 use cloud_settings::Secret;
 use protocol_spec::id::{AgentId, DriverId, RunId};
 use protocol_spec::message::{Lead, RunFollow, RunWoken};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
 use super::lead::{Asking, Leads};
 
-/// How many wake-ups may wait for one follower; one that is behind looks anyway.
+/// The most wake-ups that wait for one follower; a follower that is behind polls anyway.
 const WAKES_WAITING_MAX: usize = 16;
-/// How many changes a listener may fall behind; each only says that there was one.
+/// The number of changes that a listener may fall behind; each only says that there was one.
 const CHANGES_KEPT: usize = 64;
-/// Of how many runs that nobody drives any more the webhook secret and the address are remembered.
+/// The most runs without a driver whose webhook secret and address are remembered.
 const LEFT_RUNS_MAX: usize = 1_024;
 
-/// Everybody who drives a run right now.
+/// The followers of all runs.
 #[derive(Debug)]
 pub(crate) struct Followers {
     known: Mutex<Known>,
@@ -29,11 +30,11 @@ pub(crate) struct Followers {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// By the order in which they came.
+    /// By the order of arrival.
     followers: BTreeMap<u64, Follower>,
     next: u64,
     leads: Leads,
-    /// What webhooks of runs are signed with and where they are sent, until the runs end.
+    /// The webhook secrets and addresses of runs, until the runs end.
     callbacks: HashMap<RunId, Callbacks>,
 }
 
@@ -43,22 +44,22 @@ struct Follower {
     driver: DriverId,
     wake: mpsc::Sender<RunWoken>,
     asks: bool,
-    /// Whether it knows who leads the run. One that asks hears nothing before that.
+    /// Whether it knows the leader of the run. One that asks is not woken before that.
     knows_lead: bool,
-    /// A wish to stop that had no room yet.
+    /// A stop request that did not fit into the channel yet.
     stop: bool,
-    /// Whether the run has ended, which every further wake-up says.
+    /// Whether the run has ended, repeated with every wake-up.
     ended: bool,
 }
 
-/// How a run is reached from outside.
+/// The access to a run from outside.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Callbacks {
     pub(crate) secret: Option<Secret>,
     pub(crate) public_url: Option<String>,
 }
 
-/// One who drives a run; forgotten when it is dropped.
+/// A driver's subscription to its run; it ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Following {
     followers: Arc<Followers>,
@@ -78,8 +79,8 @@ impl Default for Followers {
 }
 
 impl Followers {
-    /// Notes somebody who drives a run. The first thing they hear is to look: what came before is not told again. One that
-    /// asks hears it when it is settled who leads.
+    /// Adds a driver of a run. Its first wake-up makes it poll, because earlier ones are not repeated. A driver that
+    /// asks is woken when the lead is settled.
     pub(crate) fn follow(self: &Arc<Self>, follow: RunFollow) -> Following {
         let run = follow.run_id;
         let (wake, wakes) = mpsc::channel(WAKES_WAITING_MAX);
@@ -115,12 +116,12 @@ impl Followers {
         }
     }
 
-    /// Tells whoever drives a run to look again, or to stop it; returns whether anybody does.
+    /// Wakes the drivers of a run to poll it, or to stop it; returns whether there is one.
     pub(crate) fn wake(&self, run: RunId, stop: bool) -> bool {
         self.lock().wake(run, stop, false)
     }
 
-    /// Tells whoever drives a run that it has ended, and forgets how it was reached.
+    /// Tells the drivers of a run that it has ended, and forgets its secret and address.
     pub(crate) fn end(&self, run: RunId) {
         let mut known = self.lock();
         known.callbacks.remove(&run);
@@ -150,12 +151,12 @@ impl Followers {
         runs
     }
 
-    /// Reads or changes who leads.
+    /// Reads or changes the leaders.
     pub(super) fn leads<T>(&self, work: impl FnOnce(&mut Leads) -> T) -> T {
         work(&mut self.lock().leads)
     }
 
-    /// Tells the drivers of a run who leads it, if that is news to one of them.
+    /// Sends the leader of a run to its drivers, if one of them does not know.
     pub(super) fn tell_lead(&self, run: RunId, is_news: bool) {
         let mut known = self.lock();
         if known.release(run) || is_news {
@@ -163,17 +164,17 @@ impl Followers {
         }
     }
 
-    /// Says whether anybody drives a run.
+    /// Says whether a run has a driver.
     pub(crate) fn has(&self, run: RunId) -> bool {
         self.lock().of(run).next().is_some()
     }
 
-    /// Returns how a run is reached, as its last driver said.
+    /// Returns the access to a run, as its last driver reported it.
     pub(crate) fn callbacks(&self, run: RunId) -> Callbacks {
         self.lock().callbacks.get(&run).cloned().unwrap_or_default()
     }
 
-    /// Returns everything webhooks may be signed with at the moment, each once.
+    /// Returns all current webhook secrets, each once.
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         let mut secrets: Vec<Secret> = Vec::new();
         for secret in self
@@ -189,7 +190,7 @@ impl Followers {
         secrets
     }
 
-    /// Returns the addresses that agents of runs were sent to.
+    /// Returns the addresses that agents of runs were given.
     pub(crate) fn public_urls(&self) -> Vec<String> {
         let known = self.lock();
         let urls = known.callbacks.values();
@@ -197,23 +198,23 @@ impl Followers {
             .collect()
     }
 
-    /// Hears of every change of any run.
+    /// Subscribes to changes of any run.
     pub(crate) fn changes(&self) -> broadcast::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Tells that a run has changed.
+    /// Announces that a run has changed.
     pub(crate) fn announce(&self) {
-        // Nobody needs to listen.
+        // A send error is ignored: listeners are optional.
         let _ = self.changes.send(());
     }
 
-    /// Hears of every agent whose run has ended.
+    /// Subscribes to the ends of runs, by agent.
     pub(crate) fn ends(&self) -> broadcast::Receiver<AgentId> {
         self.ends.subscribe()
     }
 
-    /// Tells that the run of an agent has ended.
+    /// Announces that the run of an agent has ended.
     pub(super) fn announce_end(&self, agent: AgentId) {
         let _ = self.ends.send(agent);
     }
@@ -243,7 +244,7 @@ impl Known {
         known.public_url = public_url.or(known.public_url.take());
     }
 
-    /// Lets followers of a run hear who leads it; returns whether one of them did not know.
+    /// Marks the leader of a run as known to its followers; returns whether one of them did not know.
     fn release(&mut self, run: RunId) -> bool {
         let mut any = false;
         for follower in self.followers.values_mut().filter(|follower| follower.run == run) {
@@ -277,7 +278,7 @@ impl Known {
                 },
                 ended: follower.ended,
             };
-            // One whose channel is full has been told to look often enough; a wish to stop goes with the next wake-up.
+            // A follower with a full channel has enough wake-ups; a stop request goes with the next one.
             if follower.wake.try_send(woken).is_ok() {
                 follower.stop = false;
             }
@@ -298,6 +299,20 @@ impl Drop for Following {
         }
         drop(known);
         self.followers.announce();
+    }
+}
+
+/// Waits until this time, or until a run changes; returns whether the broker goes on.
+pub(super) async fn until_change(changes: &mut broadcast::Receiver<()>, due: Option<Instant>) -> bool {
+    let due = async {
+        match due {
+            Some(due) => tokio::time::sleep_until(due.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = due => true,
+        change = changes.recv() => !matches!(change, Err(RecvError::Closed)),
     }
 }
 
@@ -361,7 +376,7 @@ mod tests {
         }));
         assert_eq!(followers.secrets().len(), 1);
         assert_eq!(followers.public_urls(), ["https://broker.example"]);
-        // A driver that knows neither does not make the broker forget them.
+        // A driver that has neither keeps the remembered ones.
         drop(followers.follow(RunFollow::of(run)));
         assert_eq!(followers.secrets().len(), 1);
         followers.end(run);

@@ -1,4 +1,4 @@
-//! Keeps what is reported of runs, and lists it.
+//! Stores reports of runs, and lists runs.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::engine::{Closing, Work, storage_failure};
 use crate::store::{Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::time::Timestamp;
 
-/// How many runs are listed at most.
+/// The most runs that are listed.
 pub(crate) const RUNS_LISTED_MAX: u32 = 200;
-/// How many runs are listed unless told otherwise.
+/// The default number of runs that are listed.
 const RUNS_LISTED: u32 = 50;
 
 impl Broker {
-    /// Keeps how a run stands and what happened in it.
+    /// Stores the state of a run and its events.
     pub(crate) async fn report_run(self: &Arc<Self>, report: RunReport) -> Result<RunNoted, Failure> {
         check(&report)?;
         let run_id = report.run.run_id;
@@ -52,7 +52,7 @@ impl Broker {
         Ok(RunNoted { run_id })
     }
 
-    /// Closes what the agent of a run in the cloud asked: nobody is left who could hear an answer.
+    /// Closes the questions of a cloud agent whose run ended: the agent cannot receive an answer any more.
     async fn close_questions(self: &Arc<Self>, agent: AgentId) {
         let reading = Arc::clone(self);
         let open = blocking(move || match reading.reader().has_open_run(&agent)? {
@@ -66,12 +66,12 @@ impl Broker {
                 by: None,
                 hold_ms: 0,
             };
-            // A question that was answered at this very moment is closed already.
+            // A question that was answered at this moment is closed already.
             let _ = self.submit(closing).await;
         }
     }
 
-    /// Notes one thing that happened in a run.
+    /// Adds one event to a run.
     pub(crate) async fn note_run(&self, run: RunId, what: &'static str, text: String) -> Result<(), Failure> {
         self.keep(move |store, at| {
             let what = what.to_owned();
@@ -96,7 +96,7 @@ impl Broker {
         Ok(rows.into_iter().map(|row| self.view(row)).collect())
     }
 
-    /// Adds what is known only now.
+    /// Adds the facts that are not stored.
     pub(crate) fn view(&self, row: RunRow) -> RunView {
         RunView {
             followed: self.followers().has(row.run.run_id),
@@ -114,8 +114,7 @@ impl Broker {
     ) -> Result<T, Failure> {
         self.engine()
             .write(write)
-            .await
-            .map_err(|error| Failure::new(ErrorCode::Busy, error.to_string()))?
+            .await?
             .map_err(|error| storage_failure(&error))
     }
 }

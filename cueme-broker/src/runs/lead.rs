@@ -1,7 +1,8 @@
-//! Which driver of a run speaks with the human: one alone, or the agent would hear the human's word twice.
+//! The leader of a run: only one driver speaks with the human, because the agent would get an answer twice otherwise.
 //!
-//! The first driver that asks leads. The store keeps who that is, so a broker that was killed knows it too. A leader that is
-//! away keeps the lead for a while, because it comes back by itself after a restart of the broker; then the next driver leads.
+//! The first driver that asks leads. The store keeps the leader, so it survives a crash of the broker. A leader that
+//! disconnects keeps a lease on the lead, because it comes back by itself after a restart of the broker; then the next
+//! driver leads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,20 +10,20 @@ use std::time::{Duration, Instant};
 
 use protocol_spec::id::{DriverId, RunId};
 use protocol_spec::message::{ErrorCode, Failure, RUN_TEXT_BYTES_MAX, RunClaim, RunClaimed};
-use tokio::sync::broadcast::error::RecvError;
 
+use super::followers::until_change;
 use crate::broker::Broker;
 use crate::store::{Records, StoreError};
 
-/// How long a leader whose connection ended keeps the lead.
+/// The lease of a leader whose connection ended.
 const LEASE: Duration = Duration::from_secs(3);
-/// The same for the leader that an earlier broker left.
+/// The same for a leader that an earlier broker left.
 const LEASE_AT_START: Duration = Duration::from_secs(10);
-/// The pause before a lead that could not be kept is settled again.
+/// The pause before retrying to store a lead.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
-/// Of how many runs the leader is remembered here; the store knows the others.
+/// The most runs whose leader is remembered here; the store knows the others.
 const LEADS_MAX: usize = 4_096;
-/// How many questions one word may answer.
+/// The most questions that one claim may name.
 const CUES_PER_CLAIM_MAX: usize = 256;
 
 /// The leaders that this broker knows.
@@ -32,7 +33,7 @@ pub(super) struct Leads(HashMap<RunId, Leading>);
 #[derive(Debug, Clone, Copy)]
 struct Leading {
     driver: DriverId,
-    /// Until when it keeps the lead although it is away.
+    /// The end of its lease while it is away.
     lease_until: Option<Instant>,
 }
 
@@ -45,14 +46,14 @@ impl Leads {
         self.0.remove(&run);
     }
 
-    /// Notes that a driver is there.
+    /// Records that a driver arrived.
     pub(super) fn note_arrival(&mut self, run: RunId, driver: DriverId) {
         if let Some(leading) = self.of(run, driver) {
             leading.lease_until = None;
         }
     }
 
-    /// Notes that a driver is gone.
+    /// Records that a driver left.
     pub(super) fn note_departure(&mut self, run: RunId, driver: DriverId, now: Instant) {
         if let Some(leading) = self.of(run, driver) {
             leading.lease_until = Some(now + LEASE);
@@ -71,7 +72,7 @@ impl Leads {
         self.0.insert(run, Leading { driver, lease_until });
     }
 
-    /// Says who leads a run with these drivers, in the order in which they came.
+    /// Determines the leader of a run among these drivers, in the order of arrival.
     fn next(&self, run: RunId, present: &[DriverId], now: Instant) -> Next {
         let Some(leading) = self.0.get(&run) else {
             return Next::Unknown;
@@ -86,7 +87,7 @@ impl Leads {
     }
 }
 
-/// What becomes of the lead of a run.
+/// The next step for the lead of a run.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
     /// The store has to be asked.
@@ -99,14 +100,14 @@ enum Next {
     Change(DriverId),
 }
 
-/// The drivers of a run that ask, in the order in which they came.
+/// The drivers of a run that ask, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) run: RunId,
     pub(super) present: Vec<DriverId>,
 }
 
-/// Settles who leads, whenever a driver comes or goes, for as long as the broker lives.
+/// Settles the leads, whenever a driver comes or goes, for as long as the broker lives.
 pub(crate) async fn keep_leads(broker: Arc<Broker>) {
     let mut changes = broker.followers().changes();
     loop {
@@ -115,22 +116,13 @@ pub(crate) async fn keep_leads(broker: Arc<Broker>) {
             let due = settle(&broker, &asking).await;
             next = [next, due].into_iter().flatten().min();
         }
-        let due = async {
-            match next {
-                Some(due) => tokio::time::sleep_until(due.into()).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = due => {}
-            change = changes.recv() => if matches!(change, Err(RecvError::Closed)) {
-                return;
-            },
+        if !until_change(&mut changes, next).await {
+            return;
         }
     }
 }
 
-/// Settles who leads one run, and tells its drivers. Returns when to look again.
+/// Settles the lead of one run, and tells its drivers. Returns when to check again.
 async fn settle(broker: &Arc<Broker>, asking: &Asking) -> Option<Instant> {
     let Asking { run, present } = asking;
     let run = *run;
@@ -185,7 +177,7 @@ async fn claim_free(broker: &Arc<Broker>, asking: &Asking) -> Result<DriverId, F
 }
 
 impl Broker {
-    /// Gives the leader of a run the right to send the human's word, and keeps what it is about to send.
+    /// Gives the leader of a run the right to send the human's answer, and stores the message that it is about to send.
     pub(crate) async fn claim_run(&self, claim: RunClaim) -> Result<RunClaimed, Failure> {
         if let Some(sending) = &claim.sending
             && (sending.position.len() > RUN_TEXT_BYTES_MAX || sending.cue_ids.len() > CUES_PER_CLAIM_MAX)

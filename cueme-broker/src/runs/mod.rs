@@ -1,7 +1,7 @@
-//! Runs that adapters drive: what is known of them, who drives them, and what reaches them from outside.
+//! Runs that adapters drive: their state, their drivers, and their callbacks.
 //!
-//! The broker drives no run itself. Whoever does reports here and follows; webhooks and a human's wish to stop are passed
-//! on to them. For a run in the cloud that nobody drives any more it starts a driver.
+//! The broker drives no run itself. Drivers report here and follow their runs; webhooks and stop requests are passed on
+//! to them. For a cloud run without a driver, the broker starts one.
 
 mod followers;
 mod keep;
@@ -16,10 +16,10 @@ mod spawn;
 mod takeover;
 
 pub(crate) use bootstrap::Refusal;
-pub(crate) use delivery::Undelivered;
+pub(crate) use delivery::DeliveryError;
 pub(crate) use followers::Followers;
 pub(crate) use keep::RUNS_LISTED_MAX;
 pub(crate) use lead::keep_leads;
 pub(crate) use probe::{HEALTH_PATH, Probes};
 pub(crate) use spawn::{Started, start_run, stop_in_cloud};
-pub(crate) use takeover::{look_after_left_runs, take_over};
+pub(crate) use takeover::{take_over, watch_orphaned_runs};

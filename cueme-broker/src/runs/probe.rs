@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use protocol_spec::hex::hex;
 use protocol_spec::message::{ErrorCode, Failure, PublicProbe, PublicProbed};
 
 use crate::broker::Broker;
@@ -12,7 +13,7 @@ use crate::broker::Broker;
 pub(crate) const HEALTH_PATH: &str = "/api/health/";
 
 const TTL: Duration = Duration::from_secs(60);
-/// How many probes are known at once; beyond that the oldest is forgotten.
+/// The most probes at once; beyond that, the oldest is forgotten.
 const PROBES_MAX: usize = 16;
 const PUBLIC_URL_BYTES_MAX: usize = 2_048;
 const NONCE_BYTES: usize = 16;
@@ -32,14 +33,14 @@ struct Probe {
 }
 
 impl Probes {
-    /// Returns what this broker answers to a nonce, if it made it.
+    /// Returns the response to a nonce, if this broker made it.
     pub(crate) fn proof(&self, nonce: &str) -> Option<String> {
         let known = self.recent();
         let probe = known.iter().find(|probe| probe.nonce == nonce)?;
         Some(probe.proof.clone())
     }
 
-    /// Returns the addresses that are being tried.
+    /// Returns the addresses being probed.
     pub(crate) fn public_urls(&self) -> Vec<String> {
         self.recent()
             .iter()
@@ -63,7 +64,7 @@ impl Probes {
 }
 
 impl Broker {
-    /// Lets an address be tried, and says what to expect there.
+    /// Allows an address to be probed, and returns the expected response.
     pub(crate) fn probe_public(&self, probe: PublicProbe) -> Result<PublicProbed, Failure> {
         if probe.public_url.len() > PUBLIC_URL_BYTES_MAX {
             let message = format!("the address is longer than {PUBLIC_URL_BYTES_MAX} bytes");
@@ -93,7 +94,7 @@ fn random() -> Result<String, Failure> {
             format!("could not draw a random number: {error}"),
         )
     })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

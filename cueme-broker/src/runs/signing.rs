@@ -1,6 +1,6 @@
 //! The key that signs the tokens of runs.
 //!
-//! It lies beside the database and not in it: whoever has a backup shall not be able to speak for agents.
+//! It is stored beside the database and not in it: a backup must not enable anyone to impersonate agents.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use crate::store::StoreError;
 const FILE: &str = "run-token.key";
 const KEY_BYTES: usize = 32;
 
-/// Reads the key, or makes one.
+/// Reads the key, or generates one.
 pub(super) fn signing_key(directory: &Path) -> Result<SigningKey, StoreError> {
     let path = directory.join(FILE);
     let failed = |doing| {

@@ -1,6 +1,7 @@
-//! Starts what drives a run, for a human at the page: this same program, as a process of its own.
+//! Starts the driver of a run, for a human at the page: this same program, as a process of its own.
 //!
-//! It outlives the broker and reports like any other. Here it is only watched for an end that it could not report itself.
+//! It outlives the broker and reports like any other driver. The broker only watches for an end that it could not
+//! report itself.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -15,12 +16,12 @@ use tokio::time::timeout;
 use super::takeover::leave_unattended;
 use crate::broker::Broker;
 
-/// Names the run in the environment of what drives it.
+/// The variable that names the run in the driver's environment.
 pub(crate) const RUN_VARIABLE: &str = "CUEME_RUN_ID";
-/// How much of what a process says about its failure is kept.
+/// The part of a failed process's output that is kept, in bytes.
 const COMPLAINT_BYTES_MAX: usize = RUN_TEXT_BYTES_MAX / 2;
 const PIECE_BYTES: usize = 4096;
-/// How long stopping an agent in the cloud may take.
+/// The timeout for stopping an agent in the cloud.
 const STOP_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A run that is to be started.
@@ -30,7 +31,7 @@ pub(crate) struct Started {
     pub(crate) run: Run,
     /// The arguments of this program.
     pub(crate) arguments: Vec<String>,
-    /// What it reads.
+    /// Its standard input.
     pub(crate) input: String,
 }
 
@@ -69,10 +70,10 @@ pub(crate) async fn start_run(broker: &Arc<Broker>, started: Started) -> Result<
     }
 }
 
-/// Waits for the end of a process, and tells of one that it did not tell of itself.
+/// Waits for the end of a process, and reports it if the process did not.
 async fn attend(broker: Arc<Broker>, run: Run, mut child: Child, input: String) {
     if let Some(mut stdin) = child.stdin.take() {
-        // A process that ended already says why below.
+        // A process that ended already reports the reason below.
         let _ = stdin.write_all(input.as_bytes()).await;
     }
     let complaint = match child.stderr.take() {
@@ -94,7 +95,7 @@ async fn attend(broker: Arc<Broker>, run: Run, mut child: Child, input: String) 
     }
 }
 
-/// Stops the agent of a run that nobody drives, by `cueme cloud stop`.
+/// Stops the agent of a run without a driver, by `cueme cloud stop`.
 pub(crate) async fn stop_in_cloud(broker: &Arc<Broker>, run: Run) -> Result<(), Failure> {
     let refused = |message: String| Failure::new(ErrorCode::NotFound, message);
     let Some(session) = run.session.clone().filter(|_| run.kind == RunKind::Cloud) else {
@@ -142,7 +143,7 @@ async fn report(broker: &Arc<Broker>, run: Run) {
     }
 }
 
-/// Returns the end of what a process says.
+/// Returns the end of a process's output.
 pub(super) async fn last_words(mut stderr: impl AsyncReadExt + Unpin) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let mut piece = [0; PIECE_BYTES];

@@ -1,7 +1,7 @@
-//! Takes over runs in the cloud that nobody drives any more.
+//! Takes over cloud runs without a driver.
 //!
-//! The agent works on and costs money, and its human must still be asked. The broker does not know the runtime's API:
-//! it starts this same program as `cueme cloud watch`, which ends when the broker does.
+//! The agent keeps working and costs money, and its human must still be asked. The broker does not know the runtime's
+//! API: it starts this same program as `cueme cloud watch`, which ends when the broker does.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -11,56 +11,48 @@ use std::time::{Duration, Instant};
 use protocol_spec::id::RunId;
 use protocol_spec::message::{ErrorCode, Failure, Run, RunEvent, RunKind, RunReport};
 use tokio::process::{Child, Command};
-use tokio::sync::broadcast::error::RecvError;
 
+use super::followers::until_change;
 use super::spawn::last_words;
 use crate::broker::{Broker, blocking, wall_clock};
 
-/// The status of a run whose agent works on although nobody drives it.
+/// The status of a run whose agent keeps working without a driver.
 const UNATTENDED: &str = "UNATTENDED";
-/// How long a driver may be away before its run is taken over: it comes back by itself after a restart of the broker.
-const AWAY_MAX: Duration = Duration::from_secs(3);
-/// The same for drivers of an earlier broker.
-const AWAY_AT_START_MAX: Duration = Duration::from_secs(10);
-/// The pause after an attempt that did not last; it doubles with each further one.
+/// The time that a driver may be away before its run is taken over: it comes back by itself after a restart of the
+/// broker.
+const DRIVER_ABSENCE_MAX: Duration = Duration::from_secs(3);
+/// The time that a driver of an earlier broker may be away.
+const ABSENCE_AT_START_MAX: Duration = Duration::from_secs(10);
+/// The backoff after an attempt that did not last; it doubles with each further one.
 const PAUSE_MIN: Duration = Duration::from_secs(5);
 const PAUSE_MAX: Duration = Duration::from_secs(600);
-/// How long a run must have been driven for earlier attempts to be forgotten.
+/// The time that a run must have had a driver for earlier attempts to be forgotten.
 const LASTING: Duration = Duration::from_secs(60);
-/// How many runs are looked after at once.
+/// The most runs that are watched at once.
 const RUNS_MAX: usize = 32;
-/// The shortest time between two looks at the list.
+/// The shortest time between two checks of the list.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 
-/// Takes over every run in the cloud that is left, for as long as the broker lives.
-pub(crate) async fn look_after_left_runs(broker: Arc<Broker>) {
+/// Takes over every cloud run without a driver, for as long as the broker lives.
+pub(crate) async fn watch_orphaned_runs(broker: Arc<Broker>) {
     let mut changes = broker.followers().changes();
-    let mut cases: HashMap<RunId, Case> = HashMap::new();
-    let mut away_max = AWAY_AT_START_MAX;
+    let mut runs: HashMap<RunId, OrphanedRun> = HashMap::new();
+    let mut absence_max = ABSENCE_AT_START_MAX;
     loop {
-        let next = look(&broker, &mut cases, away_max).await;
-        away_max = AWAY_MAX;
-        let due = async {
-            match next {
-                Some(due) => tokio::time::sleep_until(due.into()).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = due => {}
-            change = changes.recv() => if matches!(change, Err(RecvError::Closed)) {
-                return;
-            },
+        let next = check_all(&broker, &mut runs, absence_max).await;
+        absence_max = DRIVER_ABSENCE_MAX;
+        if !until_change(&mut changes, next).await {
+            return;
         }
         tokio::time::sleep(DEBOUNCE).await;
         while changes.try_recv().is_ok() {}
     }
 }
 
-/// What is known of a run that has not ended.
+/// A cloud run that has not ended, and whether it lacks a driver.
 #[derive(Debug)]
-struct Case {
-    /// Since when somebody or nobody drives it.
+struct OrphanedRun {
+    /// The time since which it has, or lacks, a driver.
     since: Instant,
     is_driven: bool,
     attempts: u32,
@@ -68,23 +60,23 @@ struct Case {
     due: Instant,
 }
 
-impl Case {
-    fn new(is_driven: bool, now: Instant, away_max: Duration) -> Self {
+impl OrphanedRun {
+    fn new(is_driven: bool, now: Instant, absence_max: Duration) -> Self {
         Self {
             since: now,
             is_driven,
             attempts: 0,
-            due: now + away_max,
+            due: now + absence_max,
         }
     }
 
-    /// Notes whether somebody drives the run; says whether it is to be taken over now.
+    /// Records whether the run has a driver; says whether to take it over now.
     fn is_due(&mut self, is_driven: bool, now: Instant) -> bool {
         if is_driven != self.is_driven {
             if self.is_driven && now - self.since >= LASTING {
                 self.attempts = 0;
             }
-            self.due = now + AWAY_MAX.max(pause(self.attempts));
+            self.due = now + DRIVER_ABSENCE_MAX.max(pause(self.attempts));
             (self.since, self.is_driven) = (now, is_driven);
         }
         if is_driven || now < self.due {
@@ -105,31 +97,35 @@ fn pause(attempts: u32) -> Duration {
     }
 }
 
-/// Looks at all open runs once; returns when to look again, if nobody drives some of them.
-async fn look(broker: &Arc<Broker>, cases: &mut HashMap<RunId, Case>, away_max: Duration) -> Option<Instant> {
+/// Checks all open runs once; returns when to check again, if some of them lack a driver.
+async fn check_all(
+    broker: &Arc<Broker>,
+    runs: &mut HashMap<RunId, OrphanedRun>,
+    absence_max: Duration,
+) -> Option<Instant> {
     let reading = Arc::clone(broker);
     let open = match blocking(move || reading.reader().open_cloud_runs(RUNS_MAX)).await {
         Ok(open) => open,
         Err(failure) => {
-            tracing::warn!(%failure, "runs that nobody drives could not be looked for");
+            tracing::warn!(%failure, "could not list runs without a driver");
             return Some(Instant::now() + PAUSE_MIN);
         }
     };
-    cases.retain(|run, _| open.iter().any(|row| row.run_id == *run));
+    runs.retain(|run, _| open.iter().any(|row| row.run_id == *run));
     for run in open {
         let (now, is_driven) = (Instant::now(), broker.followers().has(run.run_id));
-        let case = cases
+        let orphan = runs
             .entry(run.run_id)
-            .or_insert_with(|| Case::new(is_driven, now, away_max));
-        if case.is_due(is_driven, now) {
+            .or_insert_with(|| OrphanedRun::new(is_driven, now, absence_max));
+        if orphan.is_due(is_driven, now) {
             let run_id = run.run_id;
             if let Err(failure) = take_over_or_say(broker, run).await {
-                tracing::warn!(%failure, %run_id, "a run in the cloud is left alone");
+                tracing::warn!(%failure, %run_id, "could not take over a cloud run");
             }
         }
     }
-    let left = cases.values().filter(|case| !case.is_driven);
-    left.map(|case| case.due).min()
+    let left = runs.values().filter(|orphan| !orphan.is_driven);
+    left.map(|orphan| orphan.due).min()
 }
 
 async fn take_over_or_say(broker: &Arc<Broker>, run: Run) -> Result<(), Failure> {
@@ -139,7 +135,7 @@ async fn take_over_or_say(broker: &Arc<Broker>, run: Run) -> Result<(), Failure>
     take_over(broker, &run).await
 }
 
-/// Starts to drive a run that nobody drives.
+/// Starts a driver for a run without one.
 pub(crate) async fn take_over(broker: &Arc<Broker>, run: &Run) -> Result<(), Failure> {
     let refused = |message: String| Failure::new(ErrorCode::NotFound, message);
     let Some(session) = run.session.as_deref().filter(|_| run.kind == RunKind::Cloud) else {
@@ -168,11 +164,11 @@ pub(crate) async fn take_over(broker: &Arc<Broker>, run: &Run) -> Result<(), Fai
         Failure::new(ErrorCode::Internal, message)
     })?;
     tracing::info!(run = %run.run_id, session, "the broker watches a run that nobody drives");
-    tokio::spawn(attend(Arc::clone(broker), run.run_id, child));
+    tokio::spawn(supervise(Arc::clone(broker), run.run_id, child));
     Ok(())
 }
 
-/// The broker itself keeps what webhooks of the run are signed with, so the new driver needs no secret.
+/// The broker itself keeps the webhook secret of the run, so the new driver needs none.
 fn arguments(broker: &Broker, run: &Run) -> Vec<String> {
     let mut words: Vec<String> = ["cloud", "watch", "--json", "--while-stdin-open", "--no-webhooks"]
         .map(str::to_owned)
@@ -187,15 +183,15 @@ fn arguments(broker: &Broker, run: &Run) -> Vec<String> {
     words
 }
 
-/// Waits for the end of a driver of ours, and tells of one that left the run open.
-async fn attend(broker: Arc<Broker>, run_id: RunId, mut child: Child) {
-    // Held until the driver ends: without it the driver knows that the broker is gone.
+/// Waits for the end of a driver that the broker started, and reports one that left the run open.
+async fn supervise(broker: Arc<Broker>, run_id: RunId, mut child: Child) {
+    // Held until the driver ends: the driver detects by it that the broker is gone.
     let _stdin = child.stdin.take();
     let complaint = match child.stderr.take() {
         Some(stderr) => last_words(stderr).await,
         None => String::new(),
     };
-    // Its end is all that matters.
+    // Only its end matters.
     let _ = child.wait().await;
     let kept = broker.reader().one_run(run_id).ok().flatten();
     if let Some(row) = kept.filter(|row| row.run.end.is_none() && row.run.status != UNATTENDED) {
@@ -207,7 +203,7 @@ async fn attend(broker: Arc<Broker>, run_id: RunId, mut child: Child) {
     }
 }
 
-/// Keeps the run of an agent in the cloud open: the agent works on, although nobody drives it.
+/// Keeps the run of a cloud agent open: the agent keeps working without a driver.
 pub(super) async fn leave_unattended(broker: &Arc<Broker>, run: Run, reason: &str) {
     let session = run.session.clone().unwrap_or_default();
     let error = format!("nobody follows it: {reason}; `cueme cloud watch {session}` takes over");
@@ -226,7 +222,7 @@ pub(super) async fn leave_unattended(broker: &Arc<Broker>, run: Run, reason: &st
         events: vec![event],
     };
     if let Err(failure) = broker.report_run(report).await {
-        tracing::error!(%failure, "that nobody drives a run could not be kept");
+        tracing::error!(%failure, "could not record that a run has no driver");
     }
 }
 
@@ -238,18 +234,18 @@ mod tests {
     fn a_run_is_taken_over_after_a_while_and_ever_more_seldom_when_that_does_not_last() {
         let start = Instant::now();
         let after = |ms: u64| start + Duration::from_millis(ms);
-        let mut case = Case::new(true, start, AWAY_MAX);
-        assert!(!case.is_due(true, after(100)));
-        assert!(!case.is_due(false, after(1_000)), "it may come back");
-        assert!(!case.is_due(true, after(2_000)));
-        assert!(!case.is_due(false, after(3_000)));
-        assert!(case.is_due(false, after(6_100)));
-        assert!(!case.is_due(false, after(6_200)));
-        assert!(case.is_due(false, after(11_200)));
-        assert!(!case.is_due(false, after(20_000)), "the pause has doubled");
-        assert!(!case.is_due(true, after(21_000)));
-        assert!(!case.is_due(false, after(90_000)), "it was driven for long");
-        assert!(case.is_due(false, after(93_100)));
+        let mut orphan = OrphanedRun::new(true, start, DRIVER_ABSENCE_MAX);
+        assert!(!orphan.is_due(true, after(100)));
+        assert!(!orphan.is_due(false, after(1_000)), "it may come back");
+        assert!(!orphan.is_due(true, after(2_000)));
+        assert!(!orphan.is_due(false, after(3_000)));
+        assert!(orphan.is_due(false, after(6_100)));
+        assert!(!orphan.is_due(false, after(6_200)));
+        assert!(orphan.is_due(false, after(11_200)));
+        assert!(!orphan.is_due(false, after(20_000)), "the pause has doubled");
+        assert!(!orphan.is_due(true, after(21_000)));
+        assert!(!orphan.is_due(false, after(90_000)), "it was driven for long");
+        assert!(orphan.is_due(false, after(93_100)));
         assert_eq!(pause(40), PAUSE_MAX);
     }
 }

@@ -1,7 +1,7 @@
-//! Who speaks on a connection, and what they may ask for.
+//! The caller of a connection, and its permissions.
 //!
-//! A process of the same user may do everything. A token does what its scope says: a human's verbs, or the verbs of its
-//! own agents. The broker itself is run on its own machine alone.
+//! A process of the same user may do everything. A token allows what its scope says: a human's verbs, or the verbs of
+//! its own agents. The broker itself is operated from its own machine alone.
 
 use std::sync::Arc;
 
@@ -9,16 +9,15 @@ use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{
     ACKS_MAX, ErrorCode, Failure, Join, Joined, Recall, Reply, Request, TokenScope,
 };
-use tokio::sync::mpsc;
 
 use super::check::check_session;
 use super::operation::{join, read, recall};
 use crate::broker::Broker;
-use crate::engine::{Order, Work, storage_failure};
+use crate::engine::Work;
 use crate::store::{Pass, Reader, StoreError, Token};
 use crate::web::Web;
 
-/// Who speaks on a connection.
+/// The caller of a connection.
 #[derive(Debug)]
 pub(crate) enum Caller {
     /// A process of the same user on this machine.
@@ -34,11 +33,11 @@ pub(crate) struct Remote {
     pub(crate) token: Token,
 }
 
-/// What becomes of a request once its caller is known.
+/// The result of a request's authorization.
 pub(super) enum Admitted {
-    /// It is carried out like everybody's.
+    /// It is carried out like that of any caller.
     Request(Box<Request>),
-    /// It was answered with regard to the caller.
+    /// It was answered already, because the reply depends on the caller.
     Reply(Box<Reply>),
 }
 
@@ -51,7 +50,7 @@ impl Caller {
         }
     }
 
-    /// Returns by what the caller was let in, if not as a process of this machine.
+    /// Returns the pass of the caller, unless it is a process of this machine.
     pub(super) fn pass(&self) -> Option<Pass> {
         match self {
             Self::Local => None,
@@ -64,7 +63,7 @@ impl Caller {
         matches!(self, Self::Remote(_))
     }
 
-    /// Lets a request pass, with the caller's name on it, or refuses it.
+    /// Authorizes a request and adds the caller's name to it, or refuses it.
     pub(super) async fn admit(&self, broker: &Arc<Broker>, request: Request) -> Result<Admitted, Failure> {
         let Self::Remote(remote) = self else {
             return Ok(Admitted::Request(Box::new(request)));
@@ -80,7 +79,7 @@ impl Caller {
     }
 }
 
-/// A human reads and decides; the token's name stands below what it decides.
+/// A human reads and decides; the token's name is the author of its decisions.
 fn as_human(token: &Token, mut request: Request) -> Result<Admitted, Failure> {
     let by = match &mut request {
         Request::Answer(give) if !give.answer.attachments.is_empty() => {
@@ -109,7 +108,7 @@ fn as_human(token: &Token, mut request: Request) -> Result<Admitted, Failure> {
     Ok(Admitted::Request(Box::new(request)))
 }
 
-/// An agent speaks for itself: others, and their questions, are as good as not there.
+/// An agent speaks for itself: other agents, and their questions, do not exist for it.
 async fn as_agent(broker: &Arc<Broker>, token: &Token, request: Request) -> Result<Admitted, Failure> {
     match &request {
         Request::Join(_) | Request::Recall(_) => {}
@@ -146,31 +145,17 @@ pub(crate) async fn join_with(broker: &Arc<Broker>, token: &Token, body: Join) -
     if let Work::Join { session, .. } = &mut work {
         *session = session.take().map(|session| session_of(token, &session));
     }
-    let engine = broker.engine();
-    let order = Order {
-        ticket: engine.ticket(),
-        request: RequestId(uuid::Uuid::now_v7()),
-        work,
-    };
-    let (sender, mut replies) = mpsc::unbounded_channel();
-    let stopping = |error: crate::engine::EngineError| super::operation::stopping(&error);
-    engine.order(order, sender).map_err(stopping)?;
-    let joined = match replies.recv().await.map(|line| *line.reply) {
-        Some(Reply::Joined(joined)) => joined,
-        Some(Reply::Error(failure)) => return Err(failure),
-        Some(other) => {
-            let message = format!("the engine replied {:?}", other.name());
-            return Err(Failure::new(ErrorCode::Internal, message));
+    let pass = Pass::Token(token.token_id.clone());
+    let called = broker
+        .engine()
+        .call(Some(pass), None, RequestId(uuid::Uuid::now_v7()), work);
+    match called.await?? {
+        Reply::Joined(joined) => Ok(joined),
+        other => {
+            let message = format!("the engine replied \"{}\"", other.name());
+            Err(Failure::new(ErrorCode::Internal, message))
         }
-        None => return Err(stopping(crate::engine::EngineError)),
-    };
-    let (agent, token_id) = (joined.agent_id.clone(), token.token_id.clone());
-    engine
-        .write(move |store, _| store.note_joined_with(&agent, &token_id))
-        .await
-        .map_err(stopping)?
-        .map_err(|error| storage_failure(&error))?;
-    Ok(joined)
+    }
 }
 
 /// Sessions of different tokens are different sessions.
@@ -189,7 +174,7 @@ async fn recall_own(broker: &Arc<Broker>, token: &Token, body: Recall) -> Result
     Ok(Reply::Recalled(recall::recalled(found.await?)))
 }
 
-/// Refuses an agent that is none of the token's own, in the same words as one that does not exist.
+/// Refuses an agent of another token, with the same message as for one that does not exist.
 pub(crate) async fn check_own_agent(
     broker: &Arc<Broker>,
     token: &Token,

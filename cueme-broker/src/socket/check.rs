@@ -1,4 +1,4 @@
-//! Limits on what a request may say, whoever sent it.
+//! Limits on the content of a request, for every caller.
 
 use protocol_spec::message::{ErrorCode, Failure, MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 

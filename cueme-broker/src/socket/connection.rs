@@ -19,21 +19,21 @@ use crate::broker::Broker;
 use crate::engine::Line;
 use crate::machine::Ticket;
 
-/// How long a line may take from its first byte to its last.
+/// The timeout of a line, from its first byte to its last.
 const LINE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a caller may take to read a reply.
+/// The timeout of a caller that reads a reply.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a connection that waits for nothing may be silent.
+/// The longest silence of a connection that waits for nothing.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long a program elsewhere may be silent: while it waits it sends something every half minute.
+/// The longest silence of a program elsewhere: while it waits, it sends something every half minute.
 const REMOTE_SILENCE_TIMEOUT: Duration = Duration::from_secs(90);
-/// How much is read at once.
+/// The size of one read.
 const READ_BYTES: usize = 16 * 1024;
 /// A long line is paused after each of so many bytes …
 const STRIDE_BYTES: usize = 256 * 1024;
-/// … for this long, so that it is everybody else's turn.
+/// … for this long, so that other connections get a turn.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How much is written at once, when that much is to be said.
+/// The size of one write, if there is that much to write.
 const WRITE_BYTES: usize = 64 * 1024;
 
 /// A connection being served.
@@ -46,7 +46,7 @@ pub(super) struct Connection {
     outbox: mpsc::UnboundedReceiver<Box<Line>>,
     /// The calls of this caller that wait.
     pub(super) waits: Vec<Wait>,
-    /// What goes out with the next reply, because one is sure to come.
+    /// Bytes that are sent with the next reply, because one is sure to come.
     unsent: Vec<u8>,
     /// The memory its lines take.
     share: Share,
@@ -56,15 +56,15 @@ pub(super) struct Connection {
 pub(super) struct Wait {
     /// The call.
     pub(super) call: RequestId,
-    /// Its name in the engine.
+    /// Its ticket in the engine.
     pub(super) ticket: Ticket,
     /// The question it waits for, once that is known.
     pub(super) cue: Option<CueId>,
-    /// The question whose outcome it was told.
+    /// The question whose outcome it got.
     pub(super) told: Option<CueId>,
 }
 
-/// Why a connection ends.
+/// The reason why a connection ends.
 pub(super) enum Ended {
     /// The caller left, or was too slow.
     Gone,
@@ -76,7 +76,7 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// Serves a connection until its caller leaves; `splitter` has what was read of it already.
+/// Serves a connection until its caller leaves; `splitter` has the bytes already read.
 pub(super) async fn serve(
     stream: Stream,
     caller: Caller,
@@ -117,7 +117,7 @@ impl Connection {
                 biased;
                 Some(line) = self.outbox.recv() => {
                     if self.send_all(line).await? && !splitter.has_partial_line() {
-                        // Whoever waited in silence may go on being silent for a while.
+                        // A caller that waited in silence may stay silent for a while.
                         deadline = Instant::now() + silence;
                     }
                 }
@@ -135,7 +135,7 @@ impl Connection {
                     Box::pin(self.handle_lines(&mut splitter)).await?;
                     self.share.hold(splitter.held());
                     if is_long {
-                        // Whoever says so much at once would have the processors to itself until it is said.
+                        // A caller that sends this much at once would monopolize the processors.
                         Box::pin(tokio::time::sleep(PAUSE)).await;
                     }
                     if has_read && !(was_partial && splitter.has_partial_line()) {
@@ -155,9 +155,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Notes what a reply means for the waits of this caller; returns whether one has ended.
+    /// Tracks the effect of a reply on the waits of this caller; returns whether one has ended.
     ///
-    /// Until its outcome is acknowledged a caller still counts as waiting, so that nobody else is handed it.
+    /// Until its outcome is acknowledged, a caller still counts as waiting, so that the outcome is delivered to no
+    /// other.
     fn note(&mut self, call: RequestId, reply: &Reply) -> bool {
         let engine = self.broker.engine();
         let mut forget = |is_over: &dyn Fn(&Wait) -> bool| {
@@ -194,14 +195,15 @@ impl Connection {
         }
     }
 
-    /// Tells a caller that there is no room for its line, and lets it finish so that it reads that.
+    /// Tells a caller that there is no room for its line, and reads the line to its end so that the caller reads the
+    /// reply.
     async fn turn_away(&mut self) -> Ended {
         self.share.hold(0);
         let failure = Failure::new(ErrorCode::Busy, "too many long lines at once")
             .with_hint("run the same command again in a moment");
         let nobody = RequestId(Uuid::nil());
         if self.send(nobody, &Reply::Error(failure)).await.is_ok() {
-            // Whoever takes too long reads it or not.
+            // A caller that takes too long may miss the reply.
             let _ = timeout(LINE_TIMEOUT, self.ignore_line()).await;
         }
         Ended::Gone
@@ -218,7 +220,7 @@ impl Connection {
 
     async fn handle(&mut self, line: &[u8], has_more: bool) -> Result<(), Ended> {
         match decode_request(line) {
-            // Whatever follows is replied to, and one write wakes the caller once.
+            // The next line gets a reply, too, and one write for both wakes the caller once.
             Ok((id, Request::Hello(_))) if has_more => {
                 self.unsent.append(&mut encode(id, &dispatch::welcome())?);
                 Ok(())
@@ -246,7 +248,7 @@ impl Connection {
         }
     }
 
-    /// Writes a reply, and those that are ready behind it; returns whether a wait has ended.
+    /// Writes a reply, and those queued behind it; returns whether a wait has ended.
     async fn send_all(&mut self, first: Box<Line>) -> Result<bool, Ended> {
         if self.caller.is_revoked() {
             return Err(Ended::Gone);
@@ -283,12 +285,12 @@ impl Connection {
         }
     }
 
-    /// Writes what was kept for a reply that will be long in coming.
+    /// Writes bytes that were kept for a reply, when that will take long.
     pub(super) async fn flush(&mut self) -> Result<(), Ended> {
         self.write(Vec::new()).await
     }
 
-    /// Says that a request failed.
+    /// Replies that a request failed.
     pub(super) async fn fail(&mut self, id: RequestId, failure: Failure) -> Result<(), Ended> {
         self.send(id, &Reply::Error(failure)).await
     }
@@ -302,7 +304,7 @@ fn encode(id: RequestId, reply: &Reply) -> Result<Vec<u8>, Ended> {
     })
 }
 
-/// Reads what has arrived, through a buffer that no idle connection has to own.
+/// Reads the available bytes, through a buffer that no idle connection has to own.
 fn read_some(stream: &Stream, splitter: &mut Splitter) -> Result<bool, Ended> {
     let mut buffer = [0; READ_BYTES];
     match stream.try_read(&mut buffer) {
@@ -316,7 +318,7 @@ fn read_some(stream: &Stream, splitter: &mut Splitter) -> Result<bool, Ended> {
     }
 }
 
-/// Throws away what has arrived; says whether a line ended in it.
+/// Discards the available bytes; says whether a line ended in them.
 fn ignore_some(stream: &Stream) -> Result<bool, Ended> {
     let mut buffer = [0; READ_BYTES];
     match stream.try_read(&mut buffer) {

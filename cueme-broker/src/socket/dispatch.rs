@@ -1,4 +1,4 @@
-//! Leads each request to its operation.
+//! Dispatches each request to its operation.
 
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{ErrorCode, Failure, Reply, Request, Stopping, Welcome};
@@ -24,9 +24,9 @@ pub(super) async fn dispatch(
         Request::Join(body) => join::join(body),
         Request::Bind(body) => bind::bind(body),
         Request::Ask(body) => ask::ask(body),
-        Request::Attach(attach) => Ok(Next::Wait(Work::Attach(attach.cue_id))),
+        Request::Attach(body) => attach::attach(&body),
         Request::Ack(body) => ack::ack(body),
-        Request::Rest(rest) => Ok(Next::Submit(Work::Rest(rest.cue_id))),
+        Request::Rest(body) => Ok(rest::rest(&body)),
         Request::Collect(body) => collect::collect(body),
         Request::Recall(body) => recall::recall(broker, body).await,
         Request::Receipts(body) => receipts::receipts(broker, body).await,
@@ -39,18 +39,15 @@ pub(super) async fn dispatch(
         Request::Say(body) => say::say(broker, body).await,
         Request::Amend(body) => amend::amend(broker, body).await,
         Request::Inbox(_) => return inbox::inbox(connection, id).await,
-        Request::Unseen(_) => return inbox::unseen(connection, id).await,
+        Request::Unseen(_) => return unseen::unseen(connection, id).await,
         Request::Agents(_) => return agents::agents(connection, id).await,
         Request::History(body) => return history::history(connection, id, body).await,
         Request::Show(body) => return show::show(connection, id, &body.cue).await,
-        Request::Seen(body) => return show::seen(connection, id, &body.cue).await,
+        Request::Seen(body) => return seen::seen(connection, id, &body.cue).await,
         Request::Last(body) => return last::last(connection, id, &body.agent).await,
         Request::Watch(body) => return watch::watch(connection, id, body).await,
         // Operation.
-        Request::Status(_) => match broker.status().await {
-            Ok(status) => Ok(Next::Reply(Reply::Status(status))),
-            Err(error) => Err(stopping(&error)),
-        },
+        Request::Status(_) => status::status(broker).await,
         Request::Stop(_) => Ok(Next::Stop(StopReason::Asked)),
         Request::Retire(body) => broker.retire(&body).map(|()| Next::Stop(StopReason::Retired)),
         Request::Check(_) => check::check(broker).await,
@@ -59,26 +56,15 @@ pub(super) async fn dispatch(
         Request::Import(body) => import::import(broker, body).await,
         Request::WebLink(body) => link::link(broker, body).await,
         Request::Token(body) => token::token(broker, body).await,
-        Request::Tokens(_) => token::tokens(broker),
-        Request::RevokeToken(body) => token::revoke(broker, &body.token).await,
+        Request::Tokens(_) => tokens::tokens(broker),
+        Request::RevokeToken(body) => revoke_token::revoke_token(broker, &body.token).await,
         // Runs.
-        Request::RunReport(body) => broker
-            .report_run(*body)
-            .await
-            .map(|noted| Next::Reply(Reply::RunNoted(noted))),
+        Request::RunReport(body) => run_report::run_report(broker, *body).await,
         Request::RunFollow(body) => return follow::follow(connection, id, body).await,
-        Request::RunClaim(body) => broker
-            .claim_run(body)
-            .await
-            .map(|claimed| Next::Reply(Reply::RunClaimed(claimed))),
+        Request::RunClaim(body) => run_claim::run_claim(broker, body).await,
         Request::Runs(body) => return runs::runs(connection, id, body).await,
-        Request::Bootstrap(body) => broker
-            .mint_bootstrap(body)
-            .await
-            .map(|made| Next::Reply(Reply::Bootstrap(made))),
-        Request::PublicProbe(body) => broker
-            .probe_public(body)
-            .map(|probed| Next::Reply(Reply::PublicProbe(probed))),
+        Request::Bootstrap(body) => bootstrap::bootstrap(broker, body).await,
+        Request::PublicProbe(body) => public_probe::public_probe(broker, body),
     };
     let handed_in = match next {
         Ok(Next::Reply(reply)) => return connection.send(id, &reply).await,
@@ -106,12 +92,12 @@ pub(super) fn welcome() -> Reply {
     })
 }
 
-/// Hands work to the engine, which replies.
+/// Submits work to the engine, which replies.
 fn submit(connection: &Connection, id: RequestId, work: Work) -> Result<(), Failure> {
     hand_in(connection, connection.broker.engine().ticket(), id, work)
 }
 
-/// Hands in work whose outcome is waited for.
+/// Submits work whose outcome the caller waits for.
 fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Failure> {
     if connection.waits.len() >= WAITS_PER_CONNECTION_MAX {
         let message = format!("{WAITS_PER_CONNECTION_MAX} waits on one connection");
@@ -119,7 +105,7 @@ fn wait(connection: &mut Connection, id: RequestId, work: Work) -> Result<(), Fa
     }
     let ticket = connection.broker.engine().ticket();
     hand_in(connection, ticket, id, work)?;
-    // Hardly anybody waits for more than one thing at once.
+    // Few callers wait for more than one question at once.
     connection.waits.reserve_exact(1);
     connection.waits.push(Wait {
         call: id,
@@ -139,6 +125,6 @@ fn hand_in(connection: &Connection, ticket: Ticket, id: RequestId, work: Work) -
     connection
         .broker
         .engine()
-        .order_by(connection.caller.pass(), None, order, connection.sender.clone())
-        .map_err(|error| stopping(&error))
+        .order(connection.caller.pass(), None, order, connection.sender.clone())
+        .map_err(Failure::from)
 }

@@ -5,12 +5,12 @@ use protocol_spec::message::{CueView, End, ErrorCode, Failure, Reply};
 use tokio::sync::mpsc;
 
 use super::connection::{Connection, Ended};
-use super::operation::{read, stopping};
+use super::operation::read;
 use crate::broker::blocking;
 use crate::presence::Presence;
 use crate::store::{Reader, StoreError};
 
-/// How many items are read ahead of the caller.
+/// The number of items that are read ahead of the caller.
 const READ_AHEAD: usize = 16;
 
 /// Sends one question, or says that there is none.
@@ -78,6 +78,6 @@ fn shown(presence: &Presence, mut cue: CueView) -> Reply {
 pub(super) async fn presence(connection: &mut Connection, id: RequestId) -> Result<Option<Presence>, Ended> {
     match Presence::read(connection.broker.engine()).await {
         Ok(presence) => Ok(Some(presence)),
-        Err(error) => connection.fail(id, stopping(&error)).await.map(|()| None),
+        Err(error) => connection.fail(id, error.into()).await.map(|()| None),
     }
 }

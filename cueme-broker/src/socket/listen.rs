@@ -1,4 +1,4 @@
-//! Opens the socket and accepts connections, whatever happens to the process's descriptors.
+//! Opens the socket and accepts connections, even when the process runs out of descriptors.
 
 use std::fs::File;
 use std::io;
@@ -22,10 +22,10 @@ use super::{CONNECTIONS_MAX, connection};
 use crate::broker::Broker;
 use crate::file_id::FileId;
 
-/// How long accepting rests when the system has no descriptors left.
+/// The pause of accepting when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
-/// How many callers are told so before those that are served get a turn.
+/// The most callers that are turned away before connections that are served get a turn.
 const TURNED_AWAY_AT_ONCE: usize = 64;
 
 /// The broker's socket; removed when dropped.
@@ -33,7 +33,7 @@ const TURNED_AWAY_AT_ONCE: usize = 64;
 pub(crate) struct Listener {
     listener: UnixListener,
     path: PathBuf,
-    /// Which socket the path meant when it was bound.
+    /// The identity of the socket at the path when it was bound.
     socket: Option<FileId>,
 }
 
@@ -60,19 +60,20 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Where our directory was there may be another one by now, with the socket of another broker.
+        // There may be another directory at our path by now, with the socket of another broker.
         if FileId::of(&self.path) == self.socket {
-            // If it is gone already, all the better.
+            // It does not matter if it is gone already.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Accepts connections until the broker is asked to stop. Whoever asked may come again at once, and is not to meet it.
+/// Accepts connections until the broker is asked to stop. The caller that asked may come again at once, and must not
+/// reach this broker.
 pub(crate) async fn accept(listener: Arc<Listener>, broker: Arc<Broker>) {
     let served = Arc::new(AtomicUsize::new(0));
     let room = Arc::<Room>::default();
-    // Held back so that, when descriptors run out, there is one to tell a caller so.
+    // A reserved descriptor, used to turn a caller away when all others are taken.
     let mut spare = File::open("/dev/null").ok();
     let mut refusals = Refusals::default();
     let stopped = broker.stopped();
@@ -136,7 +137,7 @@ fn admit(
     });
 }
 
-/// Serves a connection that a program elsewhere has upgraded; `first` is what has been read of it already.
+/// Serves a connection that a program elsewhere has upgraded; `first` are the bytes already read.
 ///
 /// The web side limits how many there are.
 pub(crate) async fn serve_remote(stream: TcpStream, remote: Remote, first: Vec<u8>) {
@@ -158,7 +159,7 @@ pub(crate) async fn serve_remote(stream: TcpStream, remote: Remote, first: Vec<u
     broker.connection_closed();
 }
 
-/// Tells everybody who is at the door by now, one after the other through the one descriptor there is.
+/// Turns away all callers that are queued, one after the other through the reserved descriptor.
 async fn turn_away_some(listener: &UnixListener) {
     for _ in 0..TURNED_AWAY_AT_ONCE {
         match tokio::time::timeout(Duration::ZERO, listener.accept()).await {
@@ -168,7 +169,7 @@ async fn turn_away_some(listener: &UnixListener) {
     }
 }
 
-/// Tells a caller to come back later, without waiting for it to listen.
+/// Tells a caller to retry later, without waiting until it reads that.
 fn turn_away(stream: &UnixStream, why: &str) {
     let failure = Failure::new(ErrorCode::Busy, why).with_hint("run the same command again in a moment");
     if let Ok(line) = encode_reply(RequestId(Uuid::nil()), &Reply::Error(failure)) {

@@ -1,6 +1,7 @@
 //! The local socket: one task per connection, one JSON object a line.
 //!
-//! Processes of the same user are served, and programs elsewhere whose connection the web side has upgraded. A connection that is slow, silent or wrong costs only itself.
+//! Processes of the same user are served, and programs elsewhere whose connection the web side has upgraded. A slow,
+//! silent or faulty connection affects only itself.
 
 mod caller;
 mod check;
@@ -17,7 +18,7 @@ pub(crate) use caller::{Remote, check_own_agent, check_own_cues, join_with, owns
 pub(crate) use listen::{Listener, accept, serve_remote};
 pub(crate) use operation::ask::check_ask;
 
-/// How many connections are served at once.
+/// The most connections that are served at once.
 pub(crate) const CONNECTIONS_MAX: usize = 50_000;
-/// How many waits one connection may have.
+/// The most waits of one connection.
 pub(crate) const WAITS_PER_CONNECTION_MAX: usize = 1024;

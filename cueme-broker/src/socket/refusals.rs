@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long refusals are counted before they are logged.
+/// The time that refusals are counted before they are logged.
 const SUMMARY_EVERY: Duration = Duration::from_secs(60);
-/// How many users are counted one by one; the others are counted together.
+/// The most users that are counted separately; the others are counted together.
 const USERS_MAX: usize = 16;
 
 /// Refused connections since the last summary.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// By user; `None` stands for users that the system does not tell.
+    /// By user; `None` stands for users that the system does not report.
     by_user: BTreeMap<Option<u32>, u64>,
     others: u64,
     due: Option<Instant>,
@@ -34,7 +34,7 @@ impl Refusals {
         }
     }
 
-    /// Waits until a summary is due; for ever while nothing was refused.
+    /// Waits until a summary is due; forever while nothing was refused.
     pub(super) async fn due(&self) {
         match self.due {
             Some(due) => tokio::time::sleep_until(due).await,
@@ -42,7 +42,7 @@ impl Refusals {
         }
     }
 
-    /// Logs what was counted, and begins anew.
+    /// Logs the counts, and resets them.
     pub(super) fn report(&mut self) {
         drop(std::mem::take(self));
     }
@@ -64,7 +64,7 @@ impl Refusals {
     }
 }
 
-/// The task that counts may be ended at any of its waits; what it has counted is logged then too.
+/// The task that counts may be ended at any of its waits; its counts are logged then, too.
 impl Drop for Refusals {
     fn drop(&mut self) {
         if let Some(summary) = self.summary() {

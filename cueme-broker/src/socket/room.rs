@@ -1,20 +1,20 @@
-//! The memory that unfinished lines may take, of all connections together.
+//! The memory for unfinished lines of all connections together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What each connection may hold of its lines without being counted, in bytes.
+/// The memory of each connection's lines that is not counted, in bytes.
 const LINE_BYTES_FREE: usize = 64 * 1024;
-/// What all connections together may hold beyond that, in bytes: some lines of full length at once.
+/// The most memory of all connections together beyond that, in bytes: some lines of full length at once.
 const LINES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// How much is taken.
+/// The memory in use.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     taken: AtomicUsize,
 }
 
-/// What one connection has taken; given back when it is dropped.
+/// The memory of one connection; released when dropped.
 #[derive(Debug)]
 pub(super) struct Share {
     room: Arc<Room>,
@@ -27,7 +27,7 @@ impl Share {
         Self { room, bytes: 0 }
     }
 
-    /// Takes what a buffer of `held` bytes needs, or gives back what it does not; says whether there is room for it.
+    /// Reserves the memory for a buffer of `held` bytes, or releases the excess; says whether there was enough.
     pub(super) fn hold(&mut self, held: usize) -> bool {
         let wanted = held.saturating_sub(LINE_BYTES_FREE);
         if wanted > self.bytes {

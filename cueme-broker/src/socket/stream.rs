@@ -1,4 +1,4 @@
-//! What a connection runs over: the local socket, or a connection that a program elsewhere has upgraded.
+//! The transport of a connection: the local socket, or a connection that a program elsewhere has upgraded.
 
 use std::io;
 

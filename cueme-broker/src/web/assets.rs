@@ -11,7 +11,7 @@ struct Asset {
     path: &'static str,
     bytes: &'static [u8],
     etag: &'static str,
-    /// Whether its name changes with its content, so that a browser never asks for it again.
+    /// Whether its name changes with its content, so that a browser caches it forever.
     is_immutable: bool,
 }
 
@@ -19,17 +19,17 @@ struct Asset {
 // and `STATE_AT`, how many bytes of the document come before the state.
 include!("../../ui/dist/page.rs");
 
-/// What the content policy allows to run: our files, and the scripts that are written into the document.
+/// The scripts that the content security policy allows: our files, and the inline scripts of the document.
 pub(super) fn script_sources() -> String {
     format!("'self' {INLINE_SCRIPTS}")
 }
 
-/// The styles that the content policy allows: those that are written into the document.
+/// The styles that the content security policy allows: the inline styles of the document.
 pub(super) fn style_sources() -> &'static str {
     INLINE_STYLES
 }
 
-/// Returns the document, parted where the state belongs.
+/// Returns the document, split where the state is inserted.
 pub(super) fn document() -> (&'static str, &'static str) {
     let document = ASSETS.iter().find(|file| file.path == "/");
     let text = document.and_then(|file| std::str::from_utf8(file.bytes).ok());

@@ -1,4 +1,4 @@
-//! Tells open pages what happened: one frame is written once and shared by everyone who listens.
+//! Broadcasts events to open pages: each frame is encoded once and shared by all listeners.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,20 +11,20 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::door::random_name;
 use crate::engine::EngineHandle;
+use crate::random::random_name;
 use crate::runs::Followers;
 
-/// How many frames a page may fall behind; a frame has about two hundred bytes.
+/// The number of frames that a page may fall behind; a frame has about two hundred bytes.
 const FRAMES_KEPT: usize = 1024;
 
-/// How often pages are told that the line is alive, whether there are events or not.
+/// The interval of the heartbeat that pages get, whether there are events or not.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long pages are left alone after a change of a run.
+/// The debounce time after a change of a run.
 const RUNS_PAUSE: Duration = Duration::from_millis(200);
 
-/// What pages are told.
+/// The broadcaster of events to pages.
 #[derive(Debug)]
 pub(super) struct Bell {
     frames: broadcast::Sender<Frame>,
@@ -37,15 +37,15 @@ pub(super) struct Bell {
 pub(super) struct Frame {
     /// Its place in the log, if it has one.
     pub(super) id: Option<i64>,
-    /// The event as it is written.
+    /// The encoded event.
     pub(super) bytes: Bytes,
-    /// Whether whoever listens may have been locked out and has to be looked at again.
+    /// Whether the access of each listener has to be checked again.
     pub(super) has_to_check: bool,
-    /// Whether whoever listens starts over, at the newest event that there is now.
+    /// Whether listeners start over, at the newest event.
     pub(super) is_restart: bool,
 }
 
-/// Something that changed beside the log: it is told to those who listen now, and nobody else.
+/// A change that is not in the log; only current listeners get it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Notice {
     what: &'static str,
@@ -121,30 +121,30 @@ impl Bell {
         }
     }
 
-    /// Listens from now on.
+    /// Subscribes from now on.
     pub(super) fn listen(&self) -> broadcast::Receiver<Frame> {
         self.frames.subscribe()
     }
 
-    /// Names everything that was told so far and is not in the log; another name means that something was missed.
+    /// Returns the epoch of the notices that are not in the log; a different epoch means that a listener missed one.
     pub(super) fn epoch(&self) -> String {
         self.epoch_at(self.notices.load(Ordering::Acquire))
     }
 
-    /// Tells everyone who listens now.
+    /// Broadcasts a notice to the current listeners.
     pub(super) fn notice(&self, notice: Notice) {
         #[derive(Serialize)]
-        struct Told {
+        struct DeliveredOutcome {
             #[serde(flatten)]
             notice: Notice,
             epoch: String,
         }
         let epoch = self.epoch_at(self.count());
         let has_to_check = notice.what == "devices";
-        self.ring(None, "notice", &Told { notice, epoch }, has_to_check);
+        self.ring(None, "notice", &DeliveredOutcome { notice, epoch }, has_to_check);
     }
 
-    /// Has everyone who listens read everything anew, and follow from the newest event that there is then.
+    /// Makes all listeners reload everything, and follow from the newest event at that time.
     pub(super) fn resync(&self) {
         self.count();
         self.send(Frame {
@@ -155,7 +155,7 @@ impl Bell {
         });
     }
 
-    /// Counts something that is not in the log.
+    /// Counts a notice that is not in the log.
     fn count(&self) -> u64 {
         self.notices.fetch_add(1, Ordering::AcqRel) + 1
     }
@@ -177,12 +177,12 @@ impl Bell {
     }
 
     fn send(&self, frame: Frame) {
-        // The last one who listened may have left just now.
+        // The last listener may have left just now.
         let _ = self.frames.send(frame);
     }
 }
 
-/// Passes on what the engine says, for as long as it speaks.
+/// Passes on the engine's events, until the engine ends.
 pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
     let mut events = engine.events();
     loop {
@@ -196,7 +196,7 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
                 }
             }
             Err(RecvError::Lagged(_)) => {
-                // Filling the gap from the log is up to each page.
+                // Each page fills the gap from the log itself.
                 bell.resync();
             }
             Err(RecvError::Closed) => return,
@@ -204,7 +204,7 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
     }
 }
 
-/// Tells that runs have changed, and not more often than a page can read them anew.
+/// Announces that runs have changed, not more often than a page can reload them.
 pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
     let mut changes = followers.changes();
     loop {
@@ -213,12 +213,12 @@ pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
             Err(RecvError::Closed) => return,
         }
         tokio::time::sleep(RUNS_PAUSE).await;
-        // Whatever happened meanwhile is one more change, not many.
+        // All changes meanwhile are announced as one.
         while changes.len() > 1 && changes.try_recv().is_ok() {}
     }
 }
 
-/// Tells that an agent whose run has ended does not work any more, which is not in the log.
+/// Announces that the run of an agent has ended, which is not in the log.
 pub(super) async fn pass_on_ends(followers: Arc<Followers>, bell: Arc<Bell>) {
     let mut ends = followers.ends();
     loop {
@@ -230,7 +230,7 @@ pub(super) async fn pass_on_ends(followers: Arc<Followers>, bell: Arc<Bell>) {
     }
 }
 
-/// Shows everyone who listens that the line is alive. One clock does it for all, so that telling an event sets none.
+/// Sends a heartbeat to all listeners. One timer serves all, so that an event sets none.
 pub(super) async fn beat(bell: Arc<Bell>) {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
@@ -243,14 +243,14 @@ pub(super) async fn beat(bell: Arc<Bell>) {
     }
 }
 
-/// Returns the name of the server-sent event that tells this.
+/// Returns the name of the server-sent event for a kind of event.
 pub(super) fn event_name(event: &EventView) -> &'static str {
     if event.id.is_some() { "change" } else { "presence" }
 }
 
-/// Writes a server-sent event.
+/// Encodes a server-sent event.
 pub(super) fn frame(id: Option<i64>, event: &str, data: &impl Serialize) -> Bytes {
-    // The data is ours and has no maps with odd keys; if it cannot be written the page learns to read anew.
+    // The data is ours and always encodable; if it were not, the page would reload.
     let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
     match id {
         Some(id) => format!("id: {id}\nevent: {event}\ndata: {data}\n\n"),

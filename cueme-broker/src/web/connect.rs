@@ -1,4 +1,4 @@
-//! Turns a request into a connection that speaks the protocol of the local socket, for `cueme` on other machines.
+//! Upgrades a request to a connection with the protocol of the local socket, for `cueme` on other machines.
 //!
 //! The upgraded connection is served by the socket's own code, with the token of the request as its caller.
 
@@ -19,7 +19,7 @@ use crate::socket::{Remote, serve_remote};
 
 /// The name of the protocol in the `Upgrade` header.
 const PROTOCOL: &str = "cueme";
-/// How many upgraded connections are served at once.
+/// The most upgraded connections that are served at once.
 const CONNECTIONS_MAX: usize = 10_000;
 
 static SERVED: AtomicUsize = AtomicUsize::new(0);
@@ -33,10 +33,8 @@ pub(super) async fn connect(
     let token = match visitor.0 {
         Who::Human(token) | Who::Agent(token) => token,
         Who::Device(_) => return Err(ApiError::bad_request("programs connect here, with a token")),
+        Who::Run(_) => return Err(forbidden("the token of a run is for the HTTP API alone")),
     };
-    if !web.has_token(&token) {
-        return Err(forbidden("the token of a run is for the HTTP API alone"));
-    }
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let Some(upgrade) = upgrade.filter(|_| asks_for_upgrade(request.headers())) else {
         return Err(upgrade_required());

@@ -1,4 +1,4 @@
-//! The page's document: with the state in it where a person opens it.
+//! The page's document, with the state in it if a person opens it.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -12,8 +12,8 @@ use super::state::Shared;
 
 /// Serves the document.
 ///
-/// A person who opens it sees the inbox as soon as it has come. The service worker keeps it for when no broker answers, and
-/// gets it without the state, which would be an old one then.
+/// A person who opens it sees the inbox as soon as the document has loaded. The service worker caches it for when no
+/// broker answers, and gets it without the state, which would be outdated then.
 pub(super) async fn document(
     State(web): State<Shared>,
     visitor: Visitor,
@@ -22,7 +22,7 @@ pub(super) async fn document(
     headers: HeaderMap,
 ) -> Response {
     let snapshot = if accepts_page(&headers) {
-        // Without it the page asks for itself, and says what is wrong.
+        // Without the state, the page requests it, and shows the error.
         let looked = look(&web, &visitor).await;
         looked
             .inspect_err(|error| tracing::warn!(?error, "the page is served without its state"))
@@ -40,7 +40,7 @@ pub(super) async fn document(
     response
 }
 
-/// Says whether a person will look at what comes back.
+/// Says whether a person will look at the response.
 pub(super) fn accepts_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT);
     accepted.is_some_and(|accepted| accepted.as_bytes().windows(9).any(|part| part == b"text/html"))
@@ -57,9 +57,9 @@ fn with_state(snapshot: &Snapshot) -> Response {
     response
 }
 
-/// Writes JSON that no text in it can end early: nothing in it begins a tag or a comment.
+/// Encodes JSON so that no text in it can end it early: nothing in it begins a tag or a comment.
 fn in_markup(data: &impl serde::Serialize) -> String {
-    // A state that cannot be written is none; the page asks for it.
+    // A state that cannot be encoded is left out; the page requests it.
     let json = serde_json::to_string(data).unwrap_or_default();
     json.replace('<', "\\u003c")
 }

@@ -1,4 +1,4 @@
-//! The page's readers of what comes from outside, without a broker behind them: what fuzzing attacks.
+//! The page's parsers of external input, without a broker behind them, for fuzzing.
 
 use std::net::SocketAddr;
 
@@ -7,15 +7,15 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::cues::{PartQuery, SearchQuery, TimelineQuery};
 use super::door::{Peer, Source, bearer, comes_from, cookie, own_host};
 use super::events::EventsQuery;
-use super::hap::WaitQuery;
 use super::runs::ChatQuery;
-use super::uploads::UploadQuery;
 use crate::config::WebConfig;
+use crate::web::cue::{PartQuery, SearchQuery, TimelineQuery};
+use crate::web::hap::WaitQuery;
+use crate::web::upload::UploadQuery;
 
-/// What the door reads in the head of a request.
+/// The fields that the door reads in the head of a request.
 #[derive(Debug)]
 pub struct Head<'a> {
     /// The host it speaks to, if that is one of ours.
@@ -40,7 +40,7 @@ pub fn head<'a>(parts: &'a Parts, local: SocketAddr, config: &WebConfig, cookie_
     }
 }
 
-/// Reads a query as each of the handlers does; returns how many of them understand it.
+/// Parses a query as each of the handlers does; returns how many of them accept it.
 pub fn queries(uri: &Uri) -> usize {
     [
         understands::<TimelineQuery>,
@@ -65,7 +65,7 @@ fn understands<T: DeserializeOwned>(uri: &Uri) -> bool {
 pub struct Shown {
     /// Sanitised HTML.
     pub html: String,
-    /// Whether the page says that marks of the source are not in the text, and offers the source.
+    /// Whether the page says that marks of the source are left out, and offers the source.
     pub hides_marks: bool,
 }
 

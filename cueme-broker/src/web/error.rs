@@ -8,36 +8,37 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::attachments::{AttachmentError, UPLOAD_BYTES_MAX};
 use crate::engine::{EngineError, storage_failure};
 use crate::store::StoreError;
 
-/// Why a request was refused.
+/// The reason why a request was refused.
 #[derive(Debug)]
 pub(super) struct ApiError {
     pub(super) status: StatusCode,
     pub(super) problem: Box<Problem>,
-    /// After how many seconds to come back.
+    /// The seconds to wait before a retry.
     pub(super) retry_after: Option<u32>,
 }
 
-/// What every answer with a status of 400 and above holds.
+/// The body of every response with a status of 400 and above.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ErrorBody<'a> {
-    /// What went wrong.
+    /// The error.
     error: &'a Problem,
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Problem {
     /// A short, stable name.
     pub(super) code: &'static str,
-    /// What went wrong, as a lowercase fragment.
+    /// The error message, as a lowercase fragment.
     pub(super) message: String,
-    /// What to do next.
+    /// The next step to take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
-    /// More about it, for programs.
+    /// Details, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<Value>,
 }
@@ -127,6 +128,22 @@ fn describe(code: ErrorCode) -> (StatusCode, &'static str) {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         storage_failure(&error).into()
+    }
+}
+
+impl From<AttachmentError> for ApiError {
+    fn from(error: AttachmentError) -> Self {
+        let no_space = |hint: &str| {
+            Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage", error.to_string()).with_hint(hint)
+        };
+        match error {
+            AttachmentError::TooMany => no_space("`cueme purge` deletes old questions with their files"),
+            AttachmentError::DiskFull => no_space("free some space, and send the file again"),
+            AttachmentError::TooLarge => Self::too_large(UPLOAD_BYTES_MAX),
+            AttachmentError::Empty => Self::bad_request(error.to_string()),
+            AttachmentError::Storage(failure) => failure.into(),
+            AttachmentError::Stopping(error) => error.into(),
+        }
     }
 }
 

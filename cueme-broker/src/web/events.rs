@@ -1,4 +1,4 @@
-//! The stream of events: what was missed first, then what happens, without a gap between them.
+//! The stream of events: missed ones first, then new ones, without a gap between them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use super::extract::Asked;
 use super::state::{Shared, Web};
 use crate::broker::wall_clock;
 
-/// How many past events are read at once.
+/// The past events that are read at once.
 const PAGE: u32 = 500;
-/// How many missed events are told one by one; beyond that reading the state anew is less.
+/// The most missed events that are sent one by one; beyond that, reloading the state is cheaper.
 const CATCH_UP_MAX: i64 = 5000;
-/// How many bytes of events are written together.
+/// The bytes of events in one write.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Where to begin.
@@ -39,7 +39,7 @@ pub(super) struct EventsQuery {
     after: Option<i64>,
 }
 
-/// Follows what happens.
+/// Streams events.
 pub(super) async fn events(
     State(web): State<Shared>,
     visitor: Visitor,
@@ -56,7 +56,7 @@ pub(super) async fn events(
         ));
     }
     let listener = Listener {
-        // Listening begins before the past is read, so that nothing falls in between.
+        // The subscription begins before the past is read, so that nothing falls in between.
         live: web.bell.listen(),
         web,
         visitor,
@@ -77,25 +77,25 @@ pub(super) async fn events(
         header::CONTENT_TYPE,
         HeaderValue::from_static("text/event-stream"),
     );
-    // Proxies must not collect events.
+    // Proxies must not buffer events.
     response
         .headers_mut()
         .insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// One page that listens. It is asked for bytes only when the last ones were taken, so it queues nothing of its own.
+/// One listening page. It is polled for bytes only when the last ones were taken, so it queues nothing itself.
 struct Listener {
     web: Arc<Web>,
     visitor: Visitor,
     live: Receiver<Frame>,
-    /// The newest event in the log that was told.
+    /// The newest event of the log that was sent.
     last: i64,
     phase: Phase,
     ready: VecDeque<Bytes>,
     /// Whether events were lost because this page was too slow.
     has_missed: bool,
-    /// Whether the visitor may have been locked out.
+    /// Whether the visitor's access may have been revoked.
     has_to_check: bool,
 }
 
@@ -106,7 +106,7 @@ enum Phase {
 }
 
 impl Listener {
-    /// Returns the next bytes, or nothing when the stream ends.
+    /// Returns the next bytes, or `None` when the stream ends.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
@@ -128,7 +128,7 @@ impl Listener {
                 self.last = after;
                 self.phase = Phase::Past;
             }
-            // An event that is not there yet belongs to a database that is not there any more.
+            // An event id beyond the newest belongs to a database that was replaced.
             Some(_) => {
                 self.last = newest;
                 self.resync(newest);
@@ -181,7 +181,7 @@ impl Listener {
         }
     }
 
-    /// Adds what has arrived meanwhile, so that many events cost one write.
+    /// Adds all pending frames, so that many events cost one write.
     fn gather(&mut self, first: Bytes) -> Bytes {
         if self.live.is_empty() {
             return first;
@@ -200,10 +200,10 @@ impl Listener {
         bytes.freeze()
     }
 
-    /// Returns what is new in a frame; events of the log that were told from the past are not.
+    /// Returns the new part of a frame; events of the log that were sent from the past are skipped.
     fn take(&mut self, frame: Frame) -> Option<Bytes> {
         self.has_to_check |= frame.has_to_check;
-        // The numbers that were told may be those of a database that is not there any more.
+        // The ids that were sent may belong to a database that was replaced.
         self.has_missed |= frame.is_restart;
         match frame.id {
             _ if frame.is_restart => None,
@@ -236,11 +236,13 @@ impl Listener {
         self.phase = Phase::Live;
     }
 
-    /// Says whether the visitor may still be here.
+    /// Says whether the visitor still has access.
     fn is_welcome(&self) -> bool {
         match &self.visitor.0 {
             Who::Device(device) => self.web.keys.device(&device.hash, wall_clock()).is_some(),
-            Who::Human(token) | Who::Agent(token) => self.web.keys.token(&token.hash).is_some(),
+            Who::Human(token) | Who::Agent(token) => self.web.has_token(token),
+            // A run's token does not open the events.
+            Who::Run(_) => false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What handlers take: bodies within a size and a time, queries, names in paths; all with our own errors.
+//! Extractors of handlers: bodies with limits on size and time, queries, names in paths; all with our own errors.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use axum::http::{StatusCode, header};
 use http_body_util::BodyExt;
 use protocol_spec::id::{AgentId, CueId};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
@@ -17,18 +18,25 @@ use super::error::ApiError;
 
 /// The largest body unless a type says otherwise.
 pub(super) const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// How long a body may make no progress.
+/// The longest pause in receiving a body.
 const PROGRESS_PATIENCE: Duration = Duration::from_secs(8);
-/// How long a body may take in any case.
+/// The longest time for receiving a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How fast a large body must come, in bytes a second.
+/// The lowest rate of a large body, in bytes a second.
 const BODY_RATE_MIN: u64 = 64 * 1024;
 
-/// A JSON body that is understood.
+/// A parsed JSON body.
 pub(super) trait Input: DeserializeOwned + JsonSchema {
     /// The largest body of this kind.
     const BYTES_MAX: usize = BODY_BYTES_MAX;
 }
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Empty {}
+
+impl Input for Empty {}
 
 /// Takes a JSON body.
 pub(super) struct Sent<T>(pub(super) T);
@@ -73,7 +81,7 @@ pub(super) async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, ApiEr
     Ok(collected.into())
 }
 
-/// Hands a body on in chunks, unless it is too large or too slow.
+/// Passes a body on in chunks, unless it is too large or too slow.
 pub(super) async fn receive(
     mut body: Body,
     bytes_max: usize,
@@ -160,7 +168,7 @@ impl<S: Send + Sync, T: Named> FromRequestParts<S> for At<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        // Names are joined by a character that none of them can hold.
+        // Names are joined by a character that none of them can contain.
         let Path(names) = Path::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
             .map_err(|_| ApiError::not_found("nothing is here"))?;

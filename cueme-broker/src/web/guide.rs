@@ -1,4 +1,4 @@
-//! How runtimes are connected.
+//! The instructions to connect each runtime.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::state::Shared;
 use crate::guide::RuntimeGuide;
 
-/// How every supported runtime is connected.
+/// The instructions for every supported runtime.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Guide")]
 pub(super) struct GuideShown {
     runtimes: Vec<RuntimeGuide>,
 }
 
-/// Tells what `cueme init` writes for each runtime.
+/// Returns what `cueme init` writes for each runtime.
 pub(super) async fn guide(State(web): State<Shared>) -> Json<GuideShown> {
     Json(GuideShown {
         runtimes: (web.broker.guide())(),

@@ -1,5 +1,5 @@
-//! The probes of orchestrators and load balancers: `/healthz` says that the process serves, `/readyz` that its store does and that it
-//! stays.
+//! The probes of orchestrators and load balancers: `/healthz` says that the process serves, `/readyz` that its store
+//! works and that the process is not stopping.
 //!
 //! They need no token and look at no Host header, because probes have neither; they tell nothing else.
 
@@ -22,7 +22,7 @@ pub(super) async fn probe(web: &Web, path: &str) -> Response<Body> {
     if path == HEALTH_PATH {
         return (StatusCode::OK, "ok\n").into_response();
     }
-    // The engine and a reader both have to answer: one without the other serves nobody.
+    // The engine and a reader both have to answer: one without the other is of no use.
     let is_ready =
         !web.broker.is_draining() && web.broker.status().await.is_ok() && web.newest_event().await.is_ok();
     if is_ready {

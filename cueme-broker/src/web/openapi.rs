@@ -1,4 +1,4 @@
-//! The table of routes: from it come both the router and the document that describes it, so that neither can lie.
+//! The table of routes: both the router and the document that describes it are generated from it, so that they agree.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::error::ErrorBody;
 use super::state::Shared;
 use protocol_spec::version;
 
-/// Where all routes begin.
+/// The common prefix of all routes.
 const PREFIX: &str = "/api/v1";
 
-/// One thing that can be done.
+/// One operation of the API.
 pub(super) struct Operation {
     method: &'static str,
     path: &'static str,
@@ -82,7 +82,7 @@ impl Operation {
     }
 }
 
-/// Routes and what describes them, in the making.
+/// A builder of routes and their description.
 pub(super) struct Table {
     router: Router<Shared>,
     description: Description,
@@ -106,26 +106,26 @@ impl Table {
         self
     }
 
-    /// Describes what another listener serves at this very path.
+    /// Describes an operation that another listener serves at the same path.
     pub(super) fn describe_outside(mut self, operation: Operation) -> Self {
         self.description.operations.push((Listener::Outside, operation));
         self
     }
 
-    /// Returns the router and what describes it.
+    /// Returns the router and its description.
     pub(super) fn finish(self) -> (Router<Shared>, Description) {
         (self.router, self.description)
     }
 }
 
-/// Who serves an operation.
+/// The listener of an operation.
 #[derive(Clone, Copy, PartialEq)]
 enum Listener {
     Page,
     Outside,
 }
 
-/// What there is, ready to be told. The document is written when somebody asks for it: no broker starts later for it.
+/// The description of the API. The document is generated on request, so that it does not delay the start of the broker.
 pub(super) struct Description {
     operations: Vec<(Listener, Operation)>,
 }
@@ -230,7 +230,7 @@ impl Writer {
             responses.insert(status.to_string(), response);
         }
         let error = self.generator.subschema_for::<ErrorBody<'static>>();
-        // Anyone can be turned away, and anything can be too much at once.
+        // Any caller can be turned away, and any request can be too much at once.
         for status in operation
             .refusals
             .iter()

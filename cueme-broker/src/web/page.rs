@@ -1,6 +1,7 @@
-//! What the rest of the broker does with the page: say where it is, let browsers and programs in, and lock programs out.
+//! The page's interface for the rest of the broker: its address, sign-in links, and tokens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{Failure, TokenMade, TokenScope, WebLinked};
@@ -19,12 +20,12 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns where browsers of this machine find it.
+    /// Returns its address for browsers of this machine.
     pub(crate) fn local_url(&self) -> String {
         self.site.local_url()
     }
 
-    /// Returns where humans find it, from other devices if that is possible.
+    /// Returns its address for humans, for other devices if that is possible.
     pub(crate) fn url(&self, config: &WebConfig) -> String {
         self.site.remote_url(config).unwrap_or_else(|| self.local_url())
     }
@@ -45,12 +46,15 @@ impl Page {
         scope: TokenScope,
         agent: Option<AgentId>,
         name: Option<String>,
+        life: Option<Duration>,
     ) -> Result<TokenMade, Failure> {
-        let (token, secret) = self.keys.mint(scope, agent, name).await?;
+        let (token, secret) = self.keys.mint(scope, agent, name, life).await?;
+        self.bell.notice(Notice::devices());
         Ok(TokenMade {
             token_id: token.token_id,
             token: secret.expose().to_owned(),
             url: format!("{}/api/v1", self.url(config)),
+            expires_at: token.expires_at,
         })
     }
 

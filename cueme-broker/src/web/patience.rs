@@ -1,4 +1,4 @@
-//! A stream whose other end may not stop reading for ever.
+//! A stream with a write timeout.
 
 use std::io;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-/// How long a write may make no progress.
+/// The longest time that a write may make no progress.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection that fails when the other end stops reading.
 ///
-/// It takes one slice at a time: what is told is short, and copying it together costs less than writing it in pieces.
+/// It writes one slice at a time: messages are short, and copying one together costs less than writing it in pieces.
 #[derive(Debug)]
 pub(super) struct Patient {
     stream: TcpStream,

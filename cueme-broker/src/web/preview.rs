@@ -1,13 +1,13 @@
-//! Shows Markdown as it will look.
+//! Previews Markdown.
 
 use axum::Json;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::cues::markup;
 use super::error::ApiError;
 use super::extract::{Input, Sent};
 use super::view::{Markup, PART_BYTES, Reading};
+use crate::web::cue::markup;
 
 /// Markdown that a human is writing.
 #[derive(Debug, Deserialize, JsonSchema)]

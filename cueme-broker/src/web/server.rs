@@ -30,15 +30,15 @@ use super::patience::Patient;
 use super::public;
 use super::state::Web;
 
-/// How long a request's head may take, and how long a connection may be silent.
+/// The timeout of a request's head, and of a silent connection.
 const HEAD_PATIENCE: Duration = Duration::from_secs(8);
-/// How much of a connection is buffered.
+/// The buffer of a connection.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// How much the system may queue for one reader.
+/// The send buffer of a connection in the system.
 const SEND_QUEUE_BYTES: usize = 128 * 1024;
-/// How many connections are served at once.
+/// The most connections that are served at once.
 const CONNECTIONS_MAX: usize = 4096;
-/// How long accepting rests when the system has no descriptors left.
+/// The pause of accepting when the system has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 static CONTENT_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
@@ -49,16 +49,16 @@ static CONTENT_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
         assets::script_sources(),
         assets::style_sources()
     );
-    // What is not a header forbids everything.
+    // The fallback for an invalid header forbids everything.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 });
 
-/// Which of the two listeners a connection came in by.
+/// The listener of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entrance {
     /// The page and its API.
     Page,
-    /// What agents elsewhere need, and nothing else.
+    /// The API for agents elsewhere, and nothing else.
     Public,
 }
 
@@ -133,7 +133,7 @@ fn remember(memory: &Path, port: u16) {
     }
 }
 
-/// Accepts connections for ever; the future is dropped to stop.
+/// Accepts connections forever; the future is dropped to stop.
 pub(crate) async fn accept(listener: WebListener, web: Arc<Web>, entrance: Entrance) -> Infallible {
     let served = Arc::new(AtomicUsize::new(0));
     loop {
@@ -170,11 +170,11 @@ impl Drop for Served {
 
 async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: Entrance, _served: Served) {
     let Ok(local) = stream.local_addr() else { return };
-    // Neither is worth refusing a connection for.
+    // A failure of either is no reason to refuse a connection.
     let _ = stream.set_nodelay(true);
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_QUEUE_BYTES);
     let peer = Peer { remote, local };
-    // Asked once for each connection, at its beginning: who has closed their end has no user any more.
+    // Checked once, when the connection begins: a closed socket has no user any more.
     let is_welcome = entrance == Entrance::Public || is_welcome(&web, peer).await;
     web.broker.connection_opened();
     let service = service_fn(|request: Request<Incoming>| {
@@ -209,7 +209,7 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
 
 /// Says whether the user on the other end of a connection may use the page at all.
 ///
-/// Where the page is for this machine alone, the other end is on this machine too, whatever address it has.
+/// If the page is for this machine alone, the other end is on this machine, too, with any address.
 async fn is_welcome(web: &Web, peer: Peer) -> bool {
     if !web.site.is_for_this_machine_alone(&web.broker.config().web) {
         return true;
@@ -222,7 +222,7 @@ async fn is_welcome(web: &Web, peer: Peer) -> bool {
     is_welcome
 }
 
-/// Refuses whatever is asked, and asks for no more of it.
+/// Refuses a request, and closes the connection.
 fn turn_away() -> Response<Body> {
     let mut response = another_user().into_response();
     response
@@ -231,7 +231,7 @@ fn turn_away() -> Response<Body> {
     response
 }
 
-/// Answers one request: who is it, then what do they want.
+/// Answers one request: authenticates it first, then routes it.
 async fn respond(web: &Arc<Web>, request: Request<Incoming>, peer: Peer) -> Response<Body> {
     let (parts, body) = request.into_parts();
     match admit(web, &parts, peer) {
@@ -282,12 +282,12 @@ async fn route(
     }
 }
 
-/// Says whether a person looks at what comes back.
+/// Says whether a person looks at the response.
 fn is_navigation(parts: &Parts) -> bool {
     !parts.uri.path().starts_with("/api/") && accepts_page(&parts.headers)
 }
 
-/// Adds what every response says to browsers.
+/// Adds the headers of every response.
 fn harden(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers
@@ -307,10 +307,10 @@ fn harden(response: &mut Response<Body>) {
     );
 }
 
-/// Takes the page out of the hands of the one that opened it: it could send the window elsewhere at the right moment.
+/// Isolates the page from the page that opened it, which could navigate the window elsewhere at the right moment.
 ///
-/// The browser gives up a process for that which it has already started, so that the page comes a quarter later. It is not
-/// asked to where there is no such page.
+/// With the header, the browser discards a process that it has already started, and the page loads a quarter later. So
+/// the header is sent only where such a page may exist.
 fn part_from_opener(response: &mut Response<Body>) {
     response.headers_mut().insert(
         "cross-origin-opener-policy",

@@ -19,7 +19,7 @@ use crate::store::{Reader, StoreError};
 #[derive(Debug)]
 pub(super) struct SettingsKeeper {
     current: RwLock<Settings>,
-    /// One change at a time, so that none is lost between reading and writing.
+    /// Serializes changes, so that none is lost between reading and writing.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -31,7 +31,7 @@ impl SettingsKeeper {
         })
     }
 
-    /// Loads anew what other brokers may have changed.
+    /// Reloads the settings that other brokers may have changed.
     pub(super) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
         let settings = Settings::read(reader)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = settings;
@@ -47,7 +47,7 @@ impl SettingsKeeper {
     }
 }
 
-/// Any of the settings; what is absent stays.
+/// A part of the settings; an absent key stays as it is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SettingsPatch {

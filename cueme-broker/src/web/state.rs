@@ -1,24 +1,26 @@
-//! What every request shares.
+//! The state that all requests share.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
+use protocol_spec::hex::hex;
 use protocol_spec::id::RequestId;
 use protocol_spec::message::Reply;
 use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::bell::{Bell, beat, pass_on, pass_on_ends, pass_on_runs};
 use super::door::{Keys, PeerUsers, Site, Visitor};
 use super::error::ApiError;
 use super::page::Page;
 use super::settings::SettingsKeeper;
-use super::{api, public, uploads};
-use crate::broker::{Broker, blocking};
-use crate::engine::{Order, Work, Write};
+use super::{api, public};
+use crate::attachments::prepare;
+use crate::broker::{Broker, blocking, wall_clock};
+use crate::engine::{Work, Write};
 use crate::policy::read_rules;
 use crate::store::{Reader, Records, StoreError, Token};
 
@@ -31,28 +33,28 @@ pub(crate) struct Web {
     pub(super) site: Site,
     pub(super) peer_users: PeerUsers,
     pub(super) settings: SettingsKeeper,
-    /// One change of the rules at a time, so that none is lost between reading and writing.
+    /// Serializes changes of the rules, so that none is lost between reading and writing.
     pub(super) rules: tokio::sync::Mutex<()>,
-    /// Cookies know no ports; the name keeps two brokers on one machine apart, and `peer_users` other users out who serve
-    /// something of theirs on another port.
+    /// Cookies ignore ports; the name keeps two brokers on one machine apart, and `peer_users` refuses other users,
+    /// whose servers on other ports may get the cookie.
     pub(super) cookie_name: String,
     /// Held while the configuration is changed.
     pub(super) configuring: tokio::sync::Mutex<()>,
     router: OnceLock<Router>,
-    /// What agents elsewhere reach.
+    /// The router for agents elsewhere.
     public_router: OnceLock<Router>,
 }
 
-/// How long pages are left alone after another broker changed something.
+/// The debounce time after a change by another broker.
 const FOREIGN_PAUSE: Duration = Duration::from_millis(500);
 
-/// How handlers hold it.
+/// The shared reference of handlers.
 pub(super) type Shared = Arc<Web>;
 
 impl Web {
-    /// Loads what the page needs and begins to pass events on.
+    /// Loads the page's state and begins to pass events on.
     pub(crate) fn open(broker: Arc<Broker>, address: SocketAddr) -> Result<Arc<Self>, StoreError> {
-        uploads::prepare(broker.places())?;
+        prepare(broker.places())?;
         let keys = Arc::new(Keys::load(broker.engine().clone(), broker.reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new());
@@ -85,7 +87,7 @@ impl Web {
 
     /// Says whether a token is valid still.
     pub(crate) fn has_token(&self, token: &Token) -> bool {
-        self.keys.token(&token.hash).is_some()
+        self.keys.token(&token.hash, wall_clock()).is_some()
     }
 
     /// Returns the page as the rest of the broker knows it.
@@ -97,12 +99,12 @@ impl Web {
         }
     }
 
-    /// Returns what leads to the page and its API; made when it is first asked for.
+    /// Returns the router of the page and its API; built on first use.
     pub(super) fn router(self: &Arc<Self>) -> &Router {
         self.router.get_or_init(|| api::router(Arc::clone(self)))
     }
 
-    /// Returns the same for agents elsewhere.
+    /// Returns the router for agents elsewhere; built on first use.
     pub(super) fn public_router(self: &Arc<Self>) -> &Router {
         self.public_router
             .get_or_init(|| public::routes(Arc::clone(self)))
@@ -117,7 +119,7 @@ impl Web {
         Ok(blocking(move || read(broker.reader())).await?)
     }
 
-    /// Writes what the rules do not concern.
+    /// Writes records outside the rules.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -125,7 +127,7 @@ impl Web {
         Ok(self.broker.engine().write(write).await??)
     }
 
-    /// Hands work to the engine and returns its one reply.
+    /// Submits work to the engine and returns its one reply.
     pub(super) async fn order(
         &self,
         visitor: &Visitor,
@@ -144,18 +146,7 @@ impl Web {
         work: Work,
     ) -> Result<Reply, ApiError> {
         let engine = self.broker.engine();
-        let (sender, mut replies) = mpsc::unbounded_channel();
-        let order = Order {
-            ticket: engine.ticket(),
-            request,
-            work,
-        };
-        engine.order_by(visitor.pass(), write, order, sender)?;
-        match replies.recv().await.map(|line| *line.reply) {
-            Some(Reply::Error(failure)) => Err(failure.into()),
-            Some(reply) => Ok(reply),
-            None => Err(crate::engine::EngineError.into()),
-        }
+        Ok(engine.call(visitor.pass(), write, request, work).await??)
     }
 
     /// Returns the newest event's id.
@@ -164,7 +155,7 @@ impl Web {
     }
 }
 
-/// Keeps what the page knows by heart in step with what other brokers change: who is revoked at one of them is out at all.
+/// Updates the page's caches after changes by other brokers, so that access revoked at one of them is revoked at all.
 async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) {
     while changes.changed().await.is_ok() {
         let Some(web) = web.upgrade() else { return };
@@ -189,15 +180,14 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
 fn cookie_name(broker: &Broker) -> String {
     use std::os::unix::ffi::OsStrExt;
     let digest = Sha256::digest(broker.places().data_dir.as_os_str().as_bytes());
-    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("cueme_{short}")
+    format!("cueme_{}", hex(&digest[..4]))
 }
 
-/// Says that the engine replied something nobody asked for, which is a defect.
+/// Reports an unexpected reply of the engine, which is a defect.
 pub(super) fn unexpected(reply: &Reply) -> ApiError {
     ApiError::new(
         axum::http::StatusCode::INTERNAL_SERVER_ERROR,
         "internal",
-        format!("the engine replied {:?}", reply.name()),
+        format!("the engine replied \"{}\"", reply.name()),
     )
 }

@@ -1,4 +1,4 @@
-//! A store that refuses, doubts and delays when it is told to; everything else it leaves to a real one.
+//! A store that injects refusals, doubts and delays; everything else is passed to a real one.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -14,16 +14,16 @@ use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId, RuntimeTag};
 use protocol_spec::message::{EventKind, Run, RunEvent, Sending};
 use protocol_spec::time::Timestamp;
 
-/// What goes wrong with a transaction.
+/// A fault of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It does not begin.
     Refuse,
-    /// It is not committed, and nobody can tell.
+    /// It is not committed, and the store cannot tell.
     LoseCommit,
     /// It is committed, and reported as failed.
     HideCommit,
-    /// The same, and the store cannot be opened again at once.
+    /// It is committed and reported as failed, and the store cannot be opened again at once.
     HideCommitAndStayAway,
     /// It is committed so many milliseconds later.
     Delay(u64),
@@ -170,8 +170,8 @@ impl Upkeep for FaultyStore {
         self.store.after_commit();
     }
 
-    fn be_frugal(&self, is_frugal: bool) {
-        self.store.be_frugal(is_frugal);
+    fn save_space(&self, is_saving: bool) {
+        self.store.save_space(is_saving);
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
@@ -236,7 +236,7 @@ pass_on! {
         fn keep_delivery(&self, delivery_id: &str, session: &str, status: &str, at: Timestamp) -> Result<bool, StoreError>;
     }
     DoorRecords {
-        fn is_valid(&self, pass: &Pass) -> Result<bool, StoreError>;
+        fn is_valid(&self, pass: &Pass, at: Timestamp) -> Result<bool, StoreError>;
         fn add_device(&self, device: &Device) -> Result<(), StoreError>;
         fn rename_device(&self, device_id: &str, name: &str) -> Result<(), StoreError>;
         fn touch_device(&self, device_id: &str, at: Timestamp) -> Result<(), StoreError>;
@@ -244,6 +244,7 @@ pass_on! {
         fn add_link(&self, hash: &TokenHash, name: Option<&str>, expires_at: Timestamp) -> Result<(), StoreError>;
         fn use_link(&self, hash: &TokenHash, at: Timestamp) -> Result<Option<Option<String>>, StoreError>;
         fn add_token(&self, token: &Token) -> Result<(), StoreError>;
+        fn touch_token(&self, token_id: &str, at: Timestamp) -> Result<(), StoreError>;
         fn drop_token(&self, token_id: &str) -> Result<(), StoreError>;
         fn note_joined_with(&self, agent: &AgentId, token_id: &str) -> Result<(), StoreError>;
     }

@@ -21,7 +21,7 @@ use model::{Call, Expected, Message, Model};
 use place::Place;
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{ErrorCode, Purpose, Reply, Told};
+use protocol_spec::message::{DeliveredOutcome, ErrorCode, Purpose, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use random::Random;
@@ -34,7 +34,7 @@ const SHARED_STEPS_DEFAULT: u64 = 2_000;
 const SHARED_STEPS_PER_RUN: u64 = 500;
 /// Runs that have failed once: notes of two answers that were taken back came back in another order after a crash.
 const FAILED_ONCE: [u64; 1] = [5_167_813_603_532_620_182];
-/// The same with a failing store: callers that waited for one question were told in another order after a failed commit.
+/// Runs with a failing store that have failed once: callers that waited for one question were told in another order after a failed commit.
 const FAILED_ONCE_WITH_FAULTS: [u64; 1] = [8_234_078_861_948_830_365];
 const AGENTS: usize = 4;
 const CONTENTS: u64 = 6;
@@ -94,9 +94,9 @@ struct Simulation {
     /// The text each question's outcome was first told with.
     told: HashMap<CueId, String>,
     faults: Faults,
-    /// What decides when the store fails; without it, it never does.
+    /// The random source of the store's faults; without it, there are none.
     chance: Option<Random>,
-    /// Whether the store was opened again: on a shared one, whoever waits is told once more what was decided.
+    /// Whether the store was opened again: on a shared one, waiting callers get their outcomes once more.
     has_reopened: bool,
 }
 
@@ -162,9 +162,12 @@ impl Simulation {
         self.core = Some(core.expect("the database opens"));
     }
 
+    /// Returns the time by the simulated clock, which the database has, too.
     fn at(&self) -> Now {
+        let wall = Timestamp::from_millis(1_800_000_000_000 + self.now as i64);
+        self.place.set_clock(wall);
         Now {
-            wall: Timestamp::from_millis(1_800_000_000_000 + self.now as i64),
+            wall,
             steady: self.now,
         }
     }
@@ -187,7 +190,7 @@ impl Simulation {
                 assert_eq!(spoken.failed, None);
                 (ticket, spoken)
             }
-            // What was committed is told as if nothing had been wrong.
+            // The output of a committed transaction is the same as without a fault.
             _ => {
                 assert_eq!(spoken.failed, None);
                 (ticket, spoken)
@@ -413,7 +416,7 @@ impl Simulation {
     }
 
     /// Checks that a text is the one this question was decided with, and always the same.
-    fn check_told(&mut self, told: &Told) {
+    fn check_told(&mut self, told: &DeliveredOutcome) {
         let decision = self.model.find(told.cue_id).and_then(|cue| cue.decision.as_ref());
         let decision = decision.unwrap_or_else(|| panic!("an outcome nobody decided: {told:?}"));
         assert_eq!(told.outcome, decision.outcome);
@@ -664,13 +667,14 @@ impl Simulation {
         self.crash();
     }
 
-    /// The commit happens, and the store cannot be reached to find out: the caller is told that nobody knows, and asks again.
+    /// The commit happens, and the store cannot be reached to find out: the caller gets an error in doubt, and asks
+    /// again.
     fn ask_while_nobody_can_tell(&mut self) {
         let call = self.any_call();
         let fault = Some(Fault::HideCommitAndStayAway);
         let (ticket, spoken) = self.order_with(fault, call.request, Self::ask_work(&call));
         let core = self.core.as_ref().expect("a broker");
-        // If it is a question that nobody knew before, there is one that the model does not know.
+        // If it is a new question, there is one that the model does not know.
         let mut live = core.machine().live_cues().map(|(id, _)| id);
         let fresh = live.find(|id| self.model.find(*id).is_none());
         let id = fresh.unwrap_or(CueId::from_random(0));
@@ -828,7 +832,7 @@ impl Simulation {
     }
 }
 
-/// Checks that a caller was told of a failure, and nobody was told anything else.
+/// Checks that a caller got a failure, and no other caller got anything.
 fn assert_is_failure(ticket: Ticket, spoken: &CommitOutput) {
     let [(to, reply)] = &spoken.replies[..] else {
         panic!("{spoken:?}")

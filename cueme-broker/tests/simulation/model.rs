@@ -1,9 +1,9 @@
-//! What the broker should do, said as simply as possible: one list, searched from one end to the other.
+//! The expected behaviour of the broker, as simple as possible: one list, searched from one end to the other.
 
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::outcome::Outcome;
 
-/// How long a question must have been alone before a later one supersedes it, in milliseconds.
+/// The time that a question must have been without a client before a later one supersedes it, in milliseconds.
 const SUPERSEDED_AFTER_MS: u64 = 10 * 60 * 1000;
 
 /// A question as the model knows it.
@@ -43,7 +43,7 @@ pub(crate) struct Message {
     pub(crate) is_answer: bool,
 }
 
-/// What was decided.
+/// A decision.
 #[derive(Debug, Clone)]
 pub(crate) struct Decision {
     pub(crate) request: RequestId,
@@ -54,7 +54,7 @@ pub(crate) struct Decision {
     pub(crate) notes: Vec<Message>,
 }
 
-/// What an ask should be answered with.
+/// The expected reply to an ask.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// Waits; the question is new if it has no id yet.
@@ -141,7 +141,7 @@ impl Model {
         place.filter(|_| !call.has_payload && !call.is_approval)
     }
 
-    /// Says whether an agent that asks again is told something it does not know.
+    /// Says whether an agent that asks again gets something it does not know.
     pub(crate) fn has_more_for(&self, agent: &AgentId) -> bool {
         let is_queued = |message: &Message| message.is_answer && message.to == *agent;
         let is_missed = |cue: &Cue| cue.agent == *agent && cue.is_released() && !cue.is_acknowledged;
@@ -327,7 +327,7 @@ impl Model {
         }
     }
 
-    /// The broker is gone and back: nobody is connected, and everyone alone is alone since now.
+    /// The broker restarts: no client is connected, and every question without one is detached since now.
     pub(crate) fn restart(&mut self, now: u64) {
         for cue in &mut self.cues {
             cue.waiters.clear();

@@ -1,4 +1,4 @@
-//! What the broker did by itself is known, and counted.
+//! The broker's automatic actions are stored, and counted.
 
 use cueme_broker::engine::{DiskReserve, Work};
 use cueme_store::{Notified, POLICY_PREFIX, Records, StoreError};

@@ -1,18 +1,24 @@
 //! Brokers that share one database: an agent on one, a human on another, and either may die.
 
-use cueme_broker::engine::{Batch, DiskReserve, Order, Work, Write};
-use cueme_rules::Ticket;
+use std::ops::ControlFlow;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use cueme_broker::engine::{Batch, Clock, CommitOutput, DiskReserve, Order, Work, Write};
+use cueme_rules::{Now, Ticket};
 use cueme_store::{Pass, StoreError, Token};
+use cueme_store_copy::copy_into_postgres;
+use cueme_store_postgres::{Runtime, Settings};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, TokenScope};
 use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::time::Timestamp;
 use uuid::Uuid;
 
 use crate::place::AnyPlace;
 use crate::{Little, WALL_MS};
 
-/// Lets a broker take in what the others did, as the listener has it do.
+/// Makes a broker apply the changes of the others, as the listener does.
 fn wake(broker: &mut Little) -> Vec<(Ticket, Box<Reply>)> {
     broker.say(Work::Tick)
 }
@@ -188,7 +194,7 @@ fn order(broker: &mut Little, work: Work) -> Order {
     }
 }
 
-/// Decides as somebody who was let in with a token; returns why not, if not.
+/// Decides as a caller with a token; returns the error, if there is one.
 fn decide_with(broker: &mut Little, token: &str, cue: CueId) -> Option<ErrorCode> {
     let order = order(broker, answer(cue, "8080"));
     let mut batch = Batch::default();
@@ -209,7 +215,9 @@ fn token(number: u8) -> Token {
         scope: TokenScope::Human,
         agent: None,
         name: None,
-        created_at: protocol_spec::time::Timestamp::from_millis(WALL_MS),
+        created_at: Timestamp::from_millis(WALL_MS),
+        expires_at: None,
+        used_at: None,
     }
 }
 
@@ -297,7 +305,7 @@ fn what_other_brokers_changed_is_heard_of_also_where_a_batch_is_taken_apart() {
     let add = |records: &dyn cueme_store::Records| records.add_token(&token(1));
     other.core.write(now, DiskReserve::Keep, add).unwrap();
     let refuse = |_: &dyn cueme_store::Records, _| -> Result<(), StoreError> {
-        Err(StoreError::Meaning {
+        Err(StoreError::BadValue {
             what: "a value",
             value: "none".into(),
         })
@@ -334,4 +342,117 @@ fn a_client_that_leaves_one_broker_is_missed_at_the_other() {
     wake(&mut two);
     assert_eq!((clients(&one), clients(&two)), (1, 1));
     assert_eq!(one.core.machine().waiting(cue).unwrap().detached_at, None);
+}
+
+/// The clock of the machine.
+struct RealClock(Instant);
+
+impl Clock for RealClock {
+    fn now(&self) -> Now {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        Now {
+            wall: Timestamp::from_millis(i64::try_from(wall).unwrap()),
+            steady: u64::try_from(self.0.elapsed().as_millis()).unwrap(),
+        }
+    }
+}
+
+impl RealClock {
+    fn carry_out(&self, broker: &mut Little, work: Work) -> CommitOutput {
+        let order = order(broker, work);
+        broker.core.carry_out(self, [order])
+    }
+
+    /// Returns for how long the broker still holds the next answer.
+    fn left(&self, broker: &Little) -> u64 {
+        broker.core.next_due().unwrap().saturating_sub(self.now().steady)
+    }
+}
+
+/// Locks the head for as long as a slow broker would.
+const LOCK: &str = "BEGIN; SELECT 1 FROM head FOR UPDATE";
+const UNLOCK_LATER: &str = "SELECT pg_sleep(3); COMMIT";
+
+#[test]
+fn an_answer_is_held_for_its_whole_time_however_long_the_lock_was_waited_for() {
+    const HOLD_MS: u64 = 60_000;
+    /// Far less than the wait for the lock.
+    const TOLERANCE_MS: u64 = 1_500;
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut deciding = Little::open(&place, WALL_MS).unwrap();
+    let mut other = place.open_beside(WALL_MS);
+    let clock = RealClock(Instant::now());
+    let agent = deciding.join();
+    let cue = deciding.ask(&agent);
+    clock.carry_out(&mut other, Work::Tick);
+    let mut session = place.session();
+    session.run(LOCK);
+    session.begin(UNLOCK_LATER);
+    let mut answer = answer(cue, "8080");
+    if let Work::Answer { hold_ms, .. } = &mut answer {
+        *hold_ms = HOLD_MS;
+    }
+    let decided = clock.carry_out(&mut deciding, answer);
+    let left = clock.left(&deciding);
+    session.end();
+    assert!(
+        decided
+            .replies
+            .iter()
+            .any(|(_, reply)| matches!(**reply, Reply::Decided(_))),
+        "{decided:?}"
+    );
+    let by_the_database = || {
+        let left =
+            "SELECT (extract(epoch FROM release_at - clock_timestamp()) * 1000)::bigint FROM decisions";
+        place.run_beside(left).parse::<u64>().unwrap()
+    };
+    let wanted = by_the_database();
+    assert!(
+        left + TOLERANCE_MS >= wanted,
+        "{left} ms are left, and {wanted} ms by the database"
+    );
+    // A broker that hears of it behind the same lock.
+    session.run(LOCK);
+    session.begin(UNLOCK_LATER);
+    clock.carry_out(&mut other, Work::Tick);
+    let left = clock.left(&other);
+    session.end();
+    let wanted = by_the_database();
+    assert!(
+        left + TOLERANCE_MS >= wanted,
+        "{left} ms are left, and {wanted} ms by the database"
+    );
+}
+
+#[test]
+fn a_broker_that_lives_on_the_empty_database_serves_the_agents_that_are_moved_there() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let file = AnyPlace::sqlite();
+    let mut moving = Little::open(&file, WALL_MS).unwrap();
+    let agent = moving.join();
+    let cue = moving.ask(&agent);
+    moving.core.flush();
+    drop(moving);
+    let AnyPlace::Sqlite(directory) = &file else {
+        panic!("a file")
+    };
+    let mut living = Little::open(&place, WALL_MS).unwrap();
+    wake(&mut living);
+    let settings = Settings::from_url(place.url()).unwrap();
+    let mut go_on = |_| ControlFlow::Continue(());
+    copy_into_postgres(
+        &directory.path().join("cueme.db"),
+        &settings,
+        &Runtime::start().unwrap(),
+        &mut go_on,
+    )
+    .unwrap();
+    wake(&mut living);
+    assert!(
+        living.core.machine().knows(cue),
+        "the waiting question was not loaded"
+    );
+    let second = living.ask_this(&agent, "Which host?");
+    living.answer(second, "localhost", 0);
 }

@@ -1,7 +1,7 @@
 //! Drafts, files, settings, devices and tokens are kept as they were given.
 
 use cueme_broker::engine::{DiskReserve, Work};
-use cueme_store::{Device, Draft, DraftPlace, Records, StoreError, Token, Upload};
+use cueme_store::{Device, Draft, DraftPlace, Pass, Records, StoreError, Token, Upload};
 use protocol_spec::answer::{Answer, Attachment};
 use protocol_spec::id::CueId;
 use protocol_spec::message::TokenScope;
@@ -57,7 +57,7 @@ fn a_draft_is_not_overwritten_by_who_has_not_seen_it(database: &AnyPlace) {
     let second = draft(2, "b", Some("phone"), 3);
     assert_eq!(keep(1, "b", 3), Ok(second.clone()));
     assert_eq!(reader.draft(&place).unwrap(), Some(second));
-    // What is sent becomes the draft whatever stood there.
+    // A sent text becomes the draft, replacing any other.
     let sent = write(&mut broker, |store| store.keep_sent(&place, "c", None, at(4)));
     assert_eq!(sent, draft(3, "c", None, 4));
     assert_eq!(reader.draft(&DraftPlace::agent(&agent)).unwrap(), None);
@@ -253,6 +253,8 @@ fn a_token_opens_what_it_was_made_for_until_it_is_revoked(database: &AnyPlace) {
             agent: Some(agent.clone()),
             name: Some("cloud".into()),
             created_at: at(1),
+            expires_at: Some(at(10)),
+            used_at: None,
         },
         Token {
             token_id: "t2".into(),
@@ -261,6 +263,8 @@ fn a_token_opens_what_it_was_made_for_until_it_is_revoked(database: &AnyPlace) {
             agent: None,
             name: None,
             created_at: at(2),
+            expires_at: None,
+            used_at: None,
         },
     ];
     let reader = crate::open_reader(database);
@@ -273,6 +277,16 @@ fn a_token_opens_what_it_was_made_for_until_it_is_revoked(database: &AnyPlace) {
         write(&mut broker, |store| store.note_joined_with(&agent, token));
         assert_eq!(reader.token_of_agent(&agent).unwrap().as_deref(), Some("t2"));
     }
+    let mut is_valid = |token: &str, now| {
+        write(&mut broker, |store| {
+            store.is_valid(&Pass::Token(token.into()), at(now))
+        })
+    };
+    assert!(is_valid("t1", 9) && !is_valid("t1", 10), "it expires");
+    assert!(is_valid("t2", i64::MAX / 2), "it never expires");
+    assert!(!is_valid("t3", 9), "there is no such token");
+    write(&mut broker, |store| store.touch_token("t1", at(7)));
+    assert_eq!(reader.tokens().unwrap()[0].used_at, Some(at(7)));
     write(&mut broker, |store| store.drop_token("t1"));
     assert_eq!(reader.tokens().unwrap(), tokens[1..]);
 }

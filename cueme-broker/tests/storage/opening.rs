@@ -129,6 +129,6 @@ fn a_log_that_was_changed_is_refused_and_one_that_was_torn_is_not() {
         hint.contains("cueme restore") && hint.contains("cueme.db-wal"),
         "{hint}"
     );
-    // What was written last is torn.
+    // The last write is torn.
     assert_eq!(after_crash(&log[..log.len() - 100]).unwrap(), 2);
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cueme_store::{Reader, Storage};
+use cueme_store_copy::back_up;
 use cueme_store_postgres::PostgresStorage;
 use cueme_store_sqlite::{SqliteReader, SqliteStorage, Synchronous};
-use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres::{Server, Session};
 use tempfile::TempDir;
 
 use crate::Little;
@@ -60,7 +61,7 @@ impl AnyPlace {
     pub(crate) fn postgres() -> Option<Self> {
         let server = Server::start()?;
         let url = server.database();
-        let reader = PostgresStorage::at(&url).unwrap().reader();
+        let reader = PostgresStorage::at(&url, back_up).unwrap().reader();
         Some(Self::Postgres { server, url, reader })
     }
 
@@ -69,7 +70,7 @@ impl AnyPlace {
         let Self::Postgres { url, .. } = self else {
             panic!("one broker at a time")
         };
-        Little::open_on(Box::new(PostgresStorage::at(url).unwrap()), wall_ms).unwrap()
+        Little::open_on(Box::new(PostgresStorage::at(url, back_up).unwrap()), wall_ms).unwrap()
     }
 
     /// Lets the lease of every broker end now.
@@ -83,7 +84,27 @@ impl AnyPlace {
     pub(crate) fn run_beside(&self, sql: &str) -> String {
         match self {
             Self::Postgres { server, url, .. } => server.run(url, sql),
-            Self::Sqlite(_) => panic!("nobody is beside"),
+            Self::Sqlite(directory) => {
+                let database = rusqlite::Connection::open(directory.path().join("cueme.db")).unwrap();
+                database.execute_batch(sql).unwrap();
+                String::new()
+            }
+        }
+    }
+
+    /// Opens a connection beside every broker, which stays open.
+    pub(crate) fn session(&self) -> Session {
+        let Self::Postgres { server, url, .. } = self else {
+            panic!("a file has one writer")
+        };
+        server.session(url)
+    }
+
+    /// Returns the address of the database.
+    pub(crate) fn url(&self) -> &str {
+        match self {
+            Self::Postgres { url, .. } => url,
+            Self::Sqlite(_) => panic!("a file has a path"),
         }
     }
 
@@ -108,7 +129,7 @@ impl Place for AnyPlace {
             Self::Postgres { server, url, .. } => {
                 // Brokers of this test that were dropped before count as dead at once.
                 server.run(url, END_LEASES);
-                Box::new(PostgresStorage::at(url).unwrap())
+                Box::new(PostgresStorage::at(url, back_up).unwrap())
             }
         }
     }

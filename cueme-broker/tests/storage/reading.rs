@@ -1,4 +1,4 @@
-//! What stands in the database is read as it was written.
+//! Records are read as they were written.
 
 use cueme_broker::engine::Work;
 

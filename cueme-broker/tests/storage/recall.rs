@@ -1,4 +1,4 @@
-//! Who is remembered: natural hints on agents that resemble each other.
+//! Recall: natural hints on agents that resemble each other.
 
 use cueme_broker::engine::Work;
 
@@ -15,15 +15,15 @@ on_every_store!(
 );
 
 const FIXTURE: &str = include_str!("fixtures/recall.txt");
-/// How many hints of a hundred have to find their agent …
+/// The least hints of a hundred that have to find their agent …
 const RIGHT_MIN_PERCENT: usize = 90;
-/// … and how many may at most find another.
+/// … and the most that may find another.
 const WRONG_MAX_PERCENT: usize = 1;
 
 struct Hint {
     words: &'static str,
     project: Option<&'static str>,
-    /// Nobody, where nobody fits.
+    /// `None`, where no agent fits.
     means: Option<AgentId>,
     is_held_back: bool,
 }

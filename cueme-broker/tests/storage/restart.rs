@@ -1,4 +1,4 @@
-//! What was live before a restart is live after it.
+//! All live state survives a restart.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use cueme_rules::{Amendment, QueueEdit, Ticket};
 use cueme_store::{HistoryQuery, StoreError};
 use protocol_spec::answer::{self, Answer, FieldAnswer};
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Purpose, Reply, Told};
+use protocol_spec::message::{DeliveredOutcome, Purpose, Reply};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -48,11 +48,11 @@ impl Little {
     }
 
     /// Carries out what ends with an outcome, and returns that.
-    fn told(&mut self, work: Work) -> Told {
+    fn told(&mut self, work: Work) -> DeliveredOutcome {
         self.told_as(RequestId(Uuid::new_v4()), work)
     }
 
-    fn told_as(&mut self, request: RequestId, work: Work) -> Told {
+    fn told_as(&mut self, request: RequestId, work: Work) -> DeliveredOutcome {
         let replies = self.say_as(request, work);
         let outcome = replies.iter().find_map(|(_, reply)| match &**reply {
             Reply::Outcome(told) => Some(told.clone()),
@@ -169,7 +169,7 @@ fn a_call_that_is_repeated_means_its_question_and_the_answer_is_marked_as_told_b
     assert_eq!(asked(broker.say_as(call, plain(&agent, "Which port?"))), cue);
     broker.answer(cue, "8080", 0);
     drop(broker);
-    // It was handed over and nobody said that it arrived.
+    // It was delivered and not acknowledged.
     let mut broker = Little::open(database, WALL_MS + 1).unwrap();
     let told = broker.told(plain(&agent, "Which port?"));
     assert_eq!(
@@ -282,7 +282,7 @@ fn whoever_left_while_the_storage_failed_does_not_wait_when_it_works_again() {
         1,
         "only the other one waits"
     );
-    // So the answer is kept for whoever asks again.
+    // So the answer is kept for the next caller.
     broker.answer(cue, "8080", 0);
     let replies = broker.say(Work::ask(
         agent,

@@ -1,4 +1,4 @@
-//! Runs that adapters report are kept as they stand, and what happened in them.
+//! The reported state of runs is stored, with their events.
 
 use cueme_broker::engine::DiskReserve;
 use cueme_store::{BootstrapRecord, Records, RunRow, RunsWanted, StoreError};
@@ -71,7 +71,7 @@ fn a_run_is_kept_as_it_was_last_reported_and_stays_ended(database: &AnyPlace) {
         })
     };
     assert_eq!(stored(), expected(&reported, 10, None));
-    // What a later report leaves out is still known.
+    // Facts that a later report leaves out are kept.
     reported.status = "FAILED".into();
     reported.end = Some(RunEnd::Failed);
     reported.error = Some("no kettle".into());
@@ -231,7 +231,7 @@ fn a_one_time_token_is_taken_once_and_is_gone_when_it_has_expired(database: &Any
     add(&mut broker, 1, &record(1, 10));
     add(&mut broker, 1, &record(2, 11));
     assert_eq!(take(&mut broker, 3), None);
-    // What has expired goes when the next one comes.
+    // An expired token is deleted when the next one is stored.
     add(&mut broker, 10, &record(3, 20));
     assert_eq!(take(&mut broker, 1), None);
     assert_eq!(take(&mut broker, 2), Some(record(2, 11)));

@@ -1,4 +1,4 @@
-//! What was asked and told is found again.
+//! Search finds questions and answers.
 
 use cueme_store::HistoryQuery;
 
@@ -43,7 +43,7 @@ fn what_is_found_is_newest_first_and_can_be_turned_over_page_by_page(database: &
     let asked = ["the harbour", "a ship", "harbours", "the harbour again"]
         .map(|prompt| broker.ask_this(&one, prompt));
     let elsewhere = broker.ask_this(&other, "another harbour");
-    // What it was told counts as well, and does not make one question two.
+    // Words of its answer count as well, and do not make one question two.
     broker.answer(asked[1], "in the harbour", 0);
     broker.answer(asked[3], "the harbour, yes", 0);
     while broker.core.index_some() {}

@@ -1,4 +1,4 @@
-//! The database is checked, copied, and rid of what is old.
+//! The database is checked, copied, and purged of old questions.
 
 use cueme_broker::engine::DiskReserve;
 use cueme_store::StoreError;

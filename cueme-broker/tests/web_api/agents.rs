@@ -1,4 +1,4 @@
-//! What a human makes of an agent, and the messages that wait for it.
+//! A human's settings for an agent, and the messages that wait for it.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

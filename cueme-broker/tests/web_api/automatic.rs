@@ -1,4 +1,4 @@
-//! What the broker does by itself: rules that answer, and notifications when nobody does.
+//! The broker's automatic actions: rules that answer, and notifications of unanswered questions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

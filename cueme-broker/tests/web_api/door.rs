@@ -1,4 +1,4 @@
-//! Who is let in, and who is not. Whatever is refused changes nothing.
+//! Admission: admitted and refused requests. A refused request changes nothing.
 
 use protocol_spec::message::TokenScope;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The stream of events: nothing missing, nothing twice, and nobody held up.
+//! The stream of events: nothing missing, nothing twice, and no listener delayed.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Attach, Request};
@@ -124,7 +124,7 @@ fn whoever_does_not_read_holds_up_nobody_and_reads_anew_later() {
     lagging.take_little();
     let mut reading = browser.events(None);
     reading.until("ready");
-    // Who listens is told without being written, so it can be made to change very fast.
+    // Presence events are not stored, so there can be very many of them in a short time.
     let cue = broker.ask(&agent, "Who listens?").cue;
     let (connections, waits) = (10, 1000);
     let changes = std::thread::scope(|scope| {
@@ -141,7 +141,7 @@ fn whoever_does_not_read_holds_up_nobody_and_reads_anew_later() {
         while heard < connections * waits {
             match reading.next().expect("a good reader was dropped").name.as_str() {
                 "presence" => heard += 1,
-                // On a busy machine even a good reader may miss some; it is told.
+                // On a busy machine even a fast reader may miss some; it gets a `resync` then.
                 "resync" => break,
                 _ => {}
             }

@@ -4,7 +4,7 @@ use protocol_spec::message::{NAME_BYTES_MAX, TokenScope};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::TestBroker;
+use crate::harness::{Browser, TestBroker};
 use cueme_test_kit::{Answer, Http};
 
 struct Remote {
@@ -91,6 +91,38 @@ fn an_agent_far_away_joins_asks_waits_and_acknowledges() {
     );
     let recalled = remote.post("/recall", &json!({ "hints": "merge" })).ok(200);
     assert_eq!(recalled["matches"][0]["agent_id"], json!(agent));
+}
+
+#[test]
+fn a_token_that_is_revoked_while_it_waits_does_not_get_the_answer() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let remote = Remote::new(&broker, &broker.token(TokenScope::Join, None));
+    let agent = remote.join("s1");
+    let ask = json!({ "id": Uuid::now_v7(), "agent_id": agent, "prompt": "Secret?", "wait_ms": 1 });
+    let cue = remote.post("/cue", &ask).ok(202)["cue_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let waiting = std::thread::spawn({
+        let (port, bearer, cue) = (broker.port, remote.bearer.clone(), cue.clone());
+        move || {
+            let path = format!("/cues/{cue}?wait_ms=50000");
+            Remote { port, bearer }.send("GET", &path, &json!({}))
+        }
+    });
+    cueme_test_kit::eventually("somebody waits", || {
+        (browser.get(&format!("/cues/{cue}")).ok(200)["waiting"] == 1).then_some(())
+    });
+    let listed = browser.get("/tokens").ok(200);
+    let token = listed["tokens"][0]["token_id"].as_str().unwrap();
+    browser.delete(&format!("/tokens/{token}")).ok(204);
+    browser
+        .answer(cue.parse().unwrap(), &json!({ "text": "for nobody" }), 0)
+        .ok(200);
+    let heard = waiting.join().unwrap();
+    assert!(!heard.text().contains("for nobody"), "{heard:?}");
+    heard.ok(401);
 }
 
 #[test]
@@ -191,6 +223,57 @@ fn a_token_acts_for_its_own_agents_only() {
     human
         .post("/join", &json!({ "runtime": "x" }))
         .refused(403, "forbidden");
+}
+
+#[test]
+fn a_token_shows_its_last_use_and_opens_nothing_once_it_has_expired() {
+    let mut broker = TestBroker::start();
+    let browser = broker.sign_in();
+    for (seconds, status) in [(59, 400), (60, 201), (366 * 24 * 3600 * 10 + 1, 400)] {
+        let body = json!({ "scope": "join", "expires_in": seconds });
+        assert_eq!(browser.post("/tokens", &body).status, status, "{seconds} s");
+    }
+    let body = json!({ "scope": "join", "name": "ci", "expires_in": 3600 });
+    let made = browser.post("/tokens", &body).ok(201);
+    let remote = Remote::new(&broker, made["token"].as_str().unwrap());
+    let listed = |browser: &Browser| -> Value {
+        let tokens = browser.get("/tokens").ok(200)["tokens"].clone();
+        let named = tokens
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|token| token["name"] == "ci");
+        named.unwrap().clone()
+    };
+    remote.join("s1");
+    assert_eq!(
+        listed(&browser)["used_at"],
+        Value::Null,
+        "its first minute is not recorded"
+    );
+
+    broker.sql("UPDATE tokens SET created_at = created_at - 60000");
+    broker.kill_and_restart();
+    remote.join("s1");
+    let used = listed(&browser);
+    assert!(
+        used["used_at"].is_string() || used["used_at"].is_number(),
+        "{used}"
+    );
+    assert_eq!(used["expires_at"], made["expires_at"]);
+    broker.kill_and_restart();
+    assert_eq!(listed(&browser)["used_at"], used["used_at"], "it was stored");
+
+    broker.sql("UPDATE tokens SET expires_at = created_at");
+    broker.kill_and_restart();
+    remote
+        .post("/join", &json!({ "runtime": "x" }))
+        .refused(401, "expired");
+    assert_eq!(
+        listed(&browser)["used_at"],
+        used["used_at"],
+        "a refused use is none"
+    );
 }
 
 #[test]

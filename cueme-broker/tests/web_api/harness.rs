@@ -12,7 +12,7 @@ use cueme_test_kit::{Answer, Http, PATIENCE, Wire};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{
-    Ask, Attach, Join, MintToken, Nothing, Reply, Request, TokenScope, Told, WebLink,
+    Ask, Attach, DeliveredOutcome, Join, MintToken, Nothing, Reply, Request, TokenScope, WebLink,
 };
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 const HOME: &str = "CUEME_TEST_HOME";
 
-/// What the broker's process does.
+/// Runs the broker, in its process.
 pub(crate) fn be_the_broker() {
     let Some(home) = std::env::var_os(HOME) else {
         return;
@@ -199,6 +199,7 @@ impl TestBroker {
             scope,
             agent: agent.map(ToString::to_string),
             name: Some("a program".into()),
+            expires_in_ms: None,
         };
         match self.call(&Request::Token(mint)) {
             Reply::Token(made) => made.token,
@@ -282,7 +283,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     /// Waits until the outcome comes.
-    pub(crate) fn told(&mut self) -> Told {
+    pub(crate) fn told(&mut self) -> DeliveredOutcome {
         match self.wire.hear().unwrap() {
             Reply::Outcome(told) => told,
             other => panic!("{other:?}"),
@@ -350,7 +351,7 @@ impl Browser {
         )
     }
 
-    /// Follows what happens.
+    /// Follows the events.
     pub(crate) fn events(&self, last: Option<i64>) -> Events {
         let host = self.http().host();
         let last = last.map(|last| last.to_string());
@@ -424,7 +425,7 @@ impl Events {
         }
     }
 
-    /// Returns what is written next, whatever it is, or nothing when the stream ends.
+    /// Returns the next bytes of the stream, or `None` when it ends.
     pub(crate) fn next_chunk(&mut self) -> Option<String> {
         let mut size = String::new();
         if self.reader.read_line(&mut size).ok()? == 0 {

@@ -320,7 +320,7 @@ fn the_same_question_of_several_agents_is_known_by_its_content() {
     assert_eq!(content(same[0].cue), content(same[1].cue));
     let other = broker.ask_payload(&third, "Which?", &others);
     assert_ne!(content(same[0].cue), content(other.cue));
-    // What a human approves is approved one by one, and a pause says nothing to compare.
+    // Approvals are answered one by one, and a pause has no content to compare.
     let approval = broker.ask_with(&third, Kind::Cue, "Which?", Some(&options), Origin::Approval);
     let pause = broker.ask_with(&first, Kind::Pause, "Which?", None, Origin::Agent);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What takes its time: whoever is slow is closed, and slows down nobody else; whoever only listens stays.
+//! Slow clients: a slow one is closed, and delays no other; one that only listens stays.
 
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::harness::TestBroker;
 use cueme_test_kit::{Answer, Http};
 
-/// How many of each kind.
+/// The number of clients of each kind.
 const COUNT: usize = 50;
 /// When every one of them must be closed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(10);

@@ -49,7 +49,7 @@ fn an_answer_carries_a_file_as_an_absolute_path() {
         (back.header("content-type"), back.body()),
         (Some("image/png"), PNG)
     );
-    // What an answer carries stays.
+    // A file that an answer carries stays.
     browser
         .delete(&format!("/uploads/{id}"))
         .refused(409, "already_released");

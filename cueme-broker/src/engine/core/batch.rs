@@ -1,12 +1,13 @@
-//! Orders and writes that share a commit: each is carried out when it comes, and nobody hears of it before all are on disk.
+//! Orders and writes that share a commit: each is carried out when it arrives, and its output is sent after all are on
+//! disk.
 
 use cueme_rules::{Change, Effect, Now, Ticket, unknown_cue};
-use cueme_store::{BatchId, DatabaseFault, FaultKind, Foreign, Pass, Store, StoreError};
+use cueme_store::{BatchId, Foreign, Pass, Store, StoreError};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, EventKind, EventView, Failure, Reply};
 
-use super::{CommitOutput, Core, storage_failure};
-use crate::engine::order::Order;
+use super::{Clock, CommitOutput, Core, storage_failure};
+use crate::engine::order::{Order, Work};
 use crate::engine::write::{DiskReserve, Write};
 
 /// Orders and writes that were carried out and wait for their commit.
@@ -17,29 +18,29 @@ pub struct Batch<'a> {
     transaction: Option<Result<Transaction, StoreError>>,
 }
 
-/// One of a batch.
+/// One entry of a batch.
 #[derive(Debug)]
 pub enum Entry<'a> {
-    /// Work for the machine, and by what its caller was let in, if that may have ended since.
+    /// An order for the machine, with the pass of its caller if that may have been revoked since.
     Order(Order, Option<Pass>),
-    /// A write that the rules do not concern.
+    /// A write outside the rules.
     Write(Write<'a>),
 }
 
 /// A transaction that is not committed yet.
 #[derive(Debug, Default)]
-struct Transaction {
-    /// What may be said once it is.
+pub(super) struct Transaction {
+    /// Its output, sent after the commit.
     output: CommitOutput,
     /// Whether anything was written.
     has_begun: bool,
 }
 
-/// Why a transaction is not known to be committed.
+/// The reason why a transaction is not known to be committed.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) error: StoreError,
-    /// What may be said if it was committed all the same; without it, it was undone for sure.
+    /// Its output, in case it was committed all the same; `None` if it was certainly undone.
     pub(super) doubt: Option<Box<(BatchId, CommitOutput)>>,
 }
 
@@ -60,7 +61,7 @@ impl Batch<'_> {
         self.entries.is_empty()
     }
 
-    /// Says whether an entry failed, so that there is no sense in adding more.
+    /// Says whether an entry failed, so that adding more is useless.
     pub fn has_failed(&self) -> bool {
         matches!(self.transaction, Some(Err(_)))
     }
@@ -74,7 +75,7 @@ impl<'a> Batch<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns who gave the order.
+    /// Returns the ticket of the order's caller.
     pub(super) fn ticket(&self) -> Option<Ticket> {
         match self {
             Self::Order(order, _) => Some(order.ticket),
@@ -89,8 +90,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Tells whom it concerns that nothing was changed.
-    fn fail(&mut self, error: StoreError, output: &mut CommitOutput) {
+    /// Reports to the caller that the entry failed and changed nothing.
+    pub(super) fn fail(&mut self, error: StoreError, output: &mut CommitOutput) {
         match self {
             Self::Order(order, _) => {
                 let failed = Reply::Error(storage_failure(&error));
@@ -102,143 +103,64 @@ impl Entry<'_> {
 }
 
 impl Core {
-    /// Carries out orders in one transaction, and returns what may be said.
-    pub fn carry_out(&mut self, now: Now, orders: impl IntoIterator<Item = Order>) -> CommitOutput {
+    /// Carries out orders in one transaction, and returns its output.
+    pub fn carry_out(&mut self, clock: impl Clock, orders: impl IntoIterator<Item = Order>) -> CommitOutput {
         let mut batch = Batch::default();
         for order in orders {
-            self.add(now, order, &mut batch);
+            self.add(&clock, order, &mut batch);
         }
-        self.commit(now, &mut batch)
+        self.commit(&clock, &mut batch)
     }
 
     /// Carries out an order that shares its commit with the others of a batch.
-    pub fn add(&mut self, now: Now, order: Order, batch: &mut Batch<'_>) {
-        self.add_for(now, None, order, batch);
+    pub fn add(&mut self, clock: impl Clock, order: Order, batch: &mut Batch<'_>) {
+        self.add_for(clock, None, order, batch);
     }
 
     /// The same for a caller with a pass. A revoked pass refuses the order.
-    pub fn add_for(&mut self, now: Now, pass: Option<Pass>, order: Order, batch: &mut Batch<'_>) {
-        self.add_entry(now, Entry::Order(order, pass), batch);
+    pub fn add_for(&mut self, clock: impl Clock, pass: Option<Pass>, order: Order, batch: &mut Batch<'_>) {
+        self.add_entry(&clock, Entry::Order(order, pass), batch);
     }
 
     /// Runs a write that shares its commit with the others of a batch.
-    pub fn add_write<'a>(&mut self, now: Now, write: Write<'a>, batch: &mut Batch<'a>) {
-        self.add_entry(now, Entry::Write(write), batch);
+    pub fn add_write<'a>(&mut self, clock: impl Clock, write: Write<'a>, batch: &mut Batch<'a>) {
+        self.add_entry(&clock, Entry::Write(write), batch);
     }
 
-    fn add_entry<'a>(&mut self, now: Now, mut entry: Entry<'a>, batch: &mut Batch<'a>) {
+    fn add_entry<'a>(&mut self, clock: &dyn Clock, mut entry: Entry<'a>, batch: &mut Batch<'a>) {
         let transaction = batch
             .transaction
             .take()
-            .unwrap_or_else(|| self.open_transaction(now));
+            .unwrap_or_else(|| self.open_transaction(clock));
         batch.transaction = Some(transaction.and_then(|mut transaction| {
-            self.carry_out_one(now, &mut entry, &mut transaction)?;
+            self.carry_out_one(clock.now(), &mut entry, &mut transaction)?;
             Ok(transaction)
         }));
         batch.entries.push(entry);
     }
 
-    /// Commits a batch, and returns what may be said.
+    /// Commits a batch, and returns its output.
     ///
-    /// When that fails, each entry is tried alone, so that one that cannot be written does not take others with it.
-    pub fn commit(&mut self, now: Now, batch: &mut Batch<'_>) -> CommitOutput {
+    /// When that fails, each entry is retried alone, so that one that cannot be written does not fail the others.
+    pub fn commit(&mut self, clock: impl Clock, batch: &mut Batch<'_>) -> CommitOutput {
         let Some(transaction) = batch.transaction.take() else {
             return CommitOutput::default();
         };
         let committed = transaction
             .map_err(Failed::from)
             .and_then(|transaction| self.commit_transaction(transaction));
-        committed.unwrap_or_else(|failed| self.try_again(now, &mut batch.entries, failed))
+        committed.unwrap_or_else(|failed| self.try_again(&clock, &mut batch.entries, failed))
     }
 
-    fn try_again(&mut self, now: Now, entries: &mut [Entry<'_>], failed: Failed) -> CommitOutput {
-        tracing::error!(error = %failed.error, entries = entries.len(), "a transaction failed");
-        let is_passing = self.is_over(&failed.error);
-        let mut error = match self.recover(now, entries, failed) {
-            Ok(output) => return output,
-            Err(error) => error,
-        };
-        let is_in_doubt = matches!(error, StoreError::InDoubt { .. });
-        if is_passing && self.store.is_some() && !is_in_doubt {
-            match self.attempt(now, entries) {
-                Ok(output) => return output,
-                Err(again) => error = again,
-            }
-        }
-        let mut output = CommitOutput {
-            failed: Some(error.to_string()),
-            ..CommitOutput::default()
-        };
-        // Nothing is done twice: not what is in doubt, and not what was alone.
-        if let StoreError::InDoubt { path, what } = &error {
-            for entry in entries {
-                let (path, what) = (path.clone(), what.clone());
-                entry.fail(StoreError::InDoubt { path, what }, &mut output);
-            }
-            return output;
-        }
-        if let [entry] = entries {
-            entry.fail(error, &mut output);
-            return output;
-        }
-        let is_away = |core: &Self, error: &StoreError| core.store.is_none() && error.is_unreachable();
-        let mut away = is_away(self, &error).then(|| error.to_string());
-        for entry in entries {
-            // A server that is away is not looked for once more for each of them.
-            if let Some(message) = away.clone() {
-                let kind = FaultKind::Unreachable;
-                entry.fail(
-                    StoreError::Statement(DatabaseFault { kind, message }),
-                    &mut output,
-                );
-                continue;
-            }
-            match self.attempt(now, std::slice::from_mut(entry)) {
-                Ok(mut done) => {
-                    output.replies.append(&mut done.replies);
-                    output.events.append(&mut done.events);
-                    output.has_foreign_records |= done.has_foreign_records;
-                }
-                Err(error) => {
-                    away = is_away(self, &error).then(|| error.to_string());
-                    entry.fail(error, &mut output);
-                }
-            }
-        }
-        output
-    }
-
-    /// Says whether what failed may succeed now: there is room again, the connection was cut, or the database that other
-    /// brokers use, too, became another one.
-    fn is_over(&mut self, error: &StoreError) -> bool {
-        let is_shared = self.storage.is_shared();
-        (error.is_full() && self.make_room())
-            || is_shared && (error.is_unreachable() || matches!(error, StoreError::Gone { .. }))
-    }
-
-    /// Carries out entries in a transaction of their own; what failed is undone.
-    fn attempt(&mut self, now: Now, entries: &mut [Entry<'_>]) -> Result<CommitOutput, StoreError> {
-        self.try_once(now, entries)
-            .or_else(|failed| self.recover(now, entries, failed))
-    }
-
-    fn try_once(&mut self, now: Now, entries: &mut [Entry<'_>]) -> Result<CommitOutput, Failed> {
-        let mut transaction = self.open_transaction(now)?;
-        for entry in entries {
-            self.carry_out_one(now, entry, &mut transaction)?;
-        }
-        self.commit_transaction(transaction)
-    }
-
-    fn open_transaction(&mut self, now: Now) -> Result<Transaction, StoreError> {
-        self.reopen_if_failing(now)?;
+    pub(super) fn open_transaction(&mut self, clock: &dyn Clock) -> Result<Transaction, StoreError> {
+        self.reopen_if_failing(clock)?;
         let mut transaction = Transaction::default();
         for (ticket, cue) in &self.orphaned {
             let gone = Reply::Error(unknown_cue(*cue));
             transaction.output.replies.push((*ticket, Box::new(gone)));
         }
         if self.storage.is_shared() {
-            self.take_in_foreign(now, &mut transaction)?;
+            self.take_in_foreign(clock, &mut transaction)?;
         }
         if !self.regain_room() {
             transaction.output.failed = Some(self.no_space().to_string());
@@ -246,8 +168,13 @@ impl Core {
         Ok(transaction)
     }
 
-    /// Begins, and brings the machine up to what other brokers changed: under the store's lock nobody changes it further.
-    fn take_in_foreign(&mut self, now: Now, transaction: &mut Transaction) -> Result<(), StoreError> {
+    /// Begins, and applies the changes of other brokers to the machine: under the store's lock no other broker changes
+    /// the state.
+    fn take_in_foreign(
+        &mut self,
+        clock: &dyn Clock,
+        transaction: &mut Transaction,
+    ) -> Result<(), StoreError> {
         let store = self.opened()?;
         let Foreign {
             agents,
@@ -255,13 +182,16 @@ impl Core {
             has_records,
             is_expelled,
         } = store.begin()?;
+        // The lock of the store may have been waited for.
+        let now = clock.now();
         transaction.has_begun = true;
         transaction.output.events = events;
         transaction.output.has_foreign_records = has_records;
         if !agents.is_empty() {
             let mut loaded = store.load_agents(now, &agents)?;
             for cue in self.machine.waited_for(&agents) {
-                // What was acknowledged elsewhere is not live any more, and still owed to those who wait for it here.
+                // A question that was acknowledged at another broker is not live any more, but its callers here still
+                // have to get the outcome.
                 if !loaded.knows(cue)
                     && let Some(found) = store.cue(now, cue)?
                 {
@@ -283,19 +213,25 @@ impl Core {
         Ok(())
     }
 
-    fn carry_out_one(
+    pub(super) fn carry_out_one(
         &mut self,
         now: Now,
         entry: &mut Entry<'_>,
         transaction: &mut Transaction,
     ) -> Result<(), StoreError> {
         match entry {
-            Entry::Order(order, Some(pass)) if !self.opened()?.is_valid(pass)? => {
+            Entry::Order(order, Some(pass)) if !self.opened()?.is_valid(pass, now.wall)? => {
                 let refused = (order.ticket, Box::new(Reply::Error(locked_out())));
                 transaction.output.replies.push(refused);
                 Ok(())
             }
-            Entry::Order(order, _) => self.carry_out_order(now, order, transaction),
+            Entry::Order(order, pass) => {
+                self.carry_out_order(now, order, transaction)?;
+                match (&order.work, pass) {
+                    (Work::Join { .. }, Some(Pass::Token(token))) => self.note_owner(token, transaction),
+                    _ => Ok(()),
+                }
+            }
             Entry::Write(write) if self.storage.is_full() && write.reserve == DiskReserve::Keep => {
                 write.fail(self.no_space());
                 Ok(())
@@ -327,21 +263,34 @@ impl Core {
         {
             prepared = self.prepare(now, &closing, &mut transaction.output);
         }
-        let input = match prepared {
-            Ok(Some(input)) => input,
-            Ok(None) => return Ok(()),
-            // The caller is told; nobody else has anything to do with it.
+        match prepared {
+            Ok(Some(input)) => {
+                for effect in self.machine.handle(now, input) {
+                    self.perform(now, effect, transaction)?;
+                }
+            }
+            // It is answered already.
+            Ok(None) => {}
+            // Only the caller gets the error.
             Err(error @ StoreError::DamagedQuestion { .. }) => {
                 let refused = (order.ticket, Box::new(Reply::Error(storage_failure(&error))));
                 transaction.output.replies.push(refused);
                 return Ok(());
             }
             Err(error) => return Err(error),
-        };
-        for effect in self.machine.handle(now, input) {
-            self.perform(now, effect, transaction)?;
         }
         Ok(())
+    }
+
+    /// Records that the agent which the last reply names belongs to the token it joined with.
+    fn note_owner(&self, token: &str, transaction: &mut Transaction) -> Result<(), StoreError> {
+        let agent = match transaction.output.replies.last().map(|(_, reply)| &**reply) {
+            Some(Reply::Joined(joined)) => joined.agent_id.clone(),
+            _ => return Ok(()),
+        };
+        let store = self.opened()?;
+        transaction.begin(store)?;
+        store.note_joined_with(&agent, token)
     }
 
     /// Opens a question whose decision is damaged, so that it can be closed; says whether it did.
@@ -360,11 +309,11 @@ impl Core {
         Ok(true)
     }
 
-    /// Performs one effect: writes now, and keeps what is to be said for after the commit.
+    /// Performs one effect: writes now, and keeps replies and events until after the commit.
     fn perform(&self, now: Now, effect: Effect, transaction: &mut Transaction) -> Result<(), StoreError> {
         let store = self.opened()?;
         match effect {
-            // On a full disk nobody is kept from waiting because that cannot be noted.
+            // On a full disk, callers may still wait although that cannot be recorded.
             Effect::Store(Change::SetDetached { .. }) if self.storage.is_full() => {}
             Effect::Store(change) => {
                 transaction.begin(store)?;
@@ -401,7 +350,7 @@ impl Core {
         Ok(())
     }
 
-    fn commit_transaction(&mut self, transaction: Transaction) -> Result<CommitOutput, Failed> {
+    pub(super) fn commit_transaction(&mut self, transaction: Transaction) -> Result<CommitOutput, Failed> {
         let Transaction { output, has_begun } = transaction;
         if has_begun {
             let batch = BatchId(self.next_batch);
@@ -447,7 +396,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::engine::order::Work;
 
     const NOW: Now = Now {
         wall: Timestamp::from_millis(1),
@@ -527,7 +475,7 @@ mod tests {
         batch.drain().for_each(Entry::finish);
         // One that fails takes none of the others with it.
         let refuse = |_: &dyn Records, _| -> Result<(), StoreError> {
-            Err(StoreError::Meaning {
+            Err(StoreError::BadValue {
                 what: "a value",
                 value: "none".into(),
             })

@@ -1,4 +1,4 @@
-//! From an order to what the machine is told: ids are drawn, answers checked, and what it forgot is brought back.
+//! Turns an order into an input of the machine: generates ids, checks answers, and reloads forgotten questions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
 
 impl Core {
-    /// Turns an order into an input: draws ids, checks answers, and reminds the machine of what it forgot.
+    /// Turns an order into an input: generates ids, checks answers, and reloads questions that the machine forgot.
     pub(super) fn prepare(
         &mut self,
         now: Now,
@@ -190,7 +190,7 @@ impl Core {
         }))
     }
 
-    /// Adds questions of another program to an import, with what the store knows of each.
+    /// Adds questions of another program to an import, each with its state in the store.
     fn settle_past(&mut self, mut import: Import, cues: &[PastQuestion]) -> Result<Import, StoreError> {
         let mut seen = HashSet::new();
         for question in cues {
@@ -278,7 +278,7 @@ impl Core {
     }
 
     fn fresh_cue_id(&mut self) -> CueId {
-        // Sixty random bits: the store's unique index makes the one accident in an eternity an error, not a mix-up.
+        // Sixty random bits: in the improbable case of a collision, the store's unique index turns it into an error.
         CueId::from_random((self.random)())
     }
 }

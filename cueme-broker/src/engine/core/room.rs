@@ -1,4 +1,4 @@
-//! Space: some is kept for answers, and given up for them when there is no other.
+//! Disk space: some is reserved for answers, and released when there is no other.
 
 use cueme_store::StoreError;
 
@@ -6,7 +6,7 @@ use super::Core;
 use crate::engine::order::{Order, Work};
 
 impl Core {
-    /// Gives up the space that was kept for answers, if there is some.
+    /// Releases the space reserved for answers, if there is some.
     pub(super) fn make_room(&mut self) -> bool {
         let has_made_room = self.storage.use_reserve();
         if has_made_room {
@@ -17,7 +17,7 @@ impl Core {
         has_made_room
     }
 
-    /// Keeps space for answers again, once there is enough; returns whether there is.
+    /// Reserves space for answers again, once there is enough; returns whether it did.
     pub(super) fn regain_room(&mut self) -> bool {
         if !self.storage.is_full() {
             return true;
@@ -26,20 +26,20 @@ impl Core {
             return false;
         }
         if let Some(store) = &self.store {
-            store.be_frugal(false);
+            store.save_space(false);
         }
         tracing::info!("there is space again");
         true
     }
 
-    /// Lets the store prepare for what comes, while there is nothing else to do.
+    /// Lets the store prepare for later work while the engine is idle.
     pub fn prepare_for_more(&mut self) {
         if let Some(store) = self.store.as_ref().filter(|_| !self.storage.is_full()) {
             store.prepare_for_more();
         }
     }
 
-    /// Says whether an order would take space that is kept for answers.
+    /// Says whether an order would take space that is reserved for answers.
     pub(super) fn takes_space(&self, order: &Order) -> Result<bool, StoreError> {
         Ok(match &order.work {
             Work::Join { .. }
@@ -208,7 +208,7 @@ mod tests {
             "{replies:?}"
         );
         assert!(core.is_stumbling() && !core.index_some());
-        // What nobody needs for an answer is not worth the space that is left.
+        // A write that no answer needs must not use the remaining space.
         let set = |records: &dyn Records| records.set("settings", "{}");
         let refused = core.write(now, DiskReserve::Keep, set);
         assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");

@@ -1,4 +1,4 @@
-//! A question as a surface shows it: all of its words, and what can be pressed.
+//! A question as a surface shows it: its whole text, and its buttons.
 
 use protocol_spec::id::CueId;
 use protocol_spec::message::CueView;
@@ -8,7 +8,7 @@ use protocol_spec::visible::visible;
 
 use crate::store::AgentRow;
 
-/// How much of a label every medium shows on a button.
+/// The part of a label that every medium shows on a button.
 pub(super) const BUTTON_CHARS_MIN: usize = 30;
 
 /// A question, ready to be rendered. All of an agent's words in it have their hidden characters spelled out.
@@ -16,11 +16,11 @@ pub(super) const BUTTON_CHARS_MIN: usize = 30;
 pub(in crate::notify) struct Card {
     /// The question.
     pub(super) cue: CueId,
-    /// Who asks.
+    /// The asking agent.
     pub(super) title: String,
-    /// What is asked, whole; `None` when it must not leave the machine.
+    /// The question's whole text; `None` when it must not leave the machine.
     pub(super) words: Option<String>,
-    /// What can be pressed.
+    /// The kind of answer that it asks for.
     pub(super) asks: Asks,
     /// Whether the words are a tool's input, which is shown as code.
     pub(super) is_code: bool,
@@ -28,7 +28,7 @@ pub(in crate::notify) struct Card {
     pub(super) url: Option<String>,
 }
 
-/// What a question wants.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asks {
     /// Words.
@@ -54,7 +54,7 @@ pub(super) enum Asks {
 }
 
 impl Card {
-    /// Describes a question. Without `preview`, its words stay on this machine and nothing can be pressed.
+    /// Describes a question. Without `preview`, its text stays on this machine and it has no buttons.
     pub(in crate::notify) fn new(
         cue: &CueView,
         agent: &AgentRow,
@@ -80,8 +80,8 @@ impl Card {
         }
     }
 
-    /// Says whether an answer here may be consent, which has to be to something that was shown whole: to a confirm, or to any
-    /// approval, whose options may be "once" and "always".
+    /// Says whether an answer here may be consent, which requires that the question was shown whole: an answer to a
+    /// confirm, or to any approval, whose options may be "once" and "always".
     pub(super) fn asks_consent(&self) -> bool {
         self.is_code || matches!(self.asks, Asks::Confirm { .. })
     }
@@ -89,14 +89,15 @@ impl Card {
 
 fn title(agent: &AgentRow, origin: Origin) -> String {
     let name = agent.name.as_deref().unwrap_or(agent.agent_id.as_str());
-    let project = agent.project_dir.trim_end_matches('/').rsplit('/').next();
+    let project = agent.project_name();
     let verb = match origin {
         Origin::Approval => "wants approval",
         Origin::Agent | Origin::Adapter | Origin::Hook | Origin::Import => "asks",
     };
-    match project.filter(|project| !project.is_empty()) {
-        Some(project) => format!("{} ({}) {verb}", one_line(name), one_line(project)),
-        None => format!("{} {verb}", one_line(name)),
+    if project.is_empty() {
+        format!("{} {verb}", one_line(name))
+    } else {
+        format!("{} ({}) {verb}", one_line(name), one_line(project))
     }
 }
 
@@ -104,7 +105,7 @@ fn one_line(text: &str) -> String {
     visible(text).replace(['\n', '\t'], " ")
 }
 
-/// Returns every word of the question: the prompt, and what the payload adds to it.
+/// Returns the whole text of the question: the prompt, and the texts of the payload.
 fn words(prompt: &str, shape: Option<&Shape>) -> String {
     let mut words = visible(prompt).into_owned();
     match shape {

@@ -1,4 +1,4 @@
-//! What chats have in common: who pressed or replied, what that means, and what is said back.
+//! The common part of chats: handling presses and replies, and the response to them.
 
 use protocol_spec::answer::Attachment;
 use protocol_spec::id::CueId;
@@ -7,7 +7,7 @@ use super::card::Card;
 use super::inbox::{Author, Deed, Heard, Inbox, Shown};
 use super::press::Press;
 
-/// What somebody is told whose words are no button of an approval.
+/// The response to words that are no button of an approval.
 const REFUSED: &str = "These words are none of its buttons, so they refuse the request, and the agent reads them as the reason.";
 
 /// Names a message: ids are unique in a chat or channel only.
@@ -21,7 +21,7 @@ pub(super) fn file_of(card: &Card, hidden: usize) -> Option<(String, &str)> {
     Some((format!("{}.txt", card.cue), words))
 }
 
-/// Says that the file with all of a question is missing, and where all of it is.
+/// Says that the file with the whole question is missing, and links to the question.
 pub(super) fn file_missing(card: &Card) -> String {
     let place = card.url.as_deref().unwrap_or("the page");
     format!("The file could not be sent. All of the question is at {place}")
@@ -36,18 +36,18 @@ pub(super) fn posted(card: &Card, message: String, hidden: usize) -> Shown {
     }
 }
 
-/// A button that somebody pressed.
+/// A pressed button.
 #[derive(Debug)]
 pub(super) struct Button<'a> {
     pub(super) author: &'a Author,
     /// The message below which it stands.
     pub(super) message: &'a str,
-    /// What it carries. A program in place of the service's own client may send anything.
+    /// Its data. A program in place of the service's own client may send any data.
     pub(super) data: &'a str,
     pub(super) key: &'a str,
 }
 
-/// Somebody pressed a button; `None` when it is none of ours or the person may not answer.
+/// Handles a press; `None` when it is no button of ours or the person may not answer.
 pub(super) async fn pressed(inbox: &Inbox, button: &Button<'_>, marked: Option<Vec<usize>>) -> Option<Heard> {
     let (cue, press) = Press::decode(button.data)?;
     let by = inbox.person(&button.author.user, &button.author.name)?;
@@ -56,11 +56,12 @@ pub(super) async fn pressed(inbox: &Inbox, button: &Button<'_>, marked: Option<V
         cue,
         message: Some(button.message),
         key: button.key,
+        pass: None,
     };
     Some(inbox.pressed(&deed, press, marked).await)
 }
 
-/// What somebody wrote in reply to a question.
+/// A reply to a question.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) author: &'a Author,
@@ -71,7 +72,7 @@ pub(super) struct Written<'a> {
     pub(super) text: &'a str,
 }
 
-/// Somebody replied. Files are fetched only for a person who may answer. Returns what is said back, unless the reply decided
+/// Handles a reply. Files are fetched only for a person who may answer. Returns the response, unless the reply decided
 /// the question as its author reads it.
 pub(super) async fn replied(
     inbox: &Inbox,
@@ -93,6 +94,7 @@ pub(super) async fn replied(
         cue: written.cue,
         message: Some(written.message),
         key: written.key,
+        pass: None,
     };
     match inbox.replied(&deed, written.text, attachments).await {
         Heard::Not(why) => Some(why),

@@ -1,4 +1,4 @@
-//! How a question ended, as a surface says it where the question stood.
+//! The line that a surface shows when a question has ended.
 
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::Outcome;
@@ -7,10 +7,10 @@ use protocol_spec::visible::visible;
 use super::card::Card;
 use super::fit::label;
 
-/// How much of an answer is repeated.
+/// The part of an answer that is repeated.
 const ANSWER_CHARS_MAX: usize = 300;
 
-/// How a question ended.
+/// The end of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::notify) struct Closing {
     /// One line, hidden characters spelled out.
@@ -20,7 +20,7 @@ pub(in crate::notify) struct Closing {
 }
 
 impl Closing {
-    /// Describes the end of a question that may be gone by now.
+    /// Describes the end of a question that may be deleted by now.
     pub(in crate::notify) fn of(cue: Option<&CueView>) -> Self {
         let same = |line: String| Self {
             wordless: line.clone(),
@@ -45,7 +45,7 @@ impl Closing {
         }
     }
 
-    /// Returns the line as it stands below a question: an answer goes no further than the question did.
+    /// Returns the line to show below a question: the answer's text is shown only where the question's was.
     pub(super) fn below(&self, card: Option<&Card>) -> &str {
         match card.and_then(|card| card.words.as_ref()) {
             Some(_) => &self.line,

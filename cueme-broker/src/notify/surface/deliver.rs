@@ -1,4 +1,4 @@
-//! One surface: shows a question until that worked, and withdraws it until that worked.
+//! One surface: shows questions and withdraws them, with retries.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -10,12 +10,12 @@ use super::inbox::{Inbox, Shown};
 use super::medium::Medium;
 use super::pace::Pace;
 use super::request::Trouble;
+use crate::attachments::FILES_MAX;
 use crate::notify::busy::Busy;
-use crate::web::FILES_MAX;
 
-/// How long a listener pauses at least before it connects again.
+/// The shortest pause of a listener before it connects again.
 const RECONNECT_MIN: Duration = Duration::from_millis(500);
-/// How long it pauses at most.
+/// The longest pause.
 const RECONNECT_MAX: Duration = Duration::from_secs(60);
 
 /// A place where questions are shown and may be answered.
@@ -29,12 +29,12 @@ pub(in crate::notify) struct Surface {
     busy: Mutex<HashSet<CueId>>,
 }
 
-/// What became of a withdrawal.
+/// The result of a withdrawal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::notify) enum Withdrawal {
-    /// The question does not stand there any more.
+    /// The question is not shown there any more.
     Done,
-    /// Somebody else is at it, and looks again afterwards.
+    /// Another task works on it, and checks again afterwards.
     Busy,
 }
 
@@ -49,7 +49,7 @@ impl Surface {
         }
     }
 
-    /// Shows a question that is open, once, and the files that it names. Tries again, with pauses, for as long as it is open.
+    /// Shows an open question once, with the files that it names. Retries with a backoff for as long as it is open.
     pub(in crate::notify) async fn show(&self, cue: CueId) {
         // The question can be withdrawn while its files are on their way.
         if let Some(shown) = self.show_words(cue).await
@@ -99,7 +99,7 @@ impl Surface {
         }
     }
 
-    /// Withdraws a question that has ended. Tries again, with pauses, until the medium has heard it.
+    /// Withdraws a question that has ended. Retries with a backoff until the medium accepts it.
     pub(in crate::notify) async fn withdraw(&self, cue: CueId) -> Withdrawal {
         let Some(_busy) = Busy::take(&self.busy, cue) else {
             return Withdrawal::Busy;
@@ -110,7 +110,7 @@ impl Surface {
                 return Withdrawal::Done;
             };
             let Some((card, closing)) = self.inbox.ended(cue).await else {
-                // It is open again, and its message still right.
+                // It is open again, and its message is still right.
                 return Withdrawal::Done;
             };
             let Some(shown) = known.or_else(|| self.medium.known_message(cue)) else {
@@ -128,7 +128,7 @@ impl Surface {
         }
     }
 
-    /// Hears what people do, for as long as the surface is configured.
+    /// Handles presses and replies for as long as the surface is configured.
     pub(super) async fn listen(self: Arc<Self>) {
         let mut pause = RECONNECT_MIN;
         loop {
@@ -147,14 +147,14 @@ impl Surface {
                     tokio::time::sleep(asked.unwrap_or(pause).max(RECONNECT_MIN)).await;
                     pause = (pause * 2).min(RECONNECT_MAX);
                 }
-                // The server wanted a new connection. One that wants it at once does not get us to run in circles.
+                // The server wanted a new connection. The pause prevents a busy loop if it wants one at once.
                 None if started.elapsed() < RECONNECT_MIN => tokio::time::sleep(RECONNECT_MIN).await,
                 None => pause = RECONNECT_MIN,
             }
         }
     }
 
-    /// Pauses after a failure that may pass; says whether it may.
+    /// Pauses after a temporary failure; says whether it was one.
     async fn wait_after(&self, trouble: &Trouble, cue: CueId, what: &str) -> bool {
         match trouble {
             Trouble::Later { retry_after, .. } => {

@@ -1,18 +1,18 @@
-//! Fits words into what a medium takes, and says how much is left out.
+//! Truncates texts to the limits of a medium, and says how much is left out.
 
-/// Words as far as they fit.
+/// A truncated text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fitted {
-    /// What is shown.
+    /// The text that is shown.
     pub(super) text: String,
-    /// How many characters are not.
+    /// The number of characters left out.
     pub(super) hidden: usize,
 }
 
-/// How long the line is at most that says how much is left out.
+/// The longest line that says how much is left out.
 const GAP_MAX: usize = 60;
 
-/// Returns the words, or their beginning and end with a line between them that says how many characters are left out.
+/// Returns the text, or its beginning and end with a line between them that counts the characters left out.
 pub(super) fn fit(words: &str, max: usize, length: impl Fn(char) -> usize) -> Fitted {
     let total: usize = words.chars().map(&length).sum();
     if total <= max {
@@ -34,7 +34,7 @@ pub(super) fn fit(words: &str, max: usize, length: impl Fn(char) -> usize) -> Fi
     }
 }
 
-/// Returns a label, or its beginning and `…`. Labels that are shortened stand whole in the words.
+/// Returns a label, or its beginning and `…`. The question's text repeats truncated labels in full.
 pub(super) fn label(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The broker as a surface sees it: questions to show, what was shown, and decisions.
+//! The broker's interface for a surface: questions to show, messages shown, and decisions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,94 +6,95 @@ use std::time::Duration;
 
 use protocol_spec::answer::{Answer, Attachment, Reply as Chosen};
 use protocol_spec::id::{CueId, RequestId};
-use protocol_spec::message::{CueView, ErrorCode, Failure, Reply};
+use protocol_spec::message::{CueView, ErrorCode};
 use protocol_spec::outcome::Outcome;
 use protocol_spec::payload::Payload;
 use protocol_spec::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::card::Card;
 use super::closing::Closing;
 use super::press::{Ambiguous, Meaning, Press, written};
+use crate::attachments::{NamedFile, keep_file, named_file};
 use crate::broker::{Broker, blocking};
-use crate::engine::{Order, Work};
+use crate::engine::Work;
 use crate::settings::Settings;
-use crate::store::{Reader, Records, StoreError};
-use crate::web::{NamedFile, keep_file, named_file};
+use crate::store::{Pass, Reader, Records, StoreError};
 
-/// How the place is named up to which a surface was read.
+/// The prefix of the setting with a surface's read cursor.
 const CURSOR_PREFIX: &str = "surface:";
 
-/// How often, and how many times, a message id is looked for that is on its way to the disk: people can be faster.
+/// The interval and the number of retries when looking for a message id that is being stored: people can be faster.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const LOOKS_MAX: usize = 40;
 
-/// What one surface knows of the broker.
+/// A surface's access to the broker.
 #[derive(Debug)]
 pub(in crate::notify) struct Inbox {
     broker: Arc<Broker>,
     channel: String,
-    /// Who may answer, by the id that the medium gives them.
+    /// The people who may answer, by the id that the medium gives them.
     people: BTreeMap<String, String>,
     preview: bool,
 }
 
-/// A question as it stands in a surface; kept until it is withdrawn.
+/// A question as a surface shows it; stored until it is withdrawn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::notify) struct Shown {
-    /// How the medium calls the message.
+    /// The medium's id of the message.
     pub(super) message: String,
-    /// Whether all of the question is in it.
+    /// Whether it shows the whole question.
     #[serde(default)]
     pub(super) whole: bool,
     /// The options that are marked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) marked: Vec<usize>,
-    /// What a press has to carry, where the medium does not say who pressed.
+    /// The token that a press has to carry, if the medium does not identify the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<String>,
 }
 
-/// What became of a press or a reply.
+/// The result of a press or a reply.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// It decided the question.
     Decided,
     /// It decided an approval: words that are no button refuse it.
     Refused,
-    /// It changed what is marked.
+    /// It changed the marked options.
     Marked(Box<Card>, Shown),
-    /// It changed nothing, because other options are marked than the person saw.
+    /// It changed nothing, because the marked options are not those that the person saw.
     NotSeen(Box<Card>, Shown),
-    /// It changed nothing, and this is why.
+    /// It changed nothing, for this reason.
     Not(String),
 }
 
-/// Somebody who did something, as the medium tells it.
+/// The person who acted, as reported by the medium.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Author {
     /// The chat or channel.
     pub(super) place: String,
     /// The person.
     pub(super) user: String,
-    /// What the person calls themselves, if it is told.
+    /// The name that the person uses, if the medium reports it.
     pub(super) name: String,
 }
 
-/// What somebody did: an answer under a key that stays the same when the medium repeats it.
+/// A person's action: an answer with a key that stays the same when the medium repeats it.
 #[derive(Debug)]
 pub(super) struct Deed<'a> {
-    /// Who.
+    /// The name of the person.
     pub(super) by: &'a str,
     /// The question.
     pub(super) cue: CueId,
-    /// The message that was acted on, where the medium tells it.
+    /// The message that was acted on, if the medium reports it.
     pub(super) message: Option<&'a str>,
-    /// How the medium calls the event.
+    /// The medium's id of the event.
     pub(super) key: &'a str,
+    /// The pass of the person, if it is one of this broker.
+    pub(super) pass: Option<Pass>,
 }
 
 impl Inbox {
@@ -116,7 +117,7 @@ impl Inbox {
         self.people.contains_key(id)
     }
 
-    /// Returns what a person is called who may answer. For anybody else nothing happens, and the log says who it was.
+    /// Returns the name of a person who may answer. For other people nothing happens, and the log names them.
     pub(super) fn person(&self, id: &str, calls_themselves: &str) -> Option<&str> {
         let known = self.people.get(id).map(String::as_str);
         if known.is_none() {
@@ -157,7 +158,7 @@ impl Inbox {
         Some((view, card))
     }
 
-    /// Reads a file that an open question names. It goes no further than the question's words.
+    /// Reads a file that an open question names. It is shown only where the question's text is.
     pub(super) async fn named_file(&self, cue: CueId, number: usize) -> Option<NamedFile> {
         if !self.preview {
             return None;
@@ -176,7 +177,7 @@ impl Inbox {
         claimed.await == Some(true)
     }
 
-    /// Keeps what is shown; returns whether the question is still claimed.
+    /// Stores the shown message; returns whether the question is still claimed.
     pub(super) async fn keep(&self, cue: CueId, shown: &Shown) -> bool {
         let channel = self.channel.clone();
         let reference = serde_json::to_string(shown).unwrap_or_default();
@@ -184,21 +185,21 @@ impl Inbox {
         kept.await == Some(true)
     }
 
-    /// Forgets what was shown.
+    /// Forgets the shown message.
     pub(super) async fn forget(&self, cue: CueId) {
         let channel = self.channel.clone();
         self.write(move |store, _| store.forget_notice(cue, &channel))
             .await;
     }
 
-    /// Returns what is shown of a question; `Some(None)` when it is claimed and nothing more is known.
+    /// Returns the shown message of a question; `Some(None)` when it is claimed and nothing more is known.
     pub(super) async fn shown(&self, cue: CueId) -> Option<Option<Shown>> {
         let channel = self.channel.clone();
         let notice = self.read(move |reader| reader.notice(cue, &channel)).await??;
         Some(notice.reference.as_deref().and_then(parse_shown))
     }
 
-    /// Finds the question that is shown in such a way.
+    /// Finds the question with a matching message.
     pub(super) async fn find(&self, matches: impl Fn(&Shown) -> bool) -> Option<CueId> {
         for _ in 0..LOOKS_MAX {
             let channel = self.channel.clone();
@@ -216,7 +217,7 @@ impl Inbox {
         None
     }
 
-    /// Returns what is shown of a question that somebody acts on, unless they act on another message than the one that shows it.
+    /// Returns the shown message of a question that a person acts on, unless they act on another message.
     async fn acted_on(&self, deed: &Deed<'_>) -> Option<Shown> {
         for _ in 0..LOOKS_MAX {
             if let Some(shown) = self.shown(deed.cue).await? {
@@ -228,28 +229,30 @@ impl Inbox {
         None
     }
 
-    /// Returns the place up to which the surface was read.
+    /// Returns the read cursor of the surface.
     pub(super) async fn cursor(&self) -> Option<String> {
         let name = format!("{CURSOR_PREFIX}{}", self.channel);
         self.read(move |reader| reader.setting(&name)).await?
     }
 
-    /// Keeps the place up to which the surface was read.
+    /// Stores the read cursor of the surface.
     pub(super) async fn set_cursor(&self, cursor: String) {
         let name = format!("{CURSOR_PREFIX}{}", self.channel);
         self.write(move |store, _| store.set(&name, &cursor)).await;
     }
 
-    /// Ends the subscription of the device that this surface is.
+    /// Ends the subscription of the device behind this surface.
     pub(super) async fn unsubscribe(&self) {
         let name = self.channel.clone();
         self.write(move |store, _| store.set(&name, "null")).await;
         self.broker.push().changed();
     }
 
-    /// Takes a file in.
+    /// Stores a file.
     pub(super) async fn keep_file(&self, name: &str, bytes: &[u8]) -> Result<Attachment, String> {
-        let upload = keep_file(&self.broker, name, bytes).await?;
+        let upload = keep_file(&self.broker, name, bytes)
+            .await
+            .map_err(|error| error.to_string())?;
         Ok(Attachment {
             path: upload.path,
             name: Some(upload.name),
@@ -257,7 +260,7 @@ impl Inbox {
         })
     }
 
-    /// Somebody pressed a button. `marked` is what the medium says is marked, where it knows.
+    /// Handles a press. `marked` are the marked options, if the medium reports them.
     pub(super) async fn pressed(&self, deed: &Deed<'_>, press: Press, marked: Option<Vec<usize>>) -> Heard {
         let Some(mut shown) = self.acted_on(deed).await else {
             return self.not_open(deed.cue).await;
@@ -283,7 +286,7 @@ impl Inbox {
         }
     }
 
-    /// Somebody wrote a reply.
+    /// Handles a reply.
     pub(super) async fn replied(&self, deed: &Deed<'_>, text: &str, attachments: Vec<Attachment>) -> Heard {
         let Some(shown) = self.acted_on(deed).await else {
             return self.not_open(deed.cue).await;
@@ -331,15 +334,19 @@ impl Inbox {
             by: Some(deed.by.to_owned()),
             hold_ms,
         };
-        self.broker.engine().human_seen();
-        match self.order(self.request(deed), work).await {
-            Ok(()) => Heard::Decided,
+        let engine = self.broker.engine();
+        engine.human_seen();
+        let called = engine
+            .call(deed.pass.clone(), None, self.request(deed), work)
+            .await;
+        match called.unwrap_or_else(|error| Err(error.into())) {
+            Ok(_) => Heard::Decided,
             Err(failure) if failure.code == ErrorCode::AlreadyDecided => self.not_open(deed.cue).await,
             Err(failure) => Heard::Not(failure.message),
         }
     }
 
-    /// Says why a question takes no answer here any more.
+    /// Says why a question takes no answer any more.
     async fn not_open(&self, cue: CueId) -> Heard {
         let found = self.read(move |reader| reader.cue(cue)).await.flatten();
         let closing = Closing::of(found.as_ref());
@@ -350,30 +357,11 @@ impl Inbox {
         })
     }
 
-    /// Makes the permanent key of a decision: the same event, heard twice, is one decision.
+    /// Returns the permanent key of a decision: the same event, repeated, is one decision.
     fn request(&self, deed: &Deed<'_>) -> RequestId {
-        // Another bot under the same name counts its events anew.
+        // Another bot under the same name numbers its events from the start.
         let digest = Sha256::digest(format!("{}\0{}\0{}", self.channel, deed.cue, deed.key));
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&digest[..16]);
-        RequestId(uuid::Builder::from_custom_bytes(bytes).into_uuid())
-    }
-
-    async fn order(&self, request: RequestId, work: Work) -> Result<(), Failure> {
-        let engine = self.broker.engine();
-        let (sender, mut replies) = mpsc::unbounded_channel();
-        let order = Order {
-            ticket: engine.ticket(),
-            request,
-            work,
-        };
-        let stopping = || Failure::new(ErrorCode::Busy, "the broker is stopping");
-        engine.order(order, sender).map_err(|_| stopping())?;
-        match replies.recv().await.map(|line| *line.reply) {
-            Some(Reply::Error(failure)) => Err(failure),
-            Some(_) => Ok(()),
-            None => Err(stopping()),
-        }
+        RequestId::from_digest(digest.into())
     }
 
     async fn read<T: Send + 'static>(
@@ -389,7 +377,8 @@ impl Inbox {
             .ok()
     }
 
-    /// Writes through the engine. Sending a question is worth the reserve: nobody could answer it here otherwise.
+    /// Writes through the engine. A write before sending a question may use the disk reserve: without it, no human
+    /// could answer it here.
     async fn write<T: Send + 'static>(
         &self,
         write: impl Fn(&dyn Records, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -412,7 +401,7 @@ fn parse_shown(reference: &str) -> Option<Shown> {
     serde_json::from_str(reference).ok()
 }
 
-/// Makes a key that nobody can guess.
+/// Generates an unguessable key.
 pub(super) fn random_key() -> String {
     Uuid::new_v4().simple().to_string()
 }

@@ -11,7 +11,7 @@ use super::push::Device;
 use super::request::Trouble;
 use super::slack::App;
 use super::telegram::Bot;
-use crate::web::NamedFile;
+use crate::attachments::NamedFile;
 
 /// A medium, ready to be used.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Medium {
         }
     }
 
-    /// Hears what people press and write, until the connection fails.
+    /// Handles presses and replies, until the connection fails.
     pub(super) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
         match self {
             Self::Telegram(bot) => bot.listen(inbox).await,

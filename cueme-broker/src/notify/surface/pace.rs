@@ -1,27 +1,27 @@
-//! How fast a surface may send: a token bucket, and the pause that its server asked for.
+//! The rate limit of a surface: a token bucket, and the pause that its server asked for.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first pause after a failure.
+/// The first backoff after a failure.
 const BACKOFF_MIN: Duration = Duration::from_millis(500);
 /// The longest one, unless the server asks for more.
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// The longest pause that a server can ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// A limit: so many at once, and one more each so often.
+/// A rate limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
-    /// How many may be sent at once.
+    /// The number of messages that may be sent at once.
     pub(super) burst: u32,
-    /// How long it takes until one more may be sent.
+    /// The time until one more message may be sent.
     pub(super) refill: Duration,
 }
 
-/// The pace of one surface.
+/// The rate limiter of one surface.
 #[derive(Debug)]
 pub(super) struct Pace {
     limit: Limit,
@@ -50,14 +50,14 @@ impl Pace {
         }
     }
 
-    /// Waits until a new message may be sent, and accounts for it.
+    /// Waits until a new message may be sent, and takes a token for it.
     pub(super) async fn next_message(&self) {
         let at = self.reserve(Instant::now());
         tokio::time::sleep_until(at).await;
         self.unblocked().await;
     }
 
-    /// Waits out the pause that the server asked for. Edits and withdrawals wait for nothing else.
+    /// Waits out the pause that the server asked for. Edits and withdrawals are subject to no other limit.
     pub(super) async fn unblocked(&self) {
         loop {
             let until = self.state().blocked_until;
@@ -68,12 +68,12 @@ impl Pace {
         }
     }
 
-    /// Notes that the server answered.
+    /// Records a success.
     pub(super) fn succeeded(&self) {
         self.state().failures = 0;
     }
 
-    /// Notes a failure: the surface pauses for as long as the server asked, or twice as long each time.
+    /// Records a failure: the surface pauses for as long as the server asked, or with an exponential backoff.
     pub(super) fn failed(&self, retry_after: Option<Duration>) {
         let mut state = self.state();
         let doubled = BACKOFF_MIN.saturating_mul(1 << state.failures.min(16));
@@ -85,7 +85,7 @@ impl Pace {
         state.blocked_until = state.blocked_until.max(Instant::now() + pause);
     }
 
-    /// Takes the next place in the bucket; returns when it is free.
+    /// Takes the next token of the bucket; returns when it is available.
     fn reserve(&self, now: Instant) -> Instant {
         let mut state = self.state();
         let full = self.limit.refill * self.limit.burst;

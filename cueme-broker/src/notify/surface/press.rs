@@ -1,4 +1,4 @@
-//! What a press on a button, or words in reply, mean for a question.
+//! Interprets presses and replies.
 
 use protocol_spec::answer::{Answer, Attachment, Reply, consent};
 use protocol_spec::id::CueId;
@@ -39,16 +39,16 @@ impl Marks {
     }
 }
 
-/// What a press means.
+/// The meaning of a press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// An answer.
     Decide(Answer),
     /// These options are marked now.
     Mark(Vec<usize>),
-    /// Nothing is marked yet that could be sent.
+    /// No option is marked yet, so there is nothing to send.
     NothingMarked,
-    /// Other options are marked than the person saw.
+    /// The marked options are not those that the person saw.
     NotSeen,
 }
 
@@ -67,7 +67,7 @@ impl Press {
         }
     }
 
-    /// Reads a button; `None` for anything that we never wrote.
+    /// Parses a button; `None` for data that is not ours.
     pub(super) fn decode(text: &str) -> Option<(CueId, Self)> {
         let (cue, code) = text.split_once(':')?;
         let press = match code {
@@ -85,7 +85,7 @@ impl Press {
         Some((cue.parse().ok()?, press))
     }
 
-    /// Returns what the press means for a question; `None` when the question has no such button.
+    /// Returns the meaning of a press for a question; `None` when the question has no such button.
     pub(super) fn meaning(self, kind: Kind, payload: Option<&Payload>, marked: &[usize]) -> Option<Meaning> {
         let shape = payload.map(Payload::shape);
         match (self, kind, shape) {
@@ -123,7 +123,7 @@ impl Press {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ambiguous;
 
-/// Returns the answer that words and files in reply to a question are.
+/// Turns words and files in reply to a question into an answer.
 pub(super) fn written(
     text: &str,
     attachments: Vec<Attachment>,

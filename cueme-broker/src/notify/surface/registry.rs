@@ -1,4 +1,4 @@
-//! The surfaces that the configuration names, each with a task that listens.
+//! The configured surfaces, each with a task that listens.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ impl Surfaces {
         }
     }
 
-    /// Starts and stops surfaces as the channels say. One that did not change goes on.
+    /// Starts and stops surfaces to match the channels. An unchanged one keeps running.
     pub(in crate::notify) fn sync(&self, channels: &[Channel], http: &Client) {
         let mut running = self.running();
         running.retain(|_, known| channels.contains(&known.channel));
@@ -83,7 +83,7 @@ impl Surfaces {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what a channel speaks and who may answer there; `None` for a channel that only tells.
+    /// Returns the medium of a channel and the people who may answer there; `None` for a channel that only notifies.
     fn medium_of(&self, channel: &Channel, http: &Client) -> Option<(Medium, People)> {
         let http = http.clone();
         match &channel.kind {

@@ -1,4 +1,4 @@
-//! HTTP requests of surfaces, and what their failures mean.
+//! HTTP requests of surfaces, and the classification of their failures.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use crate::notify::channel::{MissingSecret, Reference};
 /// The most bytes of a reply that is read. Long lists of updates are paged by the APIs.
 const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Why a surface could not do something. Addresses may hold secrets and are never part of it.
+/// The reason why a surface could not do something. Addresses may hold secrets and are never part of it.
 #[derive(Debug, Error)]
 pub(crate) enum Trouble {
-    /// It may work later.
+    /// A temporary failure.
     #[error("{why}")]
     Later {
-        /// What happened.
+        /// The error.
         why: String,
-        /// How long the server asked us to wait.
+        /// The pause that the server asked for.
         retry_after: Option<Duration>,
     },
-    /// It will not work as it is.
+    /// A permanent failure.
     #[error("{0}")]
     Refused(String),
-    /// There is nobody there any more.
+    /// The recipient does not exist any more.
     #[error("the subscription has ended")]
     Gone,
-    /// The configuration names a secret that is not there.
+    /// The configuration refers to a missing secret.
     #[error(transparent)]
     NotSet(#[from] MissingSecret),
 }
 
 impl Trouble {
-    /// Something that may work later.
+    /// Returns a temporary failure.
     pub(super) fn later(why: impl Into<String>) -> Self {
         Self::Later {
             why: why.into(),
@@ -42,7 +42,7 @@ impl Trouble {
         }
     }
 
-    /// Reads the meaning of a status.
+    /// Classifies a status.
     pub(super) fn of_status(status: StatusCode, retry_after: Option<Duration>, said: &str) -> Self {
         let why = format!("the server said {status}: {said}");
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
@@ -53,7 +53,7 @@ impl Trouble {
     }
 }
 
-/// What a server replied.
+/// A server's response.
 #[derive(Debug)]
 pub(super) struct Replied {
     pub(super) status: StatusCode,
@@ -61,7 +61,7 @@ pub(super) struct Replied {
     pub(super) body: Value,
 }
 
-/// Sends a request and reads the reply as JSON; a body that is not JSON is `null`.
+/// Sends a request and reads the response as JSON; a body that is not JSON is `null`.
 pub(super) async fn send(request: RequestBuilder) -> Result<Replied, Trouble> {
     let response = request.send().await.map_err(unreachable)?;
     let (status, retry_after) = (response.status(), retry_after(&response));

@@ -3,6 +3,7 @@
 use protocol_spec::message::{ACKS_MAX, Ack, Acked, ErrorCode, Failure, Reply};
 
 use super::Next;
+use super::ask::check_nonce;
 use crate::engine::Work;
 
 pub(in crate::socket) fn ack(ack: Ack) -> Result<Next, Failure> {
@@ -12,7 +13,7 @@ pub(in crate::socket) fn ack(ack: Ack) -> Result<Next, Failure> {
     check_ack(ack).map(Next::Submit)
 }
 
-/// The engine looks each question up while everybody else waits.
+/// A limit, because the engine looks each question up while all other callers wait.
 fn check_ack(ack: Ack) -> Result<Work, Failure> {
     let count = ack.cue_ids.len();
     if count > ACKS_MAX {
@@ -21,6 +22,7 @@ fn check_ack(ack: Ack) -> Result<Work, Failure> {
             Failure::new(ErrorCode::TooLarge, message).with_hint("acknowledge them in several requests")
         );
     }
+    check_nonce(ack.nonce.as_deref())?;
     Ok(Work::Ack {
         cues: ack.cue_ids,
         nonce: ack.nonce,
@@ -30,6 +32,7 @@ fn check_ack(ack: Ack) -> Result<Work, Failure> {
 #[cfg(test)]
 mod tests {
     use protocol_spec::id::CueId;
+    use protocol_spec::message::NONCE_BYTES_MAX;
 
     use super::*;
 
@@ -46,5 +49,22 @@ mod tests {
         let failure = check_ack(many(ACKS_MAX as u64 + 1)).unwrap_err();
         assert_eq!(failure.code, ErrorCode::TooLarge);
         assert!(failure.message.contains("256"), "{failure}");
+    }
+
+    #[test]
+    fn the_mark_of_a_turn_is_short() {
+        let marked = |bytes: usize| Ack {
+            nonce: Some("n".repeat(bytes)),
+            ..many(1)
+        };
+        assert!(check_ack(marked(NONCE_BYTES_MAX)).is_ok());
+        let failure = check_ack(marked(NONCE_BYTES_MAX + 1)).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::TooLarge);
+        assert!(
+            failure
+                .message
+                .contains("a nonce of 257 bytes is longer than 256"),
+            "{failure}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A human names an agent, or puts it out of sight.
+//! A human names or archives an agent.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(in crate::socket) async fn amend(broker: &Arc<Broker>, amend: Amend) -> Resu
             Ok(open)
         })
         .await?;
-        // One that it asks from here on brings it back into sight.
+        // A question asked from here on unarchives it.
         if open > 0 {
             let message = format!("agent {agent} has open questions ({open})");
             return Err(Failure::new(ErrorCode::Stale, message)

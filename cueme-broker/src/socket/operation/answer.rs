@@ -7,10 +7,10 @@ use protocol_spec::answer::Answer;
 use protocol_spec::message::{ErrorCode, Failure, GiveAnswer};
 
 use super::{Next, find_cue, read};
+use crate::attachments::keep_file;
 use crate::broker::Broker;
 use crate::engine::Work;
 use crate::socket::check::check_by;
-use crate::web::keep_file;
 
 pub(in crate::socket) async fn answer(broker: &Arc<Broker>, give: GiveAnswer) -> Result<Next, Failure> {
     let cue = find_cue(broker, &give.cue).await?;
@@ -27,7 +27,7 @@ pub(in crate::socket) async fn answer(broker: &Arc<Broker>, give: GiveAnswer) ->
     }))
 }
 
-/// Takes files of this machine into the store, because the agent may be at another broker.
+/// Copies files of this machine into the store, because the agent may be at another broker.
 async fn take_in_files(broker: &Arc<Broker>, answer: &mut Answer) -> Result<(), Failure> {
     for file in &mut answer.attachments {
         let known = file.path.clone();
@@ -52,7 +52,9 @@ async fn take_in_files(broker: &Arc<Broker>, answer: &mut Answer) -> Result<(), 
             last.map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default()
         });
-        let upload = keep_file(broker, &name, &bytes).await.map_err(refused)?;
+        let upload = keep_file(broker, &name, &bytes)
+            .await
+            .map_err(|error| refused(error.to_string()))?;
         file.media_type.get_or_insert(upload.media_type);
         file.name.get_or_insert(upload.name);
         file.path = upload.path;

@@ -1,7 +1,7 @@
 //! An agent asks, and waits.
 
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
-use protocol_spec::message::{Ask, ErrorCode, Failure};
+use protocol_spec::message::{Ask, ErrorCode, Failure, NONCE_BYTES_MAX};
 use protocol_spec::payload::Payload;
 
 use super::Next;
@@ -9,6 +9,16 @@ use crate::engine::Work;
 
 pub(in crate::socket) fn ask(ask: Ask) -> Result<Next, Failure> {
     check_ask(ask).map(Next::Wait)
+}
+
+/// Limits the mark of a turn, which the store keeps with each receipt, in an index.
+pub(super) fn check_nonce(nonce: Option<&str>) -> Result<(), Failure> {
+    let bytes = nonce.map_or(0, str::len);
+    if bytes <= NONCE_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("a nonce of {bytes} bytes is longer than {NONCE_BYTES_MAX}");
+    Err(Failure::new(ErrorCode::TooLarge, message).with_hint("use a UUID for each turn"))
 }
 
 /// Checks a question once more: the socket is open to any program, not only to ours.
@@ -21,6 +31,7 @@ pub(crate) fn check_ask(ask: Ask) -> Result<Work, Failure> {
         return Err(Failure::new(ErrorCode::TooLarge, message)
             .with_hint("write the text to a file and name its path in the prompt"));
     }
+    check_nonce(ask.nonce.as_deref())?;
     if ask.prompt.trim().is_empty() {
         return Err(Failure::new(ErrorCode::BadRequest, "the prompt is empty"));
     }

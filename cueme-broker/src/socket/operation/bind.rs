@@ -1,4 +1,4 @@
-//! A conversation of a host becomes the one of an agent.
+//! An agent gets the session of its runtime.
 
 use protocol_spec::message::{Bind, Failure};
 

@@ -14,7 +14,7 @@ use super::{Next, read};
 use crate::broker::Broker;
 use crate::store::{Reader, StoreError};
 
-/// How many bytes one reply carries.
+/// The bytes in one reply.
 const PIECE_BYTES: u64 = 512 * 1024;
 
 pub(in crate::socket) async fn file(broker: &Arc<Broker>, wanted: FileWanted) -> Result<Next, Failure> {
@@ -44,7 +44,7 @@ pub(in crate::socket) async fn file(broker: &Arc<Broker>, wanted: FileWanted) ->
     }
 }
 
-/// Says whether a question's answer carries a file and the agent was handed the answer.
+/// Says whether a question's answer carries a file and was delivered to the agent.
 fn is_carried(reader: &dyn Reader, cue: CueId, path: &str) -> Result<bool, StoreError> {
     let found = reader.cue(cue)?.filter(|cue| cue.delivery != Delivery::None);
     let answer = found.and_then(|cue| cue.answer);

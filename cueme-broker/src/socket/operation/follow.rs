@@ -1,4 +1,4 @@
-//! The program that drives a run follows what concerns it.
+//! The driver of a run follows it.
 
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{Reply, RunFollow};
@@ -6,7 +6,7 @@ use protocol_spec::message::{Reply, RunFollow};
 use super::watch::drain;
 use crate::socket::connection::{Connection, Ended};
 
-/// Tells whoever drives a run when to look again, until they leave. The connection serves nothing else from here on.
+/// Wakes the driver of a run until it leaves. The connection serves nothing else from here on.
 pub(in crate::socket) async fn follow(
     connection: &mut Connection,
     id: RequestId,

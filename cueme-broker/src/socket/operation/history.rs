@@ -8,9 +8,9 @@ use crate::socket::connection::{Connection, Ended};
 use crate::socket::list::cues;
 use crate::store::HistoryQuery;
 
-/// How many questions a history has unless told otherwise.
+/// The default number of questions in a history.
 const HISTORY_DEFAULT: u32 = 50;
-/// How many questions a history has at most.
+/// The most questions in a history.
 const HISTORY_MAX: u32 = 10_000;
 
 /// Lists past and present questions.
@@ -28,7 +28,7 @@ pub(in crate::socket) async fn history(
         None => None,
     };
     if history.search.is_some() {
-        connection.broker.engine().catch_up().await.ok();
+        connection.broker.engine().catch_up_soon().await.ok();
     }
     let query = HistoryQuery {
         agent,

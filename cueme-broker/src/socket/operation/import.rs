@@ -1,10 +1,11 @@
-//! Reads records of another program: everything is held against our limits before the engine sees it.
+//! Reads records of another program: everything is checked against our limits before the engine sees it.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use protocol_spec::answer::Attachment;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
+use protocol_spec::hex::hex;
 use protocol_spec::message::{
     ErrorCode, Failure, IMPORT_RECORDS_MAX, Import, PastAgent, PastCue, PastEnd, RefusedCue,
 };
@@ -12,16 +13,16 @@ use protocol_spec::outcome::Kind;
 use protocol_spec::payload::Payload;
 use sha2::{Digest, Sha256};
 
-use super::{Next, stopping};
+use super::Next;
 use crate::broker::Broker;
 use crate::engine::{PastQuestion, Work, storage_failure};
 use crate::socket::check::{check_message, check_names};
 use crate::store::Upload;
 
-/// How many bytes of a digest name a file.
+/// The bytes of a digest that name a file.
 const FILE_KEY_BYTES: usize = 16;
 
-/// Reads a request; what is wrong with a single question refuses that question only.
+/// Reads a request; an error in a single question refuses that question only.
 pub(in crate::socket) async fn import(broker: &Arc<Broker>, import: Import) -> Result<Next, Failure> {
     let records = import.agents.len() + import.cues.len();
     if records > IMPORT_RECORDS_MAX {
@@ -81,7 +82,8 @@ fn read_cue(cue: PastCue) -> Result<PastQuestion, String> {
     })
 }
 
-/// Makes files in our directory of attachments known, so that the page shows them and they go with their questions.
+/// Registers files in the broker's directory of attachments, so that the page shows them and they are deleted with
+/// their questions.
 async fn note_files(broker: &Arc<Broker>, cues: &[PastQuestion]) -> Result<(), Failure> {
     let folder = broker.places().attachments();
     let uploads: Vec<Upload> = cues
@@ -98,9 +100,7 @@ async fn note_files(broker: &Arc<Broker>, cues: &[PastQuestion]) -> Result<(), F
         .engine()
         .write(move |store, at| store.note_uploads(&uploads, at))
         .await;
-    noted
-        .map_err(|error| stopping(&error))?
-        .map_err(|error| storage_failure(&error))
+    noted?.map_err(|error| storage_failure(&error))
 }
 
 fn attachments(ended: &PastEnd) -> &[Attachment] {
@@ -111,15 +111,12 @@ fn attachments(ended: &PastEnd) -> &[Attachment] {
         .unwrap_or_default()
 }
 
-/// Describes a file; nothing where there is none.
+/// Describes a file; `None` if there is none.
 fn upload(attachment: &Attachment) -> Option<Upload> {
     let bytes = std::fs::metadata(&attachment.path).ok()?.len();
     let key = Sha256::digest(attachment.path.as_bytes());
     Some(Upload {
-        upload_id: key[..FILE_KEY_BYTES]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        upload_id: hex(&key[..FILE_KEY_BYTES]),
         path: attachment.path.clone(),
         name: attachment.name.clone().unwrap_or_else(|| "file".to_owned()),
         media_type: attachment

@@ -1,12 +1,14 @@
-//! One file per operation: it checks the request and says what follows from it.
+//! One file per operation: it checks the request and returns the next step.
 
 pub(super) mod ack;
 pub(super) mod agents;
 pub(super) mod amend;
 pub(super) mod answer;
 pub(super) mod ask;
+pub(super) mod attach;
 pub(super) mod backup;
 pub(super) mod bind;
+pub(super) mod bootstrap;
 pub(super) mod cancel;
 pub(super) mod check;
 pub(super) mod collect;
@@ -19,26 +21,36 @@ pub(super) mod inbox;
 pub(super) mod join;
 pub(super) mod last;
 pub(super) mod link;
+pub(super) mod public_probe;
 pub(super) mod purge;
 pub(super) mod recall;
 pub(super) mod receipts;
+pub(super) mod rest;
+pub(super) mod revoke_token;
+pub(super) mod run_claim;
+pub(super) mod run_report;
 pub(super) mod runs;
 pub(super) mod say;
+pub(super) mod seen;
 pub(super) mod show;
+pub(super) mod status;
 pub(super) mod token;
+pub(super) mod tokens;
 pub(super) mod undo;
+pub(super) mod unseen;
 pub(super) mod watch;
 
 use std::sync::Arc;
 
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{ErrorCode, Failure, Reply};
+use protocol_spec::visible::quoted;
 
 use crate::broker::{Broker, StopReason, blocking};
-use crate::engine::{EngineError, Work};
+use crate::engine::Work;
 use crate::store::{Reader, StoreError};
 
-/// What follows from a request.
+/// The next step of a request.
 pub(super) enum Next {
     /// A reply.
     Reply(Reply),
@@ -46,12 +58,8 @@ pub(super) enum Next {
     Submit(Work),
     /// Work for the engine whose outcome the caller waits for.
     Wait(Work),
-    /// The broker stops, once the caller was told.
+    /// The broker stops, after the reply to the caller.
     Stop(StopReason),
-}
-
-pub(in crate::socket) fn stopping(error: &EngineError) -> Failure {
-    Failure::new(ErrorCode::Busy, error.to_string()).with_hint("run the same command again")
 }
 
 /// Reads beside the engine.
@@ -104,10 +112,10 @@ pub(super) fn unique<T: Clone>(
 ) -> Result<T, Failure> {
     match found {
         [one] if !prefix.is_empty() => Ok(one.clone()),
-        [] | [_] => Err(Failure::new(code, format!("there is no {what} {prefix:?}")).with_hint(hint)),
+        [] | [_] => Err(Failure::new(code, format!("there is no {what} {}", quoted(prefix))).with_hint(hint)),
         _ => Err(Failure::new(
             ErrorCode::Ambiguous,
-            format!("{prefix:?} is the beginning of more than one {what}"),
+            format!("{} is the beginning of more than one {what}", quoted(prefix)),
         )
         .with_hint("type more of the id")),
     }

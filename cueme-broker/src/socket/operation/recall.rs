@@ -9,7 +9,7 @@ use crate::broker::Broker;
 use crate::store::Recollection;
 
 pub(in crate::socket) async fn recall(broker: &Arc<Broker>, recall: Recall) -> Result<Next, Failure> {
-    // Without an index that is up to date, the last words are not found; the older ones are.
+    // The best match of a part of the past may be another agent. Without storage, what is indexed has to do.
     broker.engine().catch_up().await.ok();
     let found = read(broker, move |reader| {
         reader.recall(&recall.hints, recall.project_dir.as_deref())
@@ -17,7 +17,7 @@ pub(in crate::socket) async fn recall(broker: &Arc<Broker>, recall: Recall) -> R
     Ok(Next::Reply(Reply::Recalled(recalled(found.await?))))
 }
 
-/// Candidates stand apart, so that a client which does not know them takes none of them for a match.
+/// Candidates are separate, so that a client which does not know them takes none of them for a match.
 pub(in crate::socket) fn recalled(found: Recollection) -> Recalled {
     let (matches, candidates) = if found.is_clear {
         (found.matches, Vec::new())

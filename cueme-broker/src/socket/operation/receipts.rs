@@ -1,4 +1,4 @@
-//! What was acknowledged in one turn of an agent.
+//! Lists the acknowledged deliveries of one turn of an agent.
 
 use std::sync::Arc;
 

@@ -27,20 +27,3 @@ pub(in crate::socket) async fn show(
     )
     .await
 }
-
-/// Shows one question whole, and notes that a human has looked at it.
-pub(in crate::socket) async fn seen(
-    connection: &mut Connection,
-    id: RequestId,
-    prefix: &str,
-) -> Result<(), Ended> {
-    if let Ok(cue) = find_cue(&connection.broker, prefix).await {
-        // A question that could not be marked is merely listed once more.
-        let _ = connection
-            .broker
-            .engine()
-            .write(move |store, _| store.mark_seen(cue))
-            .await;
-    }
-    show(connection, id, prefix).await
-}

@@ -1,4 +1,4 @@
-//! A human takes an answer back.
+//! A human undoes an answer.
 
 use std::sync::Arc;
 

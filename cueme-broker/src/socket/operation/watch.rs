@@ -1,4 +1,4 @@
-//! Follows what happens, without gaps.
+//! Streams events, without gaps.
 
 use protocol_spec::id::RequestId;
 use protocol_spec::message::{Lagged, Reply, Watch};
@@ -7,7 +7,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::read;
 use crate::socket::connection::{Connection, Ended};
 
-/// How many past events are read at once.
+/// The past events that are read at once.
 const PAGE: u32 = 500;
 
 /// Sends events until the caller leaves. The connection serves nothing else from here on.
@@ -20,14 +20,16 @@ pub(in crate::socket) async fn watch(
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
     let mut records = connection.broker.engine().foreign_records();
-    let mut last = match read(&connection.broker, move |reader| {
-        watch.after.map_or_else(|| reader.newest_event(), Ok)
-    })
-    .await
-    {
-        Ok(after) => after,
+    let newest = match read(&connection.broker, |reader| reader.newest_event()).await {
+        Ok(newest) => newest,
         Err(failure) => return connection.fail(id, failure).await,
     };
+    let mut last = watch.after.unwrap_or(newest);
+    if last > newest {
+        // The caller has seen a database that was restored, or failed over, since.
+        last = newest;
+        connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
+    }
     loop {
         let page = match read(&connection.broker, move |reader| reader.events_after(last, PAGE)).await {
             Ok(page) => page,
@@ -57,7 +59,7 @@ pub(in crate::socket) async fn watch(
                 Err(RecvError::Closed) => return Err(Ended::Gone),
             },
             _ = records.changed() => {
-                // A database that was restored, or failed over, may have a shorter history than what was told.
+                // A database that was restored, or failed over, may have a shorter history than what was sent.
                 let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
                 if newest < last {
                     last = newest;
@@ -72,7 +74,7 @@ pub(in crate::socket) async fn watch(
     }
 }
 
-/// Notices that the caller left; anything it still says has no meaning here.
+/// Waits until the caller leaves; anything it still sends is ignored.
 pub(super) fn drain(connection: &Connection) -> Result<(), Ended> {
     let mut ignored = [0; 256];
     match connection.stream.try_read(&mut ignored) {

@@ -1,4 +1,4 @@
-//! Under which addresses the page is served, and which addresses a request may speak to.
+//! The addresses of the page, and the addresses that a request may use.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,22 +7,22 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::config::WebConfig;
 
-/// By which a browser says whose page led to a request.
+/// The header with which a browser reports the origin of a request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::web) struct Peer {
-    /// Who speaks to us.
+    /// The address of the peer.
     pub(in crate::web) remote: SocketAddr,
-    /// The address of ours they reached.
+    /// Our address that it connected to.
     pub(in crate::web) local: SocketAddr,
 }
 
-/// Where the page is.
+/// The addresses of the page.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::web) struct Site {
-    /// What the broker listens on.
+    /// The address that the broker listens on.
     pub(in crate::web) address: SocketAddr,
 }
 
@@ -57,28 +57,28 @@ impl Site {
 }
 
 impl Site {
-    /// Says whether only programs of this machine speak to the page, each for the user it runs as.
+    /// Says whether only programs of this machine connect to the page, each for its own user.
     ///
-    /// A proxy, a tunnel or another device speaks for others: with a further name or a listener beyond this machine, who is
-    /// on the other end of a connection says nothing about who asks.
+    /// A proxy, a tunnel or another device connects for others: with a further name or a listener beyond this machine,
+    /// the user on the other end of a connection does not identify the visitor.
     pub(in crate::web) fn is_for_this_machine_alone(self, config: &WebConfig) -> bool {
         let is_loopback = self.address.ip().to_canonical().is_loopback();
         is_loopback && config.url.is_none() && config.hosts.is_empty()
     }
 }
 
-/// Returns the address this machine has towards the network. Nothing is sent.
+/// Returns the address of this machine in the network. Nothing is sent.
 fn outward_address() -> Option<IpAddr> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
-    // An address of the range for documentation: only the routing table is asked.
+    // An address of the range for documentation: only the routing table is consulted.
     socket.connect("192.0.2.1:9").ok()?;
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-/// Returns the host a request speaks to, if it is one of ours.
+/// Returns the host that a request is addressed to, if it is one of ours.
 ///
-/// An address in digits is ours when the connection reached us there: no name was looked up, so nobody can have turned
-/// one against us.
+/// A numeric address is ours when the connection reached us there: no name was resolved, so DNS rebinding is
+/// impossible.
 pub(in crate::web) fn own_host<'a>(parts: &'a Parts, peer: Peer, config: &WebConfig) -> Option<&'a str> {
     let host = only(&parts.headers, &header::HOST)?;
     // The absolute form names the host twice; both must be ours, and the same.
@@ -96,7 +96,7 @@ fn is_own(host: &str, peer: Peer, config: &WebConfig) -> bool {
     if configured.into_iter().any(|own| own.eq_ignore_ascii_case(host)) {
         return true;
     }
-    // To the letter: what only means the same, such as `127.0.0.1:07000`, no browser writes.
+    // Compared literally: no browser writes an equivalent form such as `127.0.0.1:07000`.
     if peer.local.to_string() == host {
         return true;
     }
@@ -133,17 +133,17 @@ pub(in crate::web) fn comes_from(parts: &Parts, host: &str, config: &WebConfig) 
     }
 }
 
-/// Says whether no page led here: the person typed the address, or another program opened it.
+/// Says whether no page caused this request: the person typed the address, or another program opened it.
 pub(in crate::web) fn is_opened_by_person(headers: &HeaderMap) -> bool {
     only(headers, &HeaderName::from_static(FETCH_SITE)) == Some("none")
 }
 
-/// Where a request comes from.
+/// The source of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::web) enum Source {
-    /// Our own page, by its own word.
+    /// Our own page, according to the browser.
     OurPage,
-    /// Nobody says: no browser, or a plain navigation.
+    /// Unknown: no browser, or a plain navigation.
     Nowhere,
     /// Another page.
     Elsewhere,
@@ -165,7 +165,7 @@ pub(super) fn is_safe(parts: &Parts) -> bool {
     parts.method == axum::http::Method::GET || parts.method == axum::http::Method::HEAD
 }
 
-/// Returns a header that is there exactly once.
+/// Returns a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;

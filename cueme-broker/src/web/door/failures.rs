@@ -1,25 +1,25 @@
-//! Slows down whoever guesses.
+//! Rate limit for guessing tokens.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many wrong tokens one address may present in a window.
+/// The most wrong tokens of one address in a window.
 const FAILURES_MAX: u32 = 20;
-/// How long failures are counted together.
+/// The window.
 const WINDOW: Duration = Duration::from_secs(60);
-/// How many addresses are remembered.
+/// The most addresses that are remembered.
 const ADDRESSES_MAX: usize = 1024;
 
-/// Counts wrong tokens by address. Right ones are never refused, so nobody can be locked out by a neighbour.
+/// Counts wrong tokens by address. Correct ones are never refused, so no user can be locked out by a neighbour.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     counts: Mutex<HashMap<IpAddr, (u32, Instant)>>,
 }
 
 impl Failures {
-    /// Counts a failure; returns after how many seconds to come back, when there were too many.
+    /// Counts a failure; returns the seconds to wait, when there were too many.
     pub(super) fn count(&self, address: IpAddr, now: Instant) -> Option<u32> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.retain(|_, (_, since)| now.duration_since(*since) < WINDOW);

@@ -1,4 +1,4 @@
-//! Decides who a request comes from, before anything else is decided about it.
+//! Authenticates a request, before anything else is decided about it.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -12,21 +12,23 @@ use crate::store::{Device, Pass, Token};
 use crate::web::error::ApiError;
 use crate::web::state::Web;
 
-/// Where agents speak; the only thing their tokens open.
+/// The path of the API for agents; their tokens open nothing else.
 const AGENTS_PATH: &str = "/api/v1/hap/";
 
-/// Who a request comes from.
+/// The identity of a request's sender.
 #[derive(Debug, Clone)]
 pub(in crate::web) enum Who {
     /// A browser that signed in.
     Device(Device),
     /// A human's program.
     Human(Token),
-    /// An agent.
+    /// An agent with a token of its machine.
     Agent(Token),
+    /// The agent of a run, with the token of that run. It is in no table and ends with the run.
+    Run(Token),
 }
 
-/// The visitor of a request that was let in.
+/// The visitor of an admitted request.
 #[derive(Debug, Clone)]
 pub(in crate::web) struct Visitor(pub(in crate::web) Who);
 
@@ -35,17 +37,16 @@ impl Visitor {
     pub(in crate::web) fn name(&self) -> Option<String> {
         match &self.0 {
             Who::Device(device) => Some(device.name.clone()),
-            Who::Human(token) | Who::Agent(token) => token.name.clone(),
+            Who::Human(token) | Who::Agent(token) | Who::Run(token) => token.name.clone(),
         }
     }
 
-    /// Returns by what a human was let in.
+    /// Returns the pass, which the engine checks again when it decides. A run's token is in no table and has none.
     pub(in crate::web) fn pass(&self) -> Option<Pass> {
         match &self.0 {
             Who::Device(device) => Some(Pass::Device(device.device_id.clone())),
-            Who::Human(token) => Some(Pass::Token(token.token_id.clone())),
-            // That of a run is in no table.
-            Who::Agent(_) => None,
+            Who::Human(token) | Who::Agent(token) => Some(Pass::Token(token.token_id.clone())),
+            Who::Run(_) => None,
         }
     }
 
@@ -53,7 +54,7 @@ impl Visitor {
     pub(in crate::web) fn device_id(&self) -> Option<&str> {
         match &self.0 {
             Who::Device(device) => Some(&device.device_id),
-            Who::Human(_) | Who::Agent(_) => None,
+            Who::Human(_) | Who::Agent(_) | Who::Run(_) => None,
         }
     }
 }
@@ -70,7 +71,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// Why a request was turned away at the door.
+/// The reason why a request was turned away.
 #[derive(Debug)]
 pub(in crate::web) struct Refused {
     pub(in crate::web) error: ApiError,
@@ -87,14 +88,14 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// Who is at the door: somebody known, or somebody who may only sign in.
+/// The result of authentication: a known visitor, or one who may only sign in.
 #[derive(Debug)]
 pub(in crate::web) enum Admitted {
     Known(Visitor),
     Unknown,
 }
 
-/// Lets a request in, or says why not.
+/// Admits a request, or returns the reason for the refusal.
 pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admitted, Refused> {
     let config = web.broker.config();
     let Some(host) = own_host(parts, peer, &config.web) else {
@@ -109,8 +110,7 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
         return Err(forbidden("the request comes from another page").into());
     }
     if let Some(bearer) = bearer(parts) {
-        let token = Secret::presented(bearer).and_then(|secret| web.keys.token(&secret.hash()));
-        return match token {
+        return match minted_token(web, bearer)? {
             Some(token) => admit_program(token, parts)
                 .map(Admitted::Known)
                 .map_err(Refused::from),
@@ -128,7 +128,8 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
                     may_sign_in: true,
                 });
             };
-            // A cookie is sent by the browser whoever makes it; only our page says that it is our page.
+            // A browser sends its cookie with requests of every site; only the origin shows that the request is from
+            // our page.
             if !is_safe(parts) && source != Source::OurPage {
                 return Err(forbidden("the request does not say that it comes from this page").into());
             }
@@ -149,6 +150,19 @@ fn admit_program(token: Token, parts: &Parts) -> Result<Visitor, ApiError> {
             Err(forbidden("this token does not open this"))
         }
     }
+}
+
+/// Finds the token that a program presents; one that has expired is refused with that reason.
+pub(super) fn minted_token(web: &Web, bearer: &str) -> Result<Option<Token>, ApiError> {
+    let Some(hash) = Secret::presented(bearer).map(|secret| secret.hash()) else {
+        return Ok(None);
+    };
+    let now = wall_clock();
+    if web.keys.has_expired(&hash, now) {
+        return Err(expired("the token has expired")
+            .with_hint("`cueme token` makes another one, `cueme link` links a machine again"));
+    }
+    Ok(web.keys.token(&hash, now))
 }
 
 pub(super) fn wrong_key(web: &Web, peer: Peer) -> ApiError {
@@ -174,12 +188,16 @@ pub(in crate::web) fn unauthenticated() -> ApiError {
     .with_hint("run `cueme ui` and open the link it prints")
 }
 
-/// Says that the page belongs to another user of this machine.
+/// Refuses a visitor because the page belongs to another user of this machine.
 pub(in crate::web) fn another_user() -> ApiError {
     forbidden("this page belongs to another user of this machine").with_hint(
         "a proxy may be another user once `[web] url` is set in the configuration; agents of other users come in by \
          `public_listen`",
     )
+}
+
+pub(super) fn expired(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "expired", message)
 }
 
 fn forbidden(message: &str) -> ApiError {
@@ -188,7 +206,7 @@ fn forbidden(message: &str) -> ApiError {
 
 pub(in crate::web) fn bearer(parts: &Parts) -> Option<&str> {
     let value = parts.headers.get(header::AUTHORIZATION)?;
-    // A header that is there but makes no sense is a wrong token, not none.
+    // A malformed header is a wrong token, not an absent one.
     let text = value.to_str().unwrap_or_default();
     let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
     Some(if scheme.eq_ignore_ascii_case("bearer") {

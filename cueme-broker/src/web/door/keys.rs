@@ -1,8 +1,9 @@
-//! Everything that opens the door: signed-in devices, programs' tokens, links that work once.
+//! All credentials: signed-in devices, programs' tokens, one-time links.
 //!
-//! The database has the truth; a copy in memory answers each request. Both change together, here.
+//! The database is authoritative; a copy in memory answers each request. Both change together, here.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -12,35 +13,39 @@ use protocol_spec::message::{ErrorCode, Failure, TokenScope};
 use protocol_spec::time::Timestamp;
 
 use super::failures::Failures;
-use super::secret::{Secret, random_name};
+use super::secret::Secret;
 use crate::engine::{EngineHandle, storage_failure};
 use crate::notify::setting_name;
+use crate::random::random_name;
 use crate::store::{Device, Reader, Records, StoreError, Token, TokenHash};
 
-/// How long a link works.
+/// The lifetime of a link.
 const LINK_LIFE: Duration = Duration::from_secs(10 * 60);
-/// How many devices may be signed in.
+/// The most devices that may be signed in.
 const DEVICES_MAX: usize = 256;
-/// How many tokens there may be.
+/// The most tokens.
 const TOKENS_MAX: usize = 1024;
-/// How exactly it is known when a device was last seen, in milliseconds.
+/// The precision of the times when a device was last seen and a token last used, in milliseconds.
 const SEEN_EVERY_MS: u64 = 60_000;
 /// The longest name of a device or token.
 const NAME_BYTES_MAX: usize = 200;
+/// The shortest and the longest life of a token that expires.
+const TOKEN_LIFE: RangeInclusive<Duration> =
+    Duration::from_secs(60)..=Duration::from_secs(10 * 366 * 24 * 3600);
 
-/// Everything that opens the door.
+/// All credentials.
 #[derive(Debug)]
 pub(in crate::web) struct Keys {
     engine: EngineHandle,
     devices: RwLock<HashMap<TokenHash, Device>>,
     tokens: RwLock<HashMap<TokenHash, Token>>,
-    /// Counts what was changed here, so that a copy that was read before is not put in place after it.
+    /// Counts the changes made here, so that a copy that was read before one is not put in place after it.
     changes: AtomicU64,
     failures: Failures,
 }
 
 impl Keys {
-    /// Loads what is known.
+    /// Loads all credentials.
     pub(in crate::web) fn load(engine: EngineHandle, reader: &dyn Reader) -> Result<Self, StoreError> {
         let keys = Self {
             engine,
@@ -53,7 +58,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Loads anew what other brokers may have changed.
+    /// Reloads the credentials that other brokers may have changed.
     pub(in crate::web) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
         loop {
             let changes = self.changes.load(Ordering::Acquire);
@@ -78,8 +83,7 @@ impl Keys {
         let hash = secret.hash();
         let expires_at = self
             .write(move |store, now| {
-                let life = i64::try_from(LINK_LIFE.as_millis()).unwrap_or(i64::MAX);
-                let expires_at = Timestamp::from_millis(now.as_millis().saturating_add(life));
+                let expires_at = now.plus(LINK_LIFE);
                 store.add_link(&hash, name.as_deref(), expires_at)?;
                 Ok(expires_at)
             })
@@ -87,7 +91,7 @@ impl Keys {
         Ok((secret, expires_at))
     }
 
-    /// Uses a link up and signs a device in; returns what its cookie holds, or nothing when the link does not work.
+    /// Uses a link up and signs a device in; returns the content of its cookie, or nothing when the link is invalid.
     pub(in crate::web) async fn sign_in(
         &self,
         link: &Secret,
@@ -125,14 +129,14 @@ impl Keys {
         Ok(Some(cookie))
     }
 
-    /// Uses a link up without signing anybody in; returns whether it worked.
+    /// Uses a link up without signing a device in; returns whether it was valid.
     pub(in crate::web) async fn use_link_up(&self, link: &Secret) -> Result<bool, Failure> {
         let hash = link.hash();
         self.write(move |store, now| Ok(store.use_link(&hash, now)?.is_some()))
             .await
     }
 
-    /// Finds the device that carries this cookie, and notes that it was there.
+    /// Finds the device with this cookie, and records that it was seen.
     pub(in crate::web) fn device(&self, hash: &TokenHash, now: Timestamp) -> Option<Device> {
         let device = self.read_devices().get(hash).cloned()?;
         if now.millis_since(device.seen_at) >= SEEN_EVERY_MS {
@@ -141,7 +145,7 @@ impl Keys {
             }
             let (engine, device_id) = (self.engine.clone(), device.device_id.clone());
             tokio::spawn(async move {
-                // When a device was last seen is worth no error.
+                // A failure to store when a device was last seen is ignored.
                 let _ = engine
                     .write_even_if_full(move |store, now| store.touch_device(&device_id, now))
                     .await;
@@ -150,13 +154,33 @@ impl Keys {
         Some(device)
     }
 
-    /// Finds a token.
-    pub(in crate::web) fn token(&self, hash: &TokenHash) -> Option<Token> {
-        self.tokens
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Finds a token that has not expired, and records that it was used.
+    pub(in crate::web) fn token(&self, hash: &TokenHash, now: Timestamp) -> Option<Token> {
+        let token = self.read_tokens().get(hash).cloned()?;
+        if token.has_expired(now) {
+            return None;
+        }
+        // The first minute counts as its making, so that one command that makes and uses a token writes once.
+        if now.millis_since(token.used_at.unwrap_or(token.created_at)) >= SEEN_EVERY_MS {
+            if let Some(known) = self.write_tokens().get_mut(hash) {
+                known.used_at = Some(now);
+            }
+            let (engine, token_id) = (self.engine.clone(), token.token_id.clone());
+            tokio::spawn(async move {
+                // When a token was last used is worth no error.
+                let _ = engine
+                    .write_even_if_full(move |store, _| store.touch_token(&token_id, now))
+                    .await;
+            });
+        }
+        Some(token)
+    }
+
+    /// Says whether this is a token that has expired.
+    pub(in crate::web) fn has_expired(&self, hash: &TokenHash, now: Timestamp) -> bool {
+        self.read_tokens()
             .get(hash)
-            .cloned()
+            .is_some_and(|token| token.has_expired(now))
     }
 
     /// Lists the devices, the first to sign in first.
@@ -168,8 +192,7 @@ impl Keys {
 
     /// Lists the tokens, the oldest first.
     pub(in crate::web) fn tokens(&self) -> Vec<Token> {
-        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let mut tokens: Vec<Token> = tokens.values().cloned().collect();
+        let mut tokens: Vec<Token> = self.read_tokens().values().cloned().collect();
         tokens.sort_by(|a, b| (a.created_at, &a.token_id).cmp(&(b.created_at, &b.token_id)));
         tokens
     }
@@ -194,13 +217,13 @@ impl Keys {
         }))
     }
 
-    /// Locks a device out; returns whether there was one.
+    /// Revokes a device's access; returns whether there was one.
     pub(in crate::web) async fn revoke_device(&self, device_id: &str) -> Result<bool, Failure> {
         let Some(hash) = self.hash_of_device(device_id) else {
             return Ok(false);
         };
         let id = device_id.to_owned();
-        // Its pushes end with it.
+        // Its push subscription ends with it.
         self.write(move |store, _| {
             store.drop_device(&id)?;
             store.set(&setting_name(&id), "null")
@@ -215,8 +238,15 @@ impl Keys {
         scope: TokenScope,
         agent: Option<AgentId>,
         name: Option<String>,
+        life: Option<Duration>,
     ) -> Result<(Token, Secret), Failure> {
         check_name(name.as_deref())?;
+        if life.is_some_and(|life| !TOKEN_LIFE.contains(&life)) {
+            return Err(Failure::new(
+                ErrorCode::BadRequest,
+                "a token expires after a minute at the earliest and ten years at the latest",
+            ));
+        }
         if (scope == TokenScope::Agent) != agent.is_some() {
             return Err(Failure::new(
                 ErrorCode::BadRequest,
@@ -240,6 +270,8 @@ impl Keys {
                     agent: agent.clone(),
                     name: name.clone(),
                     created_at: now,
+                    expires_at: life.map(|life| now.plus(life)),
+                    used_at: None,
                 };
                 store.add_token(&token)?;
                 Ok(token)
@@ -259,7 +291,7 @@ impl Keys {
         Ok(self.change_tokens().remove(&token.hash).is_some())
     }
 
-    /// Counts a wrong token; returns after how many seconds to come back, when there were too many.
+    /// Counts a wrong token; returns the seconds to wait, when there were too many.
     pub(super) fn count_failure(&self, address: std::net::IpAddr) -> Option<u32> {
         self.failures.count(address, Instant::now())
     }
@@ -291,6 +323,10 @@ impl Keys {
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn read_tokens(&self) -> RwLockReadGuard<'_, HashMap<TokenHash, Token>> {
+        self.tokens.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn write_tokens(&self) -> RwLockWriteGuard<'_, HashMap<TokenHash, Token>> {
         self.tokens.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -309,7 +345,7 @@ impl Keys {
     }
 }
 
-/// Names are shown as authors of answers, so none may pass for one of the broker's own.
+/// Names are shown as authors of answers, so none may look like one of the broker's own.
 fn check_name(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return Ok(()) };
     let problem = if name.trim().is_empty() {

@@ -10,11 +10,11 @@ use super::secret::Secret;
 use crate::web::error::ApiError;
 use crate::web::state::Web;
 
-/// How long a browser keeps its cookie, in seconds: as long as browsers allow.
+/// The lifetime of the cookie, in seconds: the most that browsers allow.
 const COOKIE_LIFE_S: u32 = 400 * 24 * 60 * 60;
 
 const SIGN_IN_PAGE: &str = include_str!("sign_in.html");
-/// What that page may do: have its own style, which is named by its digest.
+/// The content security policy of that page: only its own style, named by its digest.
 const SIGN_IN_POLICY: &str = "default-src 'none'; style-src 'sha256-SqMktXoGda1w5c6nOlPnofGeh5Z+yv4ArcR7wKq7pHY='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Returns the token in a link, if the request follows one.
@@ -42,7 +42,7 @@ pub(in crate::web) async fn login(
             "a link is opened with GET",
         ));
     }
-    // A browser that only looks ahead must not use the link up.
+    // A browser that prefetches must not use the link up.
     if parts.headers.contains_key("sec-purpose") || parts.headers.contains_key("purpose") {
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -50,7 +50,7 @@ pub(in crate::web) async fn login(
             "a link works once, when it is opened",
         ));
     }
-    // Opening the same link again in the same browser simply opens the page.
+    // Opening the same link again in the same browser opens the page.
     if is_signed_in {
         return to_page(None);
     }
@@ -92,9 +92,9 @@ fn to_page(cookie: Option<&str>) -> Result<Response<Body>, ApiError> {
     Ok(response)
 }
 
-/// Returns what a person who is not signed in sees.
+/// Returns the page for a person who is not signed in.
 ///
-/// The link to the page itself helps browsers that hold the cookie back because the first click came from another site.
+/// Its link to the page itself helps browsers that withhold the cookie because the first click came from another site.
 pub(in crate::web) fn sign_in_page(error: &ApiError) -> Response<Body> {
     let mut response = Response::new(Body::from(SIGN_IN_PAGE));
     *response.status_mut() = error.status;
@@ -109,7 +109,7 @@ pub(in crate::web) fn sign_in_page(error: &ApiError) -> Response<Body> {
     response
 }
 
-/// Names a browser the way a person would.
+/// Names a browser as a person would.
 fn browser_name(agent: Option<&HeaderValue>) -> String {
     let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let first = |names: &[(&str, &'static str)], otherwise| {

@@ -1,6 +1,6 @@
 //! Linking a machine: the token of a sign-in link is exchanged, once, for tokens of the programs on that machine.
 //!
-//! A sign-in link opens everything a human does, so what it is exchanged for here opens no more.
+//! A sign-in link opens everything a human may do, so the tokens that it is exchanged for open no more.
 
 use axum::Json;
 use axum::body::Body;
@@ -20,18 +20,18 @@ use crate::web::state::Web;
 /// The longest request, in bytes.
 const BODY_BYTES_MAX: usize = 4 * 1024;
 
-/// What a machine asks for.
+/// The request of a machine.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkBody {
-    /// What the machine is called in lists of tokens, and below what a human decides there.
+    /// The machine's name in lists of tokens, and as the author of decisions made there.
     name: String,
     /// Whether a human answers on the machine too.
     #[serde(default)]
     human: bool,
 }
 
-/// What a machine gets.
+/// The tokens of a machine.
 #[derive(Debug, Serialize)]
 struct Linked {
     agent_token: String,
@@ -39,7 +39,7 @@ struct Linked {
     human_token: Option<String>,
 }
 
-/// Returns the code with which a machine wants to be linked, if that is what a request is for.
+/// Returns the code of a request to link a machine; `None` for other requests.
 pub(in crate::web) fn link_code(parts: &Parts) -> Option<&str> {
     let code = parts.uri.path().strip_prefix("/link/")?;
     (parts.method == Method::POST).then_some(code)
@@ -83,7 +83,10 @@ pub(in crate::web) async fn link_machine(
         });
     }
     let mint = async |scope| {
-        let (_, secret) = web.keys.mint(scope, None, Some(wanted.name.clone())).await?;
+        let (_, secret) = web
+            .keys
+            .mint(scope, None, Some(wanted.name.clone()), None)
+            .await?;
         Ok::<_, ApiError>(secret.expose().to_owned())
     };
     let linked = Linked {

@@ -1,6 +1,6 @@
-//! Who comes in: which user they are, the Host and Origin they speak to, and what they carry.
+//! Admission: the user of the peer, the Host and Origin of the request, and its credentials.
 //!
-//! All of it happens before a request is routed, so that nobody who may not come in learns what is behind.
+//! All of it happens before a request is routed, so that an unauthorized visitor learns nothing about the routes.
 
 mod address;
 mod failures;
@@ -22,4 +22,3 @@ pub(super) use login::{login, login_token, sign_in_page};
 pub(super) use machine::{link_code, link_machine};
 pub(super) use outside::{admit_outside, outsider};
 pub(super) use peer_user::PeerUsers;
-pub(super) use secret::random_name;

@@ -1,4 +1,4 @@
-//! Who comes in by the listener for agents elsewhere. No cookie and no human's token opens anything there.
+//! Admission at the listener for agents elsewhere. Cookies and humans' tokens open nothing there.
 
 use crate::callback::{AgentAction, JwtError, authorise};
 use axum::http::StatusCode;
@@ -9,15 +9,14 @@ use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;
 
 use super::address::{Peer, Source, comes_from, own_host};
-use super::guard::{Visitor, Who, bearer, wrong_key};
-use super::secret::Secret;
+use super::guard::{Visitor, Who, bearer, expired, minted_token, wrong_key};
 use crate::broker::Broker;
 use crate::config::WebConfig;
 use crate::store::Token;
 use crate::web::error::ApiError;
 use crate::web::state::Web;
 
-/// Lets a request in. Whoever carries nothing is let in as nobody, which opens only what is for everybody.
+/// Admits a request. One without credentials is admitted anonymously, which opens only the public routes.
 pub(in crate::web) async fn admit_outside(
     web: &Web,
     parts: &Parts,
@@ -34,17 +33,17 @@ pub(in crate::web) async fn admit_outside(
     let Some(bearer) = bearer(parts) else {
         return Ok(None);
     };
-    let token = match Secret::presented(bearer).and_then(|secret| web.keys.token(&secret.hash())) {
+    let who = match minted_token(web, bearer)? {
         Some(token) => match token.scope {
-            TokenScope::Join | TokenScope::Agent => token,
+            TokenScope::Join | TokenScope::Agent => Who::Agent(token),
             TokenScope::Human => return Err(forbidden("this token does not open this")),
         },
-        None => run_token(web, parts, bearer, peer).await?,
+        None => Who::Run(run_token(web, parts, bearer, peer).await?),
     };
-    Ok(Some(Visitor(Who::Agent(token))))
+    Ok(Some(Visitor(who)))
 }
 
-/// Says that nobody is there who could be served.
+/// Refuses a request without credentials.
 pub(in crate::web) fn outsider() -> ApiError {
     ApiError::new(
         StatusCode::UNAUTHORIZED,
@@ -56,7 +55,7 @@ pub(in crate::web) fn outsider() -> ApiError {
     )
 }
 
-/// Returns what the token of a run stands for: its agent, and nobody else, for as long as the run goes on.
+/// Returns the identity behind the token of a run: its agent alone, for as long as the run goes on.
 async fn run_token(web: &Web, parts: &Parts, bearer: &str, peer: Peer) -> Result<Token, ApiError> {
     let claims = match web.broker.claims_of(bearer) {
         Ok(claims) => claims,
@@ -84,10 +83,12 @@ async fn run_token(web: &Web, parts: &Parts, bearer: &str, peer: Peer) -> Result
         agent: Some(agent),
         name: Some(format!("run {}", claims.run)),
         created_at: Timestamp::from_millis(claims.iat.saturating_mul(1_000)),
+        expires_at: None,
+        used_at: None,
     })
 }
 
-/// Returns the names this listener is served under: those configured, and those that agents of open runs are sent to.
+/// Returns the names of this listener: those configured, and those that agents of open runs were given.
 fn public_hosts(broker: &Broker) -> WebConfig {
     let config = broker.config();
     let mut hosts = config.public.clone();
@@ -103,10 +104,6 @@ fn public_hosts(broker: &Broker) -> WebConfig {
         hosts.hosts.extend(sent_to.url_host().map(str::to_owned));
     }
     hosts
-}
-
-fn expired(message: &str) -> ApiError {
-    ApiError::new(StatusCode::UNAUTHORIZED, "expired", message)
 }
 
 fn forbidden(message: &str) -> ApiError {

@@ -1,9 +1,9 @@
-//! Which user of this machine is on the other end of a connection.
+//! The local user on the other end of a connection.
 //!
-//! Cookies know no ports: whoever serves anything on another port of this machine is sent the page's cookie by a browser
-//! that opens it. So what a visitor carries is not enough; the kernel knows whose socket the other end is.
+//! Cookies ignore ports: a browser sends the page's cookie to every port of this machine, also to another user's
+//! server. So credentials alone are not enough; the kernel knows the owner of the socket on the other end.
 //!
-//! Finding out is here, and what follows from it; how the kernel is asked is in [`super::socket_table`].
+//! This module finds the user and decides what follows; [`super::socket_table`] queries the kernel.
 
 use std::net::SocketAddr;
 use std::sync::Once;
@@ -12,26 +12,26 @@ use std::time::Duration;
 use super::address::Peer;
 use super::socket_table::{Ends, KernelTable, Socket, TableError, proc_find};
 
-/// The user who may do everything anyway, and whose programs forward ports into containers and virtual machines.
+/// The user who has all rights anyway, and whose programs forward ports into containers and virtual machines.
 const ROOT: u32 = 0;
-/// How long it may take until our end has heard that the other is gone.
+/// The time until our end of a connection learns that the other is closed.
 const NEWS_PATIENCE: Duration = Duration::from_millis(20);
 
-/// Who is on the other end of a connection.
+/// The user on the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::web) enum PeerUser {
     /// This user.
     Known(u32),
-    /// Nobody any more: a socket that was closed has no owner, or root's number for want of one.
+    /// None: a closed socket has no owner, and is listed with root's number.
     Gone,
-    /// Somebody whose socket is not one of this kernel's, on a connection that goes on: what hosts of virtual machines do.
+    /// A user whose socket is not one of this kernel's, on an open connection: hosts of virtual machines do that.
     Elsewhere,
-    /// The kernel does not say.
+    /// The kernel does not tell.
     Untold,
 }
 
 impl PeerUser {
-    /// Says whether the page of `own` is for them.
+    /// Says whether they may use the page of `own`.
     pub(in crate::web) fn is_welcome(self, own: u32) -> bool {
         match self {
             Self::Known(user) => user == own || user == ROOT,
@@ -41,7 +41,7 @@ impl PeerUser {
     }
 }
 
-/// Finds out who is on the other end.
+/// Finds the user on the other end.
 #[derive(Debug)]
 pub(in crate::web) struct PeerUsers {
     kernel: KernelTable,
@@ -49,7 +49,7 @@ pub(in crate::web) struct PeerUsers {
 }
 
 impl PeerUsers {
-    /// Prepares to ask.
+    /// Opens the kernel's interface.
     pub(in crate::web) fn new() -> Self {
         Self {
             kernel: KernelTable::open(),
@@ -57,7 +57,7 @@ impl PeerUsers {
         }
     }
 
-    /// Returns who is on the other end of a connection within this machine.
+    /// Returns the user on the other end of a connection within this machine.
     pub(in crate::web) async fn find(&self, peer: Peer) -> PeerUser {
         let found = self.look(peer).await;
         if found == PeerUser::Untold {
@@ -84,7 +84,7 @@ impl PeerUsers {
                     .find(theirs.turned())
                     .map_or(PeerUser::Gone, without_other_end)
             }
-            // Many lines may have to be read.
+            // Reading it may take long.
             Err(_) => tokio::task::spawn_blocking(move || read(theirs))
                 .await
                 .unwrap_or(PeerUser::Gone),
@@ -92,7 +92,7 @@ impl PeerUsers {
     }
 }
 
-/// Finds out the same from the tables that are text.
+/// Finds the user in the text tables of the kernel.
 fn read(theirs: Ends) -> PeerUser {
     match proc_find(theirs) {
         Ok(Some(socket)) => owner(socket),
@@ -101,7 +101,7 @@ fn read(theirs: Ends) -> PeerUser {
             proc_find(theirs.turned()).map_or(PeerUser::Gone, without_other_end)
         }
         Err(TableError::Missing) => PeerUser::Untold,
-        // Such as no descriptors left: whoever can bring that about must not get in by it.
+        // Such as no descriptors left: a visitor that can cause it must not be admitted because of it.
         Err(TableError::Failed) => PeerUser::Gone,
     }
 }
@@ -121,7 +121,7 @@ fn without_other_end(ours: Option<Socket>) -> PeerUser {
     }
 }
 
-/// Writes an address of IPv4 that came in by a socket for IPv6 as what it is.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -1,7 +1,7 @@
-//! The kernel's tables of TCP sockets: one socket asked for by its two ends, or all of them read as text.
+//! The kernel's tables of TCP sockets: a lookup of one socket by its two ends, or all of them read as text.
 //!
-//! Asking is `NETLINK_SOCK_DIAG` (`sock_diag(7)`): a look-up of one entry, whatever the number of connections. The text is
-//! `/proc/net/tcp` and `tcp6`, for kernels and sandboxes without it.
+//! The lookup is `NETLINK_SOCK_DIAG` (`sock_diag(7)`): it finds one entry, independent of the number of connections.
+//! The text is `/proc/net/tcp` and `tcp6`, for kernels and sandboxes without it.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
@@ -24,7 +24,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends as the other socket has them.
+    /// Returns the ends from the other socket's side.
     pub(super) fn turned(self) -> Self {
         Self {
             own: self.other,
@@ -33,17 +33,17 @@ impl Ends {
     }
 }
 
-/// What is known of a socket.
+/// The facts of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Socket {
     pub(super) user: u32,
-    /// Its number; 0 once no process has it any more.
+    /// Its inode; 0 once no process has it any more.
     pub(super) inode: u32,
     pub(super) state: u8,
 }
 
 impl Socket {
-    /// Says whether a process has it. Without one the kernel gives root's number for the user.
+    /// Says whether a process has it. Otherwise the kernel reports root's number as the user.
     pub(super) fn has_owner(self) -> bool {
         self.inode != 0
     }
@@ -53,10 +53,10 @@ impl Socket {
     }
 }
 
-/// Why a table does not say.
+/// The reason why a table has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TableError {
-    /// There is none here, or not for us.
+    /// There is no table here, or we have no access.
     Missing,
     /// It could not be read this time.
     Failed,
@@ -130,7 +130,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip.to_canonical(), port))
 }
 
-/// What is said over netlink, without saying it.
+/// Encodes and decodes netlink messages, without sending them.
 #[cfg(target_os = "linux")]
 mod message {
     use std::net::IpAddr;
@@ -161,7 +161,7 @@ mod message {
         bytes.extend_from_slice(&BY_FAMILY.to_ne_bytes());
         bytes.extend_from_slice(&IS_REQUEST.to_ne_bytes());
         bytes.extend_from_slice(&sequence.to_ne_bytes());
-        // From the port that the kernel gives us.
+        // From the port that the kernel reports to us.
         bytes.extend_from_slice(&[0; 4]);
         let family = if ends.own.is_ipv4() { AF_INET } else { AF_INET6 };
         bytes.extend_from_slice(&[family, TCP, 0, 0]);
@@ -171,13 +171,13 @@ mod message {
         for end in [ends.own, ends.other] {
             bytes.extend_from_slice(&address(end.ip()));
         }
-        // On any interface, whatever its cookie.
+        // On any interface, with any cookie.
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&[0xff; 8]);
         bytes
     }
 
-    /// Reads the reply to the request of this number; nothing when it belongs to another.
+    /// Parses the reply to the request of this number; `None` when it belongs to another.
     pub(super) fn decode(
         reply: &[u8],
         ends: Ends,
@@ -195,7 +195,7 @@ mod message {
         }
     }
 
-    /// Reads `struct inet_diag_msg`. What is not connected to the other end only listens at the same address.
+    /// Parses `struct inet_diag_msg`. A socket that is not connected to the other end only listens at the same address.
     fn decode_socket(body: &[u8], ends: Ends) -> Option<Option<Socket>> {
         let socket = Socket {
             state: *body.get(1)?,
@@ -305,10 +305,10 @@ mod kernel {
     use super::message::{REPLY_BYTES_MAX, decode, encode};
     use super::{Ends, Socket, TableError};
 
-    /// How many replies are looked at for the right one; there is never another unless something went wrong before.
+    /// The most replies that are searched for the right one; there is no other unless an error happened before.
     const REPLIES_MAX: usize = 4;
 
-    /// The kernel, asked over a socket of its own: opened once, so that it is there when descriptors run out.
+    /// A connection to the kernel, opened once, so that it is there when descriptors run out.
     #[derive(Debug)]
     pub(in crate::web::door) struct KernelTable {
         line: Option<Mutex<Line>>,
@@ -318,12 +318,12 @@ mod kernel {
     struct Line {
         socket: OwnedFd,
         sequence: u32,
-        /// Whether it has told of any socket yet.
+        /// Whether it has found any socket yet.
         has_told: bool,
     }
 
     impl KernelTable {
-        /// Opens the line to the kernel, if there is one.
+        /// Opens the connection to the kernel, if there is one.
         pub(in crate::web::door) fn open() -> Self {
             let socket = socket_with(
                 AddressFamily::NETLINK,
@@ -346,8 +346,8 @@ mod kernel {
 
         /// Looks for a socket.
         ///
-        /// A kernel without the table says the same as one whose table does not have the socket; it is believed only
-        /// after it has told of one.
+        /// A kernel without the table gives the same reply as one whose table does not have the socket; it is trusted
+        /// only after it has found one.
         pub(in crate::web::door) fn find(&self, ends: Ends) -> Result<Option<Socket>, TableError> {
             let line = self.line.as_ref().ok_or(TableError::Missing)?;
             let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
@@ -362,7 +362,8 @@ mod kernel {
     }
 
     impl Line {
-        /// Asks and reads the reply, which the kernel has written by the time the request is sent: nothing waits here.
+        /// Sends a request and reads the reply, which the kernel has written by the time the request is sent: this
+        /// never blocks.
         fn ask(&mut self, ends: Ends) -> Result<Option<Socket>, TableError> {
             self.sequence = self.sequence.wrapping_add(1);
             let request = encode(ends, self.sequence);
@@ -384,7 +385,7 @@ mod kernel {
 mod nowhere {
     use super::{Ends, Socket, TableError};
 
-    /// Other systems cannot be asked.
+    /// Other systems have no such interface.
     #[derive(Debug)]
     pub(in crate::web::door) struct KernelTable;
 
@@ -444,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Both tables say the same, also of a socket for IPv6 that speaks IPv4.
+    /// Both tables agree, also on a socket for IPv6 that speaks IPv4.
     #[test]
     #[cfg(target_os = "linux")]
     fn both_tables_find_the_same_socket() {

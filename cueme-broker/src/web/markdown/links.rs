@@ -1,12 +1,12 @@
-//! Where links go, and whether their text says so.
+//! The targets of links, and whether their text is honest about them.
 
-/// Returns the host of an address that may be linked to, or nothing for all others.
+/// Returns the host of an address that may be linked to, or `None` for all others.
 pub(super) fn linkable_host(address: &str) -> Option<&str> {
     let (scheme, rest) = address.split_once(':')?;
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" => {
             let authority = rest.strip_prefix("//")?.split(['/', '?', '#', '\\']).next()?;
-            // What stands before an @ looks like a host and is none.
+            // The text before an @ looks like a host and is none.
             let host = authority.rsplit('@').next()?;
             (!host.is_empty()).then_some(host)
         }
@@ -15,8 +15,8 @@ pub(super) fn linkable_host(address: &str) -> Option<&str> {
     }
 }
 
-/// Returns the host an address goes to, in ASCII, where the address as written may be taken for another's: letters of other
-/// scripts look like ours, and a name before an `@` looks like a host.
+/// Returns the target host of an address, in ASCII, if the address as written may be mistaken for another's: letters of
+/// other scripts look like ours, and a name before an `@` looks like a host.
 pub(super) fn disguised_host(address: &str) -> Option<String> {
     let written = linkable_host(address)?;
     let parsed = url::Url::parse(address).ok()?;
@@ -24,7 +24,7 @@ pub(super) fn disguised_host(address: &str) -> Option<String> {
     parsed.host_str().filter(|_| is_disguised).map(str::to_owned)
 }
 
-/// Finds the addresses written out in a text: the byte ranges of each.
+/// Finds the addresses in a text: the byte ranges of each.
 pub(super) fn bare_addresses(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;

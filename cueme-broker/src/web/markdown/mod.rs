@@ -1,4 +1,4 @@
-//! Agents' words as HTML that can do no harm: rendered, sanitised, bounded, with everything hidden made visible.
+//! Agents' words as harmless HTML: rendered, sanitised, bounded, and with hidden characters made visible.
 
 mod links;
 pub mod patch;

@@ -1,15 +1,15 @@
-//! Finds patches that stand in a text without a code block around them: as Markdown their lines would become lists.
+//! Finds patches in a text without a code block around them: Markdown would turn their lines into lists.
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Segment<'a> {
-    /// Anything else.
+    /// Any other text.
     Markdown(&'a str),
     /// A patch as `git diff` writes it.
     Patch(&'a str),
 }
 
-/// What a file's part of a patch may begin with.
+/// The lines with which a file's part of a patch may begin.
 const HEADERS: [&str; 15] = [
     "diff --git ",
     "index ",
@@ -28,7 +28,7 @@ const HEADERS: [&str; 15] = [
     "Binary files ",
 ];
 
-/// Cuts a text at its patches.
+/// Splits a text at its patches.
 pub fn segments(text: &str) -> Vec<Segment<'_>> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut segments = Vec::new();
@@ -76,7 +76,7 @@ fn fence_after<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Returns how many lines the patch has that begins with the first line; none if no patch does.
+/// Returns the number of lines of the patch that begins with the first line; `None` if no patch does.
 fn patch_lines(lines: &[&str]) -> usize {
     let begins = |at: usize, with: &str| lines.get(at).is_some_and(|line| line.starts_with(with));
     let is_git = begins(0, "diff --git ") && HEADERS[1..].iter().any(|header| begins(1, header));
@@ -95,7 +95,7 @@ fn patch_lines(lines: &[&str]) -> usize {
     count - blank
 }
 
-/// How many lines of a hunk are still to come.
+/// The number of lines of a hunk that are still to come.
 #[derive(Debug, Default)]
 struct Hunk {
     old: u64,
@@ -118,7 +118,7 @@ impl Hunk {
         let (old, new) = match line.chars().next() {
             Some('+') => (0, 1),
             Some('-') => (1, 0),
-            // Editors drop the blank of an empty line.
+            // Editors strip the blank of an empty line.
             Some(' ' | '\n' | '\r') => (1, 1),
             _ => return false,
         };

@@ -1,8 +1,8 @@
 //! Text to HTML: Markdown, or exactly as it was written.
 //!
-//! Two independent layers keep agents' words from doing harm: nothing an agent writes is taken for HTML here, and what
-//! comes out is sanitised once more against a short list of what may be in it. A third keeps them from hiding anything:
-//! what a rendering would not show is shown as text.
+//! Two independent layers keep agents' words from doing harm: nothing that an agent writes is parsed as HTML here, and
+//! the output is sanitised once more with an allowlist. A third layer keeps them from hiding anything: text that a
+//! rendering would not show is shown as text.
 
 use protocol_spec::visible::{Piece, code, pieces};
 use pulldown_cmark::{Options, Parser, html};
@@ -78,13 +78,13 @@ fn push_code(html: &mut String, text: &str, language: &str) {
     html.push_str("</code></pre>\n");
 }
 
-/// Returns the mark that stands for a character nobody sees.
+/// Returns the mark that stands for an invisible character.
 pub(super) fn spelled_out(letter: char) -> String {
     let code = code(letter);
     format!("<span class=\"invisible\" title=\"{code}\">⟨{code}⟩</span>")
 }
 
-/// Returns a text that means nothing to a reader of HTML.
+/// Escapes a text for HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

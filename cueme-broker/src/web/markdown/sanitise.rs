@@ -1,4 +1,4 @@
-//! The list of what may be in rendered HTML; everything else is dropped.
+//! The allowlist of rendered HTML; everything else is dropped.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,16 +1,16 @@
-//! Checks that a rendering shows what was written: the last guard against swallowed text.
+//! Checks that a rendering shows the whole source: the last guard against swallowed text.
 
 use std::collections::HashMap;
 
-/// Characters that Markdown uses as marks. A rendering may show what they mean instead, if it says so.
+/// Characters that Markdown uses as marks. A rendering may show their effect instead, if it says so.
 const MARKS: &str = "#*_~`>|-+:=[]()<>!\"'\\";
 
-/// How often each character has to be shown, less how often it was.
+/// The required count of each character, less the count shown.
 #[derive(Debug, Default)]
 pub(super) struct Tally(HashMap<char, i64>);
 
 impl Tally {
-    /// Counts what must be shown.
+    /// Counts the required characters.
     pub(super) fn of(source: &str) -> Self {
         let mut tally = Self::default();
         for letter in letters(source) {
@@ -19,7 +19,7 @@ impl Tally {
         tally
     }
 
-    /// Counts what is shown.
+    /// Counts the shown characters.
     pub(super) fn show(&mut self, text: &str) {
         for letter in letters(text) {
             if let Some(left) = self.0.get_mut(&letter) {
@@ -36,7 +36,7 @@ impl Tally {
     }
 }
 
-/// Returns the characters that leave something on paper.
+/// Returns the visible characters.
 pub(super) fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().filter(|letter| !letter.is_whitespace())
 }

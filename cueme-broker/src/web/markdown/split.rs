@@ -1,19 +1,19 @@
-//! Cuts long Markdown into parts that can each be rendered alone.
+//! Splits long Markdown into parts that can each be rendered alone.
 
 use std::borrow::Cow;
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::web) struct Part<'a> {
-    /// What to render. A code block that began earlier is opened again.
+    /// The source to render. A code block that began earlier is opened again.
     pub(in crate::web) source: Cow<'a, str>,
     /// The part as it was written.
     pub(in crate::web) written: &'a str,
-    /// Where the rest begins, if there is one.
+    /// The offset of the rest, if there is one.
     pub(in crate::web) next: Option<usize>,
 }
 
-/// Returns where the end of a long text begins that has about `bytes_max` bytes.
+/// Returns the offset of the final part of a long text, which has about `bytes_max` bytes.
 pub(in crate::web) fn end(text: &str, bytes_max: usize) -> usize {
     let start = boundary(text, text.len().saturating_sub(bytes_max));
     let window = &text[start..];

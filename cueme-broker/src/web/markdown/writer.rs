@@ -11,16 +11,16 @@ use super::render::{escape, spelled_out};
 use super::sanitise::language;
 use super::shown::{Tally, is_same, letters};
 
-/// How deep quotes and lists may be nested; deeper ones are shown at this depth.
+/// The deepest nesting of quotes and lists; deeper ones are shown at this depth.
 const DEPTH_MAX: usize = 16;
 
-/// What came of a source.
+/// The result of rewriting a source.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) events: Vec<Event<'a>>,
-    /// Whether marks of the source are not in the text.
+    /// Whether marks of the source are left out.
     pub(super) hides_marks: bool,
-    /// Whether all that is no mark is in the text.
+    /// Whether all text but marks is shown.
     pub(super) is_complete: bool,
 }
 
@@ -30,18 +30,18 @@ pub(super) struct Writer<'a> {
     events: Vec<Event<'a>>,
     tally: Tally,
     hides_marks: bool,
-    /// The source before this is shown, or is a mark.
+    /// The offset up to which the source is shown, or is a mark.
     at: usize,
     open: Vec<Open>,
-    /// Whether nothing has come since the innermost element began.
+    /// Whether the innermost element is still empty.
     is_opening: bool,
-    /// How deep quotes and lists are nested.
+    /// The nesting of quotes and lists.
     depth: usize,
     quotes: usize,
     links: Vec<Link<'a>>,
 }
 
-/// An element that has begun, as far as its marks matter.
+/// An element that has begun, with its marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Quote,
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
             // Character references are shown as they were written: `&#36;` is not what a shell would get.
             Event::Text(text) if is_same(&text, source) => self.text(&text),
             Event::Text(_) => self.text(source),
-            // What looks like HTML is something an agent wants to show.
+            // Text that looks like HTML is text that an agent wants to show.
             Event::Html(text) => self.lines(&text),
             Event::InlineHtml(text) => self.plain(&text),
             Event::Code(text) => self.code(text, source),
@@ -229,7 +229,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Shows the marks of an emphasis, or steps over them.
+    /// Shows the marks of an emphasis, or skips them.
     fn emphasis_marks(&mut self, marks: usize, are_shown: bool) {
         let text = self.source.get(self.at..self.at + marks).unwrap_or_default();
         self.at += text.len();
@@ -265,7 +265,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// Steps over the marks with which an element begins.
+    /// Skips the marks with which an element begins.
     fn opening_marks(&mut self, open: Open) {
         if !std::mem::take(&mut self.is_opening) {
             return;
@@ -289,7 +289,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Steps over a bullet, and shows a number as it was written.
+    /// Skips a bullet, and shows a number as it was written.
     fn item_marks(&mut self, blank: usize, trimmed: &'a str) {
         let digits = run(trimmed, trimmed.len(), |letter| letter.is_ascii_digit());
         let length = digits + run(&trimmed[digits..], 1, |mark| "-*+.)".contains(mark));
@@ -367,7 +367,7 @@ impl<'a> Writer<'a> {
         self.html("</span>".to_owned());
     }
 
-    /// Notes that a mark is not in the text.
+    /// Records that a mark is left out.
     fn hide(&mut self, mark: &str) {
         self.hides_marks |= !mark.trim().is_empty();
     }
@@ -467,19 +467,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Names where a link goes.
+    /// Shows the target of a link.
     fn destination(&mut self, link: &Link<'_>, is_linked: bool) {
         if is_linked {
             self.plain(" ");
             self.span("goes-to", &link.address);
             self.disguise(&link.address);
         } else if !link.address.is_empty() {
-            // What cannot be followed is shown, so that nothing an agent wrote is lost.
+            // The target of a link that cannot be followed is shown, so that nothing an agent wrote is lost.
             self.plain(&format!(" ({})", link.address));
         }
     }
 
-    /// Names the host of an address that looks like another's.
+    /// Shows the host of an address that looks like another's.
     fn disguise(&mut self, address: &str) {
         if let Some(host) = disguised_host(address) {
             self.plain(" ");
@@ -536,7 +536,7 @@ impl<'a> Writer<'a> {
         self.html("</code>".to_owned());
     }
 
-    /// Writes text as text, with what is hidden in it spelled out.
+    /// Writes text as text, with hidden characters spelled out.
     fn plain(&mut self, text: &str) {
         for piece in pieces(text) {
             match piece {

@@ -12,13 +12,13 @@ use crate::web::error::ApiError;
 use crate::web::extract::{Input, Sent};
 use crate::web::state::Shared;
 
-/// What an agent sends.
+/// The request of an agent.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ExchangeBody {
     /// The one-time token.
     token: String,
-    /// The run the agent believes to be in.
+    /// The agent's id of its run.
     run_id: Option<String>,
 }
 
@@ -26,14 +26,14 @@ impl Input for ExchangeBody {
     const BYTES_MAX: usize = 4 * 1024;
 }
 
-/// What an agent gets.
+/// The reply to an agent.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Exchanged {
     /// For `Authorization: Bearer`, together with `X-Cueme-Run-Id`.
     token: String,
     token_type: &'static str,
-    /// How long it is good at most, in seconds; the end of the run ends it too.
+    /// The lifetime, in seconds; it ends earlier with the run.
     expires_in: u64,
     agent_id: String,
     run_id: String,

@@ -1,4 +1,4 @@
-//! Answers a probe: whoever made it learns that the address they tried leads here.
+//! Answers a probe, which proves to its sender that the probed address leads here.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use crate::web::state::Shared;
 /// The path of a probe.
 pub(super) const PATH: &str = "/api/health/{nonce}";
 
-/// What only this broker knows.
+/// The proof that only this broker can give.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Health {
     proof: String,
@@ -25,6 +25,6 @@ pub(super) async fn health(
     At(nonce): At<String>,
 ) -> Result<Json<Health>, ApiError> {
     let proof = web.broker.probes().proof(&nonce);
-    // A caller that carries nothing does not learn what is here.
+    // A caller without credentials learns nothing about the routes.
     proof.map(|proof| Json(Health { proof })).ok_or_else(outsider)
 }

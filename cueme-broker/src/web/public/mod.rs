@@ -1,6 +1,7 @@
 //! The second listener, for agents elsewhere: webhooks, the exchange of tokens, skills, and the questions of agents.
 //!
-//! Nothing a human does is here, and nothing of the page. It is off unless the configuration names an address for it.
+//! It serves nothing that a human does, and nothing of the page. It is off unless the configuration has an address for
+//! it.
 
 mod respond;
 mod routes;

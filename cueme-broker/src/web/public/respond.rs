@@ -12,7 +12,7 @@ use super::routes::is_for_everybody;
 use crate::web::door::{Peer, admit_outside, outsider};
 use crate::web::state::Web;
 
-/// Answers a request: who is it, then what do they want.
+/// Answers a request: authenticates it first, then routes it.
 pub(in crate::web) async fn respond(
     web: &Arc<Web>,
     request: Request<Incoming>,
@@ -25,7 +25,7 @@ pub(in crate::web) async fn respond(
             parts.extensions.insert(visitor);
         }
         Ok(None) if is_for_everybody(parts.uri.path()) => {}
-        // Whoever carries nothing does not learn what is here.
+        // A request without credentials learns nothing about the routes.
         Ok(None) => return outsider().into_response(),
     }
     let request = Request::from_parts(parts, Body::new(body));

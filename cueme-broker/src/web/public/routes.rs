@@ -1,4 +1,4 @@
-//! What there is for agents elsewhere, in one table with what it takes and gives.
+//! The routes for agents elsewhere, in one table with their inputs and outputs.
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -6,14 +6,15 @@ use cloud_settings::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
 
 use super::{exchange, health, skills, webhook};
 use crate::runs::HEALTH_PATH;
-use crate::web::api::{agents_own, method_not_allowed};
+use crate::web::api::method_not_allowed;
 use crate::web::error::ApiError;
+use crate::web::hap;
 use crate::web::openapi::{Operation, Table};
 use crate::web::state::Shared;
 
 /// Builds the router of the listener for agents elsewhere.
 pub(in crate::web) fn routes(web: Shared) -> Router {
-    let (router, _) = agents_own(Table::new()).finish();
+    let (router, _) = hap::routes(Table::new()).finish();
     router
         .route(WEBHOOK_PATH, post(webhook::take))
         .route(EXCHANGE_PATH, post(exchange::exchange))
@@ -25,7 +26,7 @@ pub(in crate::web) fn routes(web: Shared) -> Router {
         .with_state(web)
 }
 
-/// Describes what only this listener serves; the rest is described where the page serves it.
+/// Describes the routes of this listener alone; the others are described with the page's.
 pub(in crate::web) fn describe(table: Table) -> Table {
     table
         .describe_outside(
@@ -62,7 +63,7 @@ pub(in crate::web) fn describe(table: Table) -> Table {
         )
 }
 
-/// Says whether a path needs no token: what it takes proves itself.
+/// Says whether a path needs no token, because its input is authenticated by itself.
 pub(super) fn is_for_everybody(path: &str) -> bool {
     path == WEBHOOK_PATH || path == EXCHANGE_PATH || path.starts_with(HEALTH_PATH)
 }

@@ -1,7 +1,7 @@
-//! Skills: what an agent elsewhere can read when it needs it, instead of finding all of it in its prompt.
+//! Skills: instructions that an agent elsewhere reads when it needs them, so that its prompt can be short.
 //!
 //! `hap` is built in. A human adds others as Markdown files in the folder `skills` beside the configuration; the first
-//! line of each says what it is for.
+//! line of each describes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ pub(super) struct Skills {
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct Skill {
     name: String,
-    /// What it is for.
+    /// Its purpose.
     description: String,
-    /// Where it is, below the broker's address.
+    /// Its path, below the broker's address.
     path: String,
 }
 
@@ -114,7 +114,8 @@ fn others(folder: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Reads a skill, unless it is none or too large. A name holds no separators, so nothing outside the folder is read.
+/// Reads a skill, unless it is not one or is too large. A name holds no separators, so nothing outside the folder is
+/// read.
 fn read(folder: &Path, name: &str) -> Option<String> {
     if !is_name(name) {
         return None;

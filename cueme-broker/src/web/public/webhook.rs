@@ -1,4 +1,4 @@
-//! Webhooks of Cursor's cloud: kept first, answered quickly, believed only in so far as they say "look again".
+//! Webhooks of Cursor's cloud: stored first, answered quickly, and used only as a hint to poll again.
 
 use crate::callback::{
     DELIVERY_ID_HEADER, EVENT_HEADER, RawDelivery, SIGNATURE_HEADER, WEBHOOK_BYTES_MAX, WebhookError,
@@ -6,12 +6,12 @@ use crate::callback::{
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 
-use crate::runs::Undelivered;
+use crate::runs::DeliveryError;
 use crate::web::error::ApiError;
 use crate::web::extract::collect;
 use crate::web::state::Shared;
 
-/// Takes a webhook in.
+/// Accepts a webhook.
 pub(super) async fn take(State(web): State<Shared>, request: Request) -> Result<StatusCode, ApiError> {
     let (parts, body) = request.into_parts();
     let body = collect(body, WEBHOOK_BYTES_MAX).await?;
@@ -24,8 +24,8 @@ pub(super) async fn take(State(web): State<Shared>, request: Request) -> Result<
     };
     match web.broker.take_delivery(raw).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
-        Err(Undelivered::Refused(error)) => Err(refused(&error)),
-        Err(Undelivered::Failed(failure)) => Err(failure.into()),
+        Err(DeliveryError::Refused(error)) => Err(refused(&error)),
+        Err(DeliveryError::Failed(failure)) => Err(failure.into()),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::web::error::ApiError;
 use crate::web::extract::{Asked, At};
 use crate::web::state::Shared;
 
-/// Which part of a chat.
+/// The part of a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::web) struct ChatQuery {
@@ -44,7 +44,7 @@ pub(super) async fn chat(
     Ok(Json(chat))
 }
 
-/// Returns where an agent's chat may be, the likeliest first: its newest run's, then the one it joined with.
+/// Returns the possible places of an agent's chat, the likeliest first: its newest run's, then the one it joined with.
 fn places(reader: &dyn Reader, agent: &AgentId) -> Result<Option<Vec<ChatPlace>>, StoreError> {
     let Some(row) = reader.agent_rows(Some(agent))?.pop() else {
         return Ok(None);

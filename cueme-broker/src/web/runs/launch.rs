@@ -1,4 +1,4 @@
-//! Starts a run in the cloud with what a human filled in; what they left out is as configured.
+//! Starts a run in the cloud with the fields that a human filled in, and the configured values for the others.
 
 use std::collections::BTreeMap;
 
@@ -22,16 +22,16 @@ use crate::web::error::ApiError;
 use crate::web::extract::{Input, Sent};
 use crate::web::state::Shared;
 
-/// How much of a task stands in the list.
+/// The part of a task that the list shows.
 const TITLE_CHARS_MAX: usize = 200;
 
 /// A run in the cloud. Everything but the prompt may be left to the configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LaunchBody {
-    /// What is to be done.
+    /// The task.
     prompt: String,
-    /// What differs from the configuration.
+    /// The values that differ from the configuration.
     #[serde(default)]
     config: LaunchFields,
 }
@@ -73,7 +73,7 @@ pub(super) struct LaunchFields {
 
 impl Input for LaunchBody {}
 
-/// What a new run begins with. Of secrets it only says whether there are some.
+/// The defaults of a new run. Secrets are shown only as present or absent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CloudForm {
     config: LaunchFields,
@@ -83,7 +83,7 @@ pub(super) struct CloudForm {
     is_public: bool,
 }
 
-/// Returns what a new run begins with.
+/// Returns the defaults of a new run.
 pub(super) async fn form(State(web): State<Shared>) -> Json<CloudForm> {
     let config = web.broker.config().cloud.clone();
     let generation = config.api.unwrap_or_default();
@@ -150,7 +150,7 @@ pub(super) async fn launch(
 }
 
 impl LaunchFields {
-    /// Lays what was filled in over what is configured.
+    /// Merges the given fields over the configured values.
     fn over(self, configured: CloudConfig) -> Result<CloudConfig, ApiError> {
         let mut config = configured;
         let env = self.env.into_iter().map(binding).collect::<Result<Vec<_>, _>>()?;
@@ -188,7 +188,7 @@ fn binding((name, value): (String, Value)) -> Result<(String, EnvBinding), ApiEr
     Ok((name, binding))
 }
 
-/// Says everything that is wrong at once, with the remedy of the first.
+/// Reports all errors at once, with the remedy of the first.
 fn refused(first: &ConfigError, all: &[ConfigError]) -> ApiError {
     let described: Vec<String> = all.iter().map(ToString::to_string).collect();
     let refused = ApiError::bad_request(described.join("; "));

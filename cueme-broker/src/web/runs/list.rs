@@ -1,4 +1,4 @@
-//! Which runs there are.
+//! The list of runs.
 
 use axum::Json;
 use axum::extract::State;
@@ -29,7 +29,7 @@ pub(super) async fn list(State(web): State<Shared>) -> Result<Json<Runs>, ApiErr
     }))
 }
 
-/// Returns one run with what happened in it.
+/// Returns one run with its events.
 pub(super) async fn one(State(web): State<Shared>, At(run): At<RunId>) -> Result<Json<RunWhole>, ApiError> {
     let view = find(&web, run).await?;
     let events = web.read(move |reader| reader.run_events(run)).await?;

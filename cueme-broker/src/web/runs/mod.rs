@@ -1,4 +1,4 @@
-//! Runs on the page: what agents do here and in the cloud, a form to start one, and the chats they hold.
+//! Runs on the page: the work of agents here and in the cloud, a form to start one, and their chats.
 
 mod routes;
 

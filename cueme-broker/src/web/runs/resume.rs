@@ -1,4 +1,4 @@
-//! Continues the conversation of a run, where it took place.
+//! Continues the conversation of a run, in the place where it was held.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,11 +18,11 @@ use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
 use crate::web::state::Shared;
 
-/// What is said next.
+/// The next message of the conversation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResumeBody {
-    /// What is to be done now.
+    /// The next task.
     prompt: String,
 }
 

@@ -1,10 +1,10 @@
-//! The routes of runs, with what they take and give.
+//! The routes of runs, with their inputs and outputs.
 
 use axum::routing::{get, post};
 
 use super::{chat, launch, list, resume, stop, view, watch};
 use crate::web::api::{get_op, post_op};
-use crate::web::decide::Empty;
+use crate::web::extract::Empty;
 use crate::web::openapi::Table;
 
 /// Adds the routes of runs.

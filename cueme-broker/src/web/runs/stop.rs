@@ -1,4 +1,4 @@
-//! Stops a run: by whoever drives it, or in the cloud itself where nobody does.
+//! Stops a run: through its driver, or in the cloud itself if it has none.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,9 +7,8 @@ use protocol_spec::id::RunId;
 use super::list::find;
 use super::watch::{conflict, unable};
 use crate::runs::stop_in_cloud;
-use crate::web::decide::Empty;
 use crate::web::error::ApiError;
-use crate::web::extract::{At, Sent};
+use crate::web::extract::{At, Empty, Sent};
 use crate::web::state::Shared;
 
 /// Stops a run.

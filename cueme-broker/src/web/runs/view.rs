@@ -1,4 +1,4 @@
-//! Runs as the page is shown them.
+//! Runs as the page shows them.
 
 use protocol_spec::message::{RunEnd, RunEvent, RunKind, RunView};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub(super) struct RunShown {
     /// The repository, or the directory on this machine.
     project: String,
     title: String,
-    /// How it stands, in the runtime's own words.
+    /// Its status, in the runtime's own words.
     status: String,
     end: Option<Ending>,
     error: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct RunShown {
     started_at: When,
     changed_at: When,
     ended_at: Option<When>,
-    /// Whether somebody drives it now.
+    /// Whether it has a driver now.
     followed: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Runs {
     pub(super) runs: Vec<RunShown>,
 }
 
-/// A run with what happened in it.
+/// A run with its events.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RunWhole {
     #[serde(flatten)]
@@ -94,7 +94,7 @@ impl From<RunView> for RunShown {
             session: run.session,
             model: run.model,
             branch: run.branch,
-            // Only addresses of the web become links.
+            // Only web addresses become links.
             pr_url: run.pr_url.filter(|url| is_web(url)),
             url: run.url.filter(|url| is_web(url)),
             started_at: view.started_at.into(),

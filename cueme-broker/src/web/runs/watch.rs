@@ -1,4 +1,4 @@
-//! Takes over a run in the cloud that nobody drives any more.
+//! Takes over a cloud run without a driver.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,9 +7,8 @@ use protocol_spec::message::Failure;
 
 use super::list::find;
 use crate::runs::take_over;
-use crate::web::decide::Empty;
 use crate::web::error::ApiError;
-use crate::web::extract::{At, Sent};
+use crate::web::extract::{At, Empty, Sent};
 use crate::web::state::Shared;
 
 /// Has the broker watch a run.

@@ -7,13 +7,13 @@ use crate::notify::surface::fit::{fit, label};
 
 /// The longest message in bytes; ntfy turns longer ones into files.
 const MESSAGE_BYTES_MAX: usize = 4096;
-/// What is kept of it for the hint.
+/// The bytes reserved for the hint.
 const FRAME_BYTES: usize = 400;
 /// The longest title.
 const TITLE_CHARS_MAX: usize = 120;
-/// How many buttons a notification has at most.
+/// The most buttons of a notification.
 const ACTIONS_MAX: usize = 3;
-/// How much of a label is on a button.
+/// The part of a label that is shown on a button.
 const BUTTON_CHARS_MAX: usize = 40;
 
 /// A notification.
@@ -23,7 +23,7 @@ pub(super) struct Notification {
     pub(super) title: String,
     /// The words.
     pub(super) message: String,
-    /// The buttons: their labels, and what a press publishes behind the key.
+    /// The buttons: their labels, and the data that a press publishes after the key.
     pub(super) buttons: Vec<(String, String)>,
     /// Whether all of the question is in it.
     pub(super) whole: bool,
@@ -41,7 +41,7 @@ pub(super) fn question(card: &Card) -> Notification {
         };
     };
     let fitted = fit(words, MESSAGE_BYTES_MAX - FRAME_BYTES, char::len_utf8);
-    // A press answers what was shown whole, and here nothing else shows the rest.
+    // A press answers a question that was shown whole, and no other message here shows the rest.
     let buttons = if fitted.hidden > 0 {
         Vec::new()
     } else {

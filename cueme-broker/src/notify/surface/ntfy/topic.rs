@@ -30,12 +30,12 @@ pub(in crate::notify::surface) struct Topic {
     pub(in crate::notify::surface) token: Option<Reference>,
     /// The name of the reply topic, on the same server.
     pub(in crate::notify::surface) replies: String,
-    /// A token that the buttons carry; everybody who reads the topic sees it.
+    /// A token that the buttons carry; all readers of the topic see it.
     pub(in crate::notify::surface) reply_token: Option<Reference>,
 }
 
 impl Topic {
-    /// How the one person is known who answers by a key.
+    /// The name of the person who answers with a key.
     pub(in crate::notify::surface) const KEY_HOLDER: &str = "key";
 
     /// ntfy.sh takes 60 requests at once, and then one each five seconds.
@@ -79,7 +79,7 @@ impl Topic {
         })
     }
 
-    /// Deletes a notification. Servers before 2.16 cannot; its buttons do nothing any more in any case.
+    /// Deletes a notification. Servers before 2.16 cannot; its buttons have no effect any more in any case.
     pub(in crate::notify::surface) async fn close(&self, shown: &Shown) -> Result<(), Trouble> {
         let (server, topic) = self.place()?;
         let request = self.http.delete(format!("{server}/{topic}/{}", shown.message));
@@ -154,6 +154,7 @@ impl Topic {
                         cue,
                         message: None,
                         key: id,
+                        pass: None,
                     };
                     if let Heard::Not(why) = inbox.pressed(&deed, press, None).await {
                         tracing::info!(%cue, why, "a press changed nothing");

@@ -22,13 +22,13 @@ pub(in crate::notify::surface) struct Device {
 }
 
 impl Device {
-    /// Push services name no figure; a person reads no more than this.
+    /// Push services name no limit; this is what a person can read.
     pub(in crate::notify::surface) const LIMIT: Limit = Limit {
         burst: 20,
         refill: Duration::from_secs(1),
     };
 
-    /// Returns how a question is shown: a device knows its notification by the question.
+    /// Returns the message that shows a question: a device identifies its notification by the question.
     pub(in crate::notify::surface) fn shown(cue: CueId) -> Shown {
         Shown {
             message: cue.to_string(),

@@ -1,4 +1,4 @@
-//! Which addresses the broker pushes to. A browser sends the address, so it could name a service of this network.
+//! The addresses that the broker pushes to. A browser sends the address, so it could name a service of this network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -8,7 +8,7 @@ use url::{Host, Url};
 /// The longest address.
 const ENDPOINT_BYTES_MAX: usize = 2048;
 
-/// Where a subscription leads.
+/// The endpoint of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Endpoint {
     pub(super) url: Url,
@@ -53,7 +53,7 @@ pub(super) fn check(text: &str, private_services: &[String]) -> Result<Endpoint,
     Ok(Endpoint { url, is_private })
 }
 
-/// Resolves names to public addresses alone: a name can be made to lead into this network at any time.
+/// Resolves names to public addresses alone: a name can be changed to point into this network at any time.
 #[derive(Debug)]
 pub(super) struct PublicOnly;
 

@@ -10,6 +10,7 @@ use crate::broker::Broker;
 use crate::notify::channel::People;
 use crate::notify::surface::inbox::{Deed, Heard, Inbox};
 use crate::notify::surface::press::Press;
+use crate::store::Pass;
 
 /// A press.
 #[derive(Debug)]
@@ -20,11 +21,13 @@ pub(crate) struct Pressed<'a> {
     pub(crate) press: &'a str,
     /// The key of the decision.
     pub(crate) id: Uuid,
-    /// What the device is called.
+    /// The name of the device.
     pub(crate) by: &'a str,
+    /// The pass of the device.
+    pub(crate) pass: Option<Pass>,
 }
 
-/// Decides a question as the button says, or says why nothing was decided.
+/// Decides a question as the button says, or returns why nothing was decided.
 pub(crate) async fn press(
     broker: &Arc<Broker>,
     device: &Subscription,
@@ -41,6 +44,7 @@ pub(crate) async fn press(
         cue,
         message: None,
         key: &key,
+        pass: pressed.pass.clone(),
     };
     match inbox.pressed(&deed, press, None).await {
         Heard::Decided | Heard::Refused => Ok(()),

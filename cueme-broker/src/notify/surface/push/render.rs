@@ -9,20 +9,20 @@ use crate::notify::surface::card::{Asks, Card};
 use crate::notify::surface::closing::Closing;
 use crate::notify::surface::fit::{fit, label};
 
-/// How much of a question a notification shows; phones cut longer ones.
+/// The part of a question that a notification shows, in characters; phones truncate longer ones.
 const BODY_CHARS_MAX: usize = 400;
-/// How many lines of it.
+/// The same, in lines.
 const BODY_LINES_MAX: usize = 8;
 /// The longest title.
 const TITLE_CHARS_MAX: usize = 80;
-/// How many buttons a notification has at most; browsers show two.
+/// The most buttons of a notification; browsers show two.
 const BUTTONS_MAX: usize = 2;
-/// How much of a label is on a button.
+/// The part of a label that is shown on a button.
 const BUTTON_CHARS_MAX: usize = 24;
 /// The longest line that says how a question ended.
 const CLOSING_CHARS_MAX: usize = 120;
 
-/// What is sent to a device.
+/// A message to a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(in crate::notify::surface) enum Message {
@@ -32,11 +32,11 @@ pub(in crate::notify::surface) enum Message {
     Over {
         /// Its id.
         cue: CueId,
-        /// How it ended; nothing when the words stay on this machine.
+        /// The line that says how it ended; absent when the text stays on this machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<String>,
     },
-    /// Shows that pushes arrive.
+    /// A test that pushes arrive.
     Test,
 }
 
@@ -45,14 +45,14 @@ pub(in crate::notify::surface) enum Message {
 pub(in crate::notify::surface) struct Question {
     /// Its id.
     pub(in crate::notify::surface) cue: CueId,
-    /// Who asks.
+    /// The asking agent.
     pub(in crate::notify::surface) title: String,
-    /// The words, as far as they fit; nothing when they stay on this machine.
+    /// The text, truncated; absent when it stays on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::notify::surface) body: Option<String>,
-    /// Whether all of the question is in it.
+    /// Whether it is the whole question.
     pub(in crate::notify::surface) whole: bool,
-    /// What can be pressed.
+    /// The buttons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::notify::surface) buttons: Vec<Button>,
     /// The key of a decision: a press that is sent twice is one.
@@ -62,14 +62,14 @@ pub(in crate::notify::surface) struct Question {
 /// A button.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::notify::surface) struct Button {
-    /// What it says.
+    /// Its label.
     pub(in crate::notify::surface) label: String,
-    /// What a press sends.
+    /// The data that a press sends.
     pub(in crate::notify::surface) press: String,
 }
 
 impl Message {
-    /// Names what a message replaces at the push service, if the device has not fetched it yet.
+    /// Returns the topic: a newer message replaces one with the same topic that the device has not fetched yet.
     pub(super) fn topic(&self) -> Option<String> {
         match self {
             Self::Question(Question { cue, .. }) | Self::Over { cue, .. } => Some(cue.to_string()),
@@ -77,7 +77,7 @@ impl Message {
         }
     }
 
-    /// Writes the message; it always fits into one record.
+    /// Encodes the message; it always fits into one record.
     pub(super) fn encode(&self) -> Vec<u8> {
         let encoded = serde_json::to_vec(self).unwrap_or_default();
         debug_assert!(encoded.len() <= PLAINTEXT_BYTES_MAX);
@@ -102,7 +102,7 @@ pub(in crate::notify::surface) fn question(card: &Card) -> Question {
     question.whole = fitted.hidden == 0 && words.lines().count() <= BODY_LINES_MAX;
     question.body = Some(fitted.text);
     let buttons = buttons(&card.asks);
-    // A press answers what was shown whole, and a button says all of its label.
+    // A press answers a question that was shown whole, and a button shows its whole label.
     let is_plain = buttons
         .iter()
         .all(|button| button.label.chars().count() <= BUTTON_CHARS_MAX);

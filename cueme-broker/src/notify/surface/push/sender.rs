@@ -15,18 +15,18 @@ use crate::broker::Broker;
 use crate::notify::send::client_builder;
 use crate::notify::surface::request::{Trouble, retry_after, unreachable};
 
-/// How long a push service keeps a message for a device that is off.
+/// The time that a push service keeps a message for a device that is off.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Who is named to push services when nobody is configured; some refuse a request that names nobody.
+/// The default contact for push services; some refuse a request without one.
 const CONTACT_DEFAULT: &str = "mailto:cueme@example.com";
 
-/// Sends pushes, and tells when devices change.
+/// Sends pushes, and announces changes of devices.
 #[derive(Debug, Default)]
 pub(crate) struct PushSender {
     key: Mutex<Option<Arc<VapidKey>>>,
-    /// Reaches public addresses alone.
+    /// The client for public addresses.
     public: OnceCell<Client>,
-    /// Reaches the services that the configuration names.
+    /// The client for the services that the configuration names.
     private: OnceCell<Client>,
     changes: watch::Sender<()>,
 }
@@ -37,7 +37,7 @@ impl PushSender {
         Ok(self.key(broker)?.public())
     }
 
-    /// Says what is wrong with a subscription, if anything is.
+    /// Returns the problem with a subscription, if there is one.
     pub(crate) fn check(&self, broker: &Broker, subscription: &Subscription) -> Result<(), String> {
         check(&subscription.endpoint, &broker.config().push.private_services)?;
         let recipient = subscription
@@ -47,17 +47,17 @@ impl PushSender {
         Ok(())
     }
 
-    /// Notes that a device was added, changed or removed.
+    /// Announces that a device was added, changed or removed.
     pub(crate) fn changed(&self) {
         self.changes.send_replace(());
     }
 
-    /// Follows changes of devices.
+    /// Subscribes to changes of devices.
     pub(in crate::notify) fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Sends a message that shows that pushes arrive.
+    /// Sends a test.
     pub(crate) async fn test(&self, broker: &Broker, subscription: &Subscription) -> Result<(), Trouble> {
         self.send(broker, subscription, &Message::Test).await
     }

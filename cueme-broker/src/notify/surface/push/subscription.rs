@@ -1,4 +1,4 @@
-//! Devices that get pushes, and what their owners chose.
+//! Devices that get pushes, with their owners' choices.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::notify::channel::{Channel, ChannelKind};
 use crate::notify::reason::Reasons;
 use crate::store::{Reader, StoreError};
 
-/// How subscriptions are named among the settings.
+/// The prefix of subscriptions among the settings.
 const SETTING_PREFIX: &str = "push:";
 
 /// A device that gets pushes.
@@ -19,7 +19,7 @@ const SETTING_PREFIX: &str = "push:";
 pub struct Subscription {
     /// The device.
     pub(crate) device_id: String,
-    /// Where the push service takes messages for it. Whoever knows it can fill the mailbox.
+    /// The push service's address for it. Anyone who knows it can flood the device.
     pub(crate) endpoint: String,
     /// The browser's public key, in base64url.
     pub(crate) p256dh: String,
@@ -27,14 +27,14 @@ pub struct Subscription {
     pub(crate) auth: String,
     /// Whether the question is shown, also on a lock screen.
     pub(crate) preview: bool,
-    /// How long a question waits first.
+    /// The delay before a question is notified.
     pub(crate) after_ms: u64,
-    /// What it is told of.
+    /// The reasons to notify.
     pub(crate) reasons: Reasons,
 }
 
 impl Subscription {
-    /// Returns the keys to encrypt with; `None` when they are none.
+    /// Returns the keys to encrypt with; `None` when they are invalid.
     pub(super) fn recipient(&self) -> Option<Recipient> {
         Some(Recipient {
             public: decode::<PUBLIC_KEY_BYTES>(&self.p256dh)?,

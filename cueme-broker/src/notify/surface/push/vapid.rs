@@ -1,6 +1,7 @@
-//! Says to a push service who sends: RFC 8292, a token that is signed with a key of this broker.
+//! Authenticates the broker to a push service: RFC 8292, a token that is signed with a key of this broker.
 //!
-//! A browser binds its subscription to the public key, so the key is made once. It lies beside the database, as the other key does.
+//! A browser binds its subscription to the public key, so the key is made once. It is stored beside the database, as
+//! the other key is.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -18,7 +19,7 @@ use url::Url;
 use crate::store::StoreError;
 
 const FILE: &str = "push.key";
-/// How long a token is valid; push services refuse more than 24 hours.
+/// The lifetime of a token; push services refuse more than 24 hours.
 const TOKEN_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The key pair of this broker.
@@ -26,7 +27,7 @@ const TOKEN_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 pub(super) struct VapidKey(EcdsaKeyPair);
 
 impl VapidKey {
-    /// Reads the key, or makes one. A damaged key is an error: with another one, no device would get a push again.
+    /// Reads the key, or generates one. A damaged key is an error: with another one, no device would get a push again.
     pub(super) fn load(directory: &Path) -> Result<Self, StoreError> {
         let path = directory.join(FILE);
         let failed = |doing| {

@@ -14,6 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use super::envelope::{Envelope, Event, SentFile, parse_envelope};
 use super::render::{Message, closed, question};
+use crate::attachments::NamedFile;
 use crate::notify::channel::Reference;
 use crate::notify::escape::for_slack;
 use crate::notify::surface::card::Card;
@@ -22,19 +23,18 @@ use crate::notify::surface::closing::Closing;
 use crate::notify::surface::inbox::{Author, Heard, Inbox, Shown};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::request::{Trouble, base, download, send, unreachable, with_query};
-use crate::web::NamedFile;
 
 /// The server sends something at least so often.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
-/// How long connecting may take.
+/// The timeout for connecting.
 const CONNECT_MAX: Duration = Duration::from_secs(15);
 /// The largest frame.
 const FRAME_BYTES_MAX: usize = 1024 * 1024;
-/// The largest file that is taken in.
+/// The largest file that is accepted.
 const FILE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Slack gives an acknowledgement three seconds.
 const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(1500);
-/// How many envelopes are known that were handled.
+/// The number of handled envelopes that are remembered.
 const ENVELOPES_KEPT: usize = 1000;
 
 /// An app in one channel.
@@ -76,7 +76,7 @@ impl App {
             && let Err(trouble) = self.send_file(channel, ts, &name, words.as_bytes()).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
-            // If nothing can be said either, the link in the message still leads to all of it.
+            // If this fails, too, the link in the message still leads to the whole question.
             let text = for_slack(&file_missing(card));
             let said = json!({ "channel": channel, "thread_ts": ts, "text": text });
             let _ = self.call("chat.postMessage", &said).await;
@@ -107,7 +107,7 @@ impl App {
         self.call("chat.update", &body).await.map(drop)
     }
 
-    /// Opens a connection and hears envelopes until the server closes it.
+    /// Opens a connection and handles envelopes until the server closes it.
     pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
         let opened = self
             .call_as(&self.app_token, "apps.connections.open", &json!({}))
@@ -119,7 +119,7 @@ impl App {
         let connecting = connect_async_with_config(address, Some(config), true);
         let connected = timeout(CONNECT_MAX, connecting).await;
         let connected = connected.map_err(|_| Trouble::later("the connection took too long"))?;
-        // The address holds a ticket, and stays out of what is said about failures.
+        // The address holds a ticket, so it is left out of error messages.
         let (mut socket, _) = connected.map_err(|_| Trouble::later("the connection was refused"))?;
         let mut handled = VecDeque::new();
         loop {
@@ -191,7 +191,7 @@ impl App {
                 key,
             } => {
                 let message = place(&origin.place, &thread);
-                // What people say in other threads is none of our business.
+                // Replies in other threads are ignored.
                 let Some(cue) = inbox.find(|shown| shown.message == message).await else {
                     return Ok(());
                 };
@@ -226,7 +226,7 @@ impl App {
         let is_slacks = Url::parse(address)
             .ok()
             .zip(Url::parse(&self.url.resolve()?).ok());
-        // The token goes to Slack alone.
+        // The token is sent to Slack alone.
         let is_slacks = is_slacks.is_some_and(|(file, api)| {
             let host = file.host_str().unwrap_or_default();
             (file.scheme() == "https" && host.ends_with(".slack.com")) || file.origin() == api.origin()
@@ -262,7 +262,7 @@ impl App {
         self.call("files.completeUploadExternal", &body).await.map(drop)
     }
 
-    /// Says something to one person alone.
+    /// Sends a message that only one person sees.
     async fn whisper(&self, origin: &Author, text: &str) -> Result<(), Trouble> {
         let text = for_slack(text);
         let body = json!({ "channel": origin.place, "user": origin.user, "text": text });
@@ -279,7 +279,7 @@ impl App {
     }
 }
 
-/// Returns what a call gave; Slack says most errors with status 200.
+/// Returns the result of a call; Slack reports most errors with status 200.
 fn checked(replied: crate::notify::surface::request::Replied) -> Result<Value, Trouble> {
     if replied.status.is_success() && replied.body["ok"] == true {
         return Ok(replied.body);

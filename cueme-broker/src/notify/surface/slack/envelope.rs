@@ -1,45 +1,45 @@
-//! What people do in a channel, as Socket Mode tells it.
+//! The envelopes of Socket Mode: people's actions in a channel.
 
 use serde_json::Value;
 
 use super::render::MARKS;
 use crate::notify::surface::inbox::Author;
 
-/// What arrived.
+/// A received envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Envelope {
-    /// The connection is ready, or something else that needs nothing.
+    /// The connection is ready, or another envelope without an effect.
     Nothing,
     /// The server is about to close the connection.
     Disconnect,
-    /// Something to acknowledge, and what happened, if it concerns us.
+    /// An envelope to acknowledge, with its event if it concerns the broker.
     Event {
-        /// What has to be acknowledged.
+        /// The id to acknowledge.
         id: String,
-        /// What happened.
+        /// The event.
         event: Option<Event>,
     },
 }
 
-/// What happened.
+/// An action of a person in a channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
     /// A button was pressed.
     Pressed {
-        /// By whom.
+        /// The person.
         origin: Author,
         /// The message in which the button stands.
         message: String,
-        /// What the button carries.
+        /// The button's data.
         data: String,
-        /// What is marked in the message.
+        /// The marked options in the message.
         marked: Vec<usize>,
-        /// The same when the press is told again.
+        /// An id that stays the same when the press is repeated.
         key: String,
     },
     /// Something was written in a thread.
     Replied {
-        /// By whom.
+        /// The person.
         origin: Author,
         /// The message above the thread.
         thread: String,
@@ -47,7 +47,7 @@ pub(super) enum Event {
         text: String,
         /// Files that came with it.
         files: Vec<SentFile>,
-        /// The same when the message is told again.
+        /// An id that stays the same when the message is repeated.
         key: String,
     },
 }
@@ -57,11 +57,11 @@ pub(super) enum Event {
 pub(super) struct SentFile {
     /// Where it is.
     pub(super) url: String,
-    /// What its sender calls it.
+    /// The name that its sender gave it.
     pub(super) name: String,
 }
 
-/// Reads what arrived.
+/// Parses an envelope.
 pub(super) fn parse_envelope(text: &str) -> Envelope {
     let envelope: Value = serde_json::from_str(text).unwrap_or_default();
     if envelope["type"] == "disconnect" {
@@ -113,7 +113,7 @@ fn parse_press(payload: &Value) -> Option<Event> {
     })
 }
 
-/// Reads a message of a person in a thread; all others are none of our business.
+/// Parses a message of a person in a thread; all others are ignored.
 fn parse_reply(event: &Value) -> Option<Event> {
     let is_plain = match event["subtype"].as_str() {
         None => event["subtype"].is_null(),
@@ -124,7 +124,7 @@ fn parse_reply(event: &Value) -> Option<Event> {
         return None;
     }
     let files = event["files"].as_array().into_iter().flatten();
-    // A file without an address cannot be fetched, and the person is told so.
+    // A file without an address cannot be fetched, and the person gets an error.
     let files = files.map(|file| SentFile {
         url: file["url_private_download"]
             .as_str()

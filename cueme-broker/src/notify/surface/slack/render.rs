@@ -11,29 +11,29 @@ use crate::notify::surface::closing::Closing;
 use crate::notify::surface::fit::{fit, label};
 use crate::notify::surface::press::Press;
 
-/// How many characters of a question a message shows.
+/// The most characters of a question that a message shows.
 const WORDS_CHARS_MAX: usize = 10_000;
 /// The longest text of a button or an option.
 const LABEL_CHARS_MAX: usize = 75;
-/// How many buttons a block takes.
+/// The most buttons of a block.
 const BUTTONS_MAX: usize = 25;
-/// How many checkboxes a block takes; more become a menu.
+/// The most checkboxes of a block; more become a menu.
 const CHECKBOXES_MAX: usize = 10;
-/// How many options a menu takes.
+/// The most options of a menu.
 const MENU_MAX: usize = 100;
-/// How much of a question a notification shows.
+/// The part of a question that a notification shows, in characters.
 const FALLBACK_CHARS_MAX: usize = 300;
-/// The block and the action that hold what is marked.
+/// The block and the action that hold the marked options.
 pub(super) const MARKS: &str = "marks";
 
 /// A message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Message {
-    /// What notifications show.
+    /// The text that notifications show.
     pub(super) text: String,
     /// The blocks.
     pub(super) blocks: Vec<Value>,
-    /// How many characters of the question are not in it.
+    /// The number of characters of the question that are left out.
     pub(super) hidden: usize,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn question(card: &Card) -> Message {
     message
 }
 
-/// Renders a question that has ended: nothing can be pressed any more.
+/// Renders a question that has ended, without buttons.
 pub(super) fn closed(card: Option<&Card>, closing: &Closing) -> Message {
     let mut message = card.map_or_else(
         || Message {
@@ -216,7 +216,7 @@ mod tests {
             prop_assert!(message.hidden > 0 || shown.trim_start_matches('\n') == words.trim_start_matches('\n'));
             prop_assert_eq!(message.hidden == 0, message.blocks[1]["type"] == "actions");
             prop_assert!(!message.text.contains(['<', '>']));
-            // Words of an agent are in text elements alone.
+            // An agent's words are in text elements alone.
             for block in &message.blocks[1..] {
                 prop_assert!(!block.to_string().contains("!channel"));
             }

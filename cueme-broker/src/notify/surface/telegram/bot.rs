@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::cursor::Cursor;
 use super::render::{Message, closed, question};
 use super::update::{Event, SentFile, Update, Words, parse_updates};
+use crate::attachments::NamedFile;
 use crate::notify::channel::Reference;
 use crate::notify::surface::card::Card;
 use crate::notify::surface::chat::{Button, Written, file_missing, file_of, place, posted, pressed, replied};
@@ -16,15 +17,14 @@ use crate::notify::surface::closing::Closing;
 use crate::notify::surface::inbox::{Heard, Inbox, Shown, random_key};
 use crate::notify::surface::pace::Limit;
 use crate::notify::surface::request::{Trouble, base, download, send};
-use crate::web::NamedFile;
 
-/// How long one call for updates is left open by the server.
+/// The time that the server keeps one call for updates open.
 const POLL: Duration = Duration::from_secs(25);
-/// How much longer it may take.
+/// The margin for the timeout of that call.
 const POLL_MARGIN: Duration = Duration::from_secs(10);
 /// The largest file that the Bot API gives out.
 const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
-/// The longest text that a press is answered with.
+/// The longest text in response to a press.
 const TOAST_CHARS_MAX: usize = 200;
 
 /// A bot in one chat.
@@ -70,7 +70,7 @@ impl Bot {
             && let Err(trouble) = self.send_file(id, &name, words.as_bytes()).await
         {
             tracing::warn!(cue = %card.cue, %trouble, "the file with all of a question was not sent");
-            // If nothing can be said either, the link in the message still leads to all of it.
+            // If this fails, too, the link in the message still leads to the whole question.
             let _ = self.say(id, &file_missing(card)).await;
         }
         let place = self.place(&chat.to_string(), id)?;
@@ -101,12 +101,12 @@ impl Bot {
         }
     }
 
-    /// Hears updates by long polling. Each one is handled before it is confirmed to the server.
+    /// Handles updates by long polling. Each one is handled before it is confirmed to the server.
     pub(in crate::notify::surface) async fn listen(&self, inbox: &Inbox) -> Result<(), Trouble> {
         let bot = self.id()?;
         let kept = inbox.cursor().await.unwrap_or_default();
         let mut cursor = Cursor::parse(&kept, &bot);
-        // Another bot's token may be put into the same file.
+        // The token in the file may be replaced by another bot's.
         while self.id()? == bot {
             let next = cursor.next(SystemTime::now());
             let body = json!({
@@ -117,7 +117,7 @@ impl Bot {
             let request = self.http.post(self.address("getUpdates")?).json(&body);
             let page = checked(request.timeout(POLL + POLL_MARGIN)).await?;
             for update in parse_updates(&page) {
-                // Repeated by the server.
+                // The server repeated it.
                 if update.id < cursor.next(SystemTime::now()) {
                     continue;
                 }
@@ -168,7 +168,7 @@ impl Bot {
 
     async fn handle_press(&self, inbox: &Inbox, button: &Button<'_>, callback: &str) -> Result<(), Trouble> {
         match pressed(inbox, button, None).await {
-            // Acknowledged, or the button of a stranger would turn for a minute.
+            // Acknowledged, because the button would show a spinner for a minute otherwise.
             None => self.toast(callback, "You cannot answer here.").await,
             Some(Heard::Decided | Heard::Refused) => self.toast(callback, "Sent.").await,
             Some(Heard::Not(why)) => self.toast(callback, &why).await,
@@ -177,7 +177,7 @@ impl Bot {
                 self.toast(callback, "").await.and(marked)
             }
             Some(Heard::NotSeen(card, shown)) => {
-                // Refused when the marks stand there by now; then the person only has to look.
+                // Refused when the marks are the same already; then the message is up to date.
                 let _ = self.show_marks(&card, &shown).await;
                 let said = "The marks have changed meanwhile. Look at them, and press Send again.";
                 self.toast(callback, said).await
@@ -194,7 +194,7 @@ impl Bot {
         self.call("editMessageReplyMarkup", &body).await.map(drop)
     }
 
-    /// Handles words; returns what is said back, unless they decided the question.
+    /// Handles words; returns the response, unless they decided the question.
     async fn handle_words(&self, inbox: &Inbox, words: Words, key: &str) -> Option<String> {
         let from = &words.origin;
         let message = words.reply_to.and_then(|id| self.place(&from.place, id).ok());
@@ -203,7 +203,7 @@ impl Bot {
             None => None,
         };
         let Some((cue, message)) = cue.zip(message) else {
-            // What people say to each other in a group, and strangers to a bot, is none of our business.
+            // Messages among the people of a group, and those of strangers to a bot, are ignored.
             let is_meant = words.is_for_bot && inbox.knows(&from.user);
             return is_meant.then(|| "Reply to the message of an open question to answer it.".to_owned());
         };
@@ -239,7 +239,7 @@ impl Bot {
     async fn send_file(&self, reply_to: i64, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
         let boundary = random_key();
         let reply = json!({ "message_id": reply_to }).to_string();
-        // The name ends at a quote, and a header at the end of its line.
+        // A quote would end the name, and a line break the header.
         let name = name.replace(['"', '\\', '\r', '\n'], "_");
         let head = format!(
             "--{boundary}\r\ncontent-disposition: form-data; name=\"chat_id\"\r\n\r\n{}\r\n\
@@ -328,7 +328,7 @@ async fn checked(request: RequestBuilder) -> Result<Value, Trouble> {
     let asked = replied.body["parameters"]["retry_after"]
         .as_u64()
         .map(Duration::from_secs);
-    // A proxy in front may say 200 to what is no reply of the API.
+    // A proxy in front may respond with 200 and no response of the API.
     let status = if replied.status.is_success() {
         StatusCode::BAD_GATEWAY
     } else {

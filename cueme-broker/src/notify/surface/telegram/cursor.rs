@@ -1,12 +1,12 @@
-//! The place up to which a bot's updates were read.
+//! The read cursor of a bot's updates.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// After a week without an update, the API goes on counting from any number. Everything older was confirmed by then, and what
-/// was not is kept for a day only, so the bot asks for all that there is.
+/// After a week without an update, the API numbers updates from an arbitrary value. Everything older was confirmed by
+/// then, and unconfirmed updates are kept for a day only, so the bot asks for all available updates.
 const NUMBERS_HOLD: Duration = Duration::from_secs(6 * 24 * 60 * 60);
 
-/// The place, and since when.
+/// The cursor, and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     next: i64,
@@ -14,7 +14,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The place behind an update.
+    /// Returns the cursor after an update.
     pub(super) fn after(update: i64, now: SystemTime) -> Self {
         Self {
             next: update.saturating_add(1),
@@ -22,7 +22,7 @@ impl Cursor {
         }
     }
 
-    /// Reads the place of this bot; another bot's means nothing, and reading begins with what there is.
+    /// Parses the cursor of this bot; another bot's is ignored, and reading begins with the available updates.
     pub(super) fn parse(kept: &str, bot: &str) -> Self {
         let read = || {
             let mut parts = kept.split(' ');
@@ -41,7 +41,7 @@ impl Cursor {
         })
     }
 
-    /// Writes the place.
+    /// Formats the cursor.
     pub(super) fn encode(self, bot: &str) -> String {
         let at = self.at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         format!("{bot} {} {at}", self.next)

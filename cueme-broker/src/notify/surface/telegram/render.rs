@@ -13,11 +13,11 @@ use crate::notify::surface::press::{Marks, Press};
 
 /// The longest message, in UTF-16 units.
 const MESSAGE_UNITS_MAX: usize = 4096;
-/// What is kept of it for the title, the link and the hint.
+/// The space reserved for the title, the link and the hint.
 const FRAME_UNITS: usize = 1100;
-/// How much of a label is on a button.
+/// The part of a label that is shown on a button.
 const BUTTON_CHARS_MAX: usize = 40;
-/// How many buttons a message takes.
+/// The most buttons of a message.
 const BUTTONS_MAX: usize = 100;
 
 /// A message.
@@ -29,7 +29,7 @@ pub(super) struct Message {
     pub(super) entities: Value,
     /// The buttons.
     pub(super) keyboard: Value,
-    /// How many characters of the question are not in it.
+    /// The number of characters of the question that are left out.
     pub(super) hidden: usize,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn question(card: &Card, marked: &[usize]) -> Message {
     message
 }
 
-/// Renders a question that has ended: nothing can be pressed any more.
+/// Renders a question that has ended, without buttons.
 pub(super) fn closed(card: Option<&Card>, closing: &Closing) -> Message {
     let mut message = card.map_or_else(
         || Message {
@@ -86,7 +86,7 @@ fn body(card: &Card) -> Message {
     };
     let mut fitted = fit(&words, MESSAGE_UNITS_MAX - FRAME_UNITS, char::len_utf16);
     if !card.is_code {
-        // Where it was cut, an `@` may begin a word now.
+        // After truncation, an `@` may begin a word.
         fitted.text = without_mentions(&fitted.text);
     }
     let offset = units(&title) + 2;
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Returns a text without what keeps mentions apart.
+    /// Returns a text without the word joiners that break mentions.
     fn bare(text: &str) -> String {
         text.replace('\u{2060}', "")
     }

@@ -1,4 +1,4 @@
-//! What people do in a chat, as the Bot API tells it.
+//! The updates of the Bot API: people's actions in a chat.
 
 use serde_json::Value;
 
@@ -7,24 +7,24 @@ use crate::notify::surface::inbox::Author;
 /// An update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Update {
-    /// Its number; they grow.
+    /// Its number; numbers increase.
     pub(super) id: i64,
-    /// What happened, if it concerns us.
+    /// The event, if it concerns the broker.
     pub(super) event: Option<Event>,
 }
 
-/// What happened.
+/// An action of a person in a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
     /// A button was pressed.
     Pressed {
-        /// By whom.
+        /// The person.
         origin: Author,
         /// The message below which the button stands.
         message: i64,
-        /// What has to be acknowledged.
+        /// The id to acknowledge.
         callback: String,
-        /// What the button carries.
+        /// The button's data.
         data: String,
     },
     /// Something was written.
@@ -34,7 +34,7 @@ pub(super) enum Event {
 /// A message of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
-    /// Who wrote it.
+    /// The author.
     pub(super) origin: Author,
     /// The message.
     pub(super) message: i64,
@@ -51,9 +51,9 @@ pub(super) struct Words {
 /// A file in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SentFile {
-    /// How the API calls it.
+    /// The API's id of it.
     pub(super) id: String,
-    /// What its sender calls it.
+    /// The name that its sender gave it.
     pub(super) name: String,
 }
 

@@ -1,0 +1,33 @@
+//! Deletes a draft.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use protocol_spec::id::{AgentId, CueId};
+
+use crate::store::DraftPlace;
+use crate::web::bell::Notice;
+use crate::web::error::ApiError;
+use crate::web::extract::At;
+use crate::web::state::Shared;
+
+/// Deletes the draft of an answer.
+pub(super) async fn drop_for_cue(
+    State(web): State<Shared>,
+    At(cue): At<CueId>,
+) -> Result<StatusCode, ApiError> {
+    web.write(move |store, _| store.drop_draft(&DraftPlace::cue(cue)))
+        .await?;
+    web.bell.notice(Notice::draft(None, Some(cue), 0));
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Deletes the draft of a message.
+pub(super) async fn drop_for_agent(
+    State(web): State<Shared>,
+    At(agent): At<AgentId>,
+) -> Result<StatusCode, ApiError> {
+    let place = DraftPlace::agent(&agent);
+    web.write(move |store, _| store.drop_draft(&place)).await?;
+    web.bell.notice(Notice::draft(Some(agent), None, 0));
+    Ok(StatusCode::NO_CONTENT)
+}
