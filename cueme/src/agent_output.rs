@@ -3,14 +3,14 @@
 //! The text of an outcome was rendered when the human decided and is printed byte for byte; only a header line may
 //! stand above it and a reminder below it.
 
-use adapter_core::runtime::Language;
 use protocol_spec::id::CueId;
-use protocol_spec::message::{Mailbox, Told};
+use protocol_spec::message::{DeliveredOutcome, Mailbox};
+use runtimes::Language;
 use serde::Serialize;
 
 use crate::wording;
 
-/// How the end of a wait is written.
+/// The format of the end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Plain text.
@@ -24,7 +24,7 @@ pub(crate) enum Form {
 pub(crate) struct Rested {
     /// The question, which is still open.
     pub(crate) cue: Option<CueId>,
-    /// How many waits ended like this, if the broker could say.
+    /// The number of waits that ended like this, if the broker could tell.
     pub(crate) rounds: Option<u32>,
     /// Whether the agent should end its turn, because a hook holds it.
     pub(crate) give_up: bool,
@@ -45,8 +45,8 @@ impl Rested {
 }
 
 impl Form {
-    /// Writes what became of the question.
-    pub(crate) fn outcome(self, told: &Told) -> String {
+    /// Formats the outcome of a question.
+    pub(crate) fn outcome(self, told: &DeliveredOutcome) -> String {
         match self {
             Self::Text => outcome_text(told),
             Self::Json => json(&Object::Outcome { told }),
@@ -86,7 +86,7 @@ impl Form {
 enum Object<'a> {
     Outcome {
         #[serde(flatten)]
-        told: &'a Told,
+        told: &'a DeliveredOutcome,
     },
     Mailbox {
         #[serde(flatten)]
@@ -108,7 +108,7 @@ fn json(object: &Object<'_>) -> String {
     line
 }
 
-fn outcome_text(told: &Told) -> String {
+fn outcome_text(told: &DeliveredOutcome) -> String {
     let mut text = String::with_capacity(told.text.len() + 256);
     if let Some(at) = told.repeat_of {
         let question = &told.question;
@@ -131,7 +131,7 @@ fn mailbox_text(mailbox: &Mailbox, next: &str) -> String {
 }
 
 /// Writes outcomes, each below the question that it belongs to.
-pub(crate) fn earlier_text(earlier: &[Told]) -> String {
+pub(crate) fn earlier_text(earlier: &[DeliveredOutcome]) -> String {
     let mut text = String::new();
     for told in earlier {
         let question = &told.question;
@@ -161,8 +161,8 @@ mod tests {
     use protocol_spec::outcome::{Kind, Outcome};
     use protocol_spec::time::Timestamp;
 
-    fn told() -> Told {
-        Told {
+    fn told() -> DeliveredOutcome {
+        DeliveredOutcome {
             cue_id: CueId::from_random(7),
             kind: Kind::Cue,
             outcome: Outcome::Answered,
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_repeat_has_one_header_line_and_the_same_text_below() {
-        let repeat = Told {
+        let repeat = DeliveredOutcome {
             repeat_of: Some(Timestamp::from_millis(1_790_000_000_120)),
             ..told()
         };

@@ -74,7 +74,7 @@ pub(crate) enum Verb {
     /// Open the inbox in a browser
     #[command(after_help = "Examples:\n  cueme ui\n  cueme ui --print-url")]
     Ui(UiArgs),
-    /// Make, list and revoke tokens for programs and machines
+    /// Create, list and revoke tokens for programs and machines
     #[command(
         after_help = "Examples:\n  cueme token --name ci\n  cueme token --agent bako-nefi\n  cueme token --scope human\n  cueme token list\n  cueme token revoke ci"
     )]
@@ -93,7 +93,7 @@ pub(crate) enum Verb {
     /// Answer a question; without an answer, cueme asks you for it
     #[command(after_help = ANSWER_EXAMPLES)]
     Answer(AnswerArgs),
-    /// Take back an answer that the agent has not received yet
+    /// Take back an answer within five seconds
     #[command(after_help = "Examples:\n  cueme undo\n  cueme undo 7k3")]
     Undo(UndoArgs),
     /// Refuse to answer a question; the agent reads that
@@ -102,7 +102,7 @@ pub(crate) enum Verb {
     /// Close a question without an answer; the agent reads that
     #[command(after_help = "Examples:\n  cueme cancel 7k3\n  cueme cancel 7k3 \"answered in the chat\"")]
     Cancel(CancelArgs),
-    /// Leave an agent a note; it stands above your next answer
+    /// Leave an agent a note; shown above your next answer
     #[command(
         after_help = "Examples:\n  cueme say bako-nefi \"use the staging database\"\n  git diff | cueme say bako-nefi -\n  cueme say bako-nefi --next \"go on with step two\""
     )]
@@ -135,7 +135,7 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  cueme init\n  cueme init claude_code\n  cueme init cursor --project --dry-run\n  cueme init codex --remove\n  cueme init claude_code --plugin ~/cueme-plugin\n  cueme init --status\n\n`--status` exits with 0 when every connection is complete and current. It exits with 1 when one is outdated or broken, or when the runtime that you name is not connected."
     )]
     Init(InitArgs),
-    /// Notify you in a chat or on a phone, and take your answers there
+    /// Send questions to a chat or a phone, and take your answers there
     #[command(after_help = notify::EXAMPLES)]
     Notify(NotifyArgs),
     /// Print the text that teaches an agent the protocol
@@ -207,7 +207,7 @@ pub(crate) enum Verb {
     Update,
 }
 
-/// How an agent calls `cue`, ready to be pasted.
+/// A call of `cue` by an agent, ready to paste.
 pub(crate) const CUE_CALL: &str = "\
 cueme cue <agent_id> - <<'CUEME'
 <cueme_prompt>
@@ -224,10 +224,10 @@ Commands:
   inbox        You      List the open questions
   show                  Show one question in full
   answer                Answer a question; without an answer, cueme asks for it
-  undo                  Take back an answer that the agent has not received yet
+  undo                  Take back an answer within five seconds
   decline               Refuse to answer a question; the agent reads that
   cancel                Close a question without an answer; the agent reads that
-  say                   Leave an agent a note; it stands above your next answer
+  say                   Leave an agent a note; shown above your next answer
   last                  Print the last answer that an agent received
   agents                List the agents
   history               List past questions, newest first
@@ -238,10 +238,10 @@ Commands:
   cue                   Ask the human and wait for the answer
   pause                 Stop until the human lets you continue
   init         Connect  Connect a runtime: rules, permissions, hooks and MCP
-  notify                Notify you in a chat or on a phone, and take answers
+  notify                Send questions to a chat or a phone, and take answers
   protocol              Print the text that teaches an agent the protocol
   mcp                   Serve an agent's four verbs as MCP tools over stdio
-  token                 Make, list and revoke tokens for programs and machines
+  token                 Create, list and revoke tokens for programs and machines
   link                  Use a broker on another machine
   demo         Operate  See questions and answers in one minute
   docs                  Print the documentation, offline
@@ -253,7 +253,7 @@ Commands:
 More: backup, restore, store, purge, import, completions, man, update, hook, acp
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
-Exit codes: 0 done, 1 nothing found, 2 wrong call, 3 unknown agent, 4 cancelled,
+Exit codes: 0 done, 1 nothing found, 2 usage error, 3 unknown agent, 4 cancelled,
 69 no broker, 74 output failed, 75 run it again, 76 end the turn, 130/143 signal
 ";
 

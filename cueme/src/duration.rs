@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use crate::error::CliError;
+use protocol_spec::visible::quoted;
 
 /// Parses a length of time; a number without a unit counts seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, CliError> {
     runtime_settings::parse_duration(text).ok_or_else(|| {
-        CliError::usage(format!("{text:?} is not a duration"))
+        CliError::usage(format!("{} is not a duration", quoted(text)))
             .with_hint("write a number with a unit: 90s, 5m, 12h, 30d")
     })
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use adapter_core::hap::TURN_ENV;
-use protocol_spec::endpoint::{HOME_VARIABLE, Places, Surroundings, VARIABLES};
+use protocol_spec::endpoint::{Environment, HOME_VARIABLE, Places, VARIABLES};
 use protocol_spec::id::AgentId;
 
 use crate::error::CliError;
@@ -14,7 +14,7 @@ pub(crate) const AGENT_VARIABLE: &str = "CUEME_AGENT_ID";
 
 /// Returns where everything of this user lives.
 pub(crate) fn places() -> Result<Places, CliError> {
-    let environment = Surroundings {
+    let environment = Environment {
         variable: |name: &str| std::env::var_os(name),
         uid: uid(),
         is_macos: cfg!(target_os = "macos"),

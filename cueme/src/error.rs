@@ -1,10 +1,9 @@
-//! How a call fails: one error with an exit code, what went wrong, and the next command to type.
+//! The error of a call: an exit code, the reason, and the next command to type.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-use adapter_core::runtime::install::ApplyError;
 use protocol_spec::answer::AnswerError;
 use protocol_spec::endpoint::EndpointError;
 use protocol_spec::envelope::EnvelopeError;
@@ -12,6 +11,7 @@ use protocol_spec::exit::Exit;
 use protocol_spec::frame::FrameError;
 use protocol_spec::id::IdError;
 use protocol_spec::message::Failure;
+use runtimes::install::ApplyError;
 
 use crate::display::visible;
 use crate::output;

@@ -1,4 +1,4 @@
-//! Logs of programs whose words nobody reads as they come: one file each, small, private.
+//! Logs of programs whose output people do not see: one file each, small, private.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -8,7 +8,7 @@ use protocol_spec::endpoint::Places;
 
 use crate::display::{now, visible_line};
 
-/// How large a log may become before it is started anew; the one before is kept.
+/// The size at which a log is rotated; the previous one is kept.
 const BYTES_MAX: u64 = 1024 * 1024;
 
 /// Adds a line to the log of this name. One that cannot be written changes nothing for the caller.

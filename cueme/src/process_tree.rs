@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How many ancestors are looked at.
+/// The number of ancestors that are checked.
 const ANCESTORS_MAX: usize = 32;
 /// The programs that only run another one.
 const SHELLS: [&str; 14] = [

@@ -23,16 +23,8 @@ pub(crate) fn verbose() -> String {
         env!("CARGO_PKG_VERSION"),
         env!("CUEME_COMMIT"),
         env!("CUEME_BUILD"),
-        rusqlite::version(),
-        sqlite_options().unwrap_or_else(|error| error.to_string()),
+        cueme_store_sqlite::library_version(),
+        cueme_store_sqlite::library_options(),
         env!("CUEME_FEATURES"),
     )
-}
-
-/// Returns the options that SQLite itself says it was compiled with.
-fn sqlite_options() -> rusqlite::Result<String> {
-    let connection = rusqlite::Connection::open_in_memory()?;
-    let mut statement = connection.prepare("PRAGMA compile_options")?;
-    let options = statement.query_map([], |row| row.get::<_, String>(0))?;
-    Ok(options.collect::<Result<Vec<_>, _>>()?.join(" "))
 }

@@ -1,13 +1,13 @@
-//! The words of ours that agents read, in the language that their rule was installed in.
+//! Our texts for agents, in the language that their rule was installed in.
 //!
-//! `cueme init` notes the language of a runtime in the configuration; where nothing is noted it is English. What humans
-//! write is theirs and is never translated.
+//! `cueme init` notes the language of a runtime in the configuration; the default is English. Texts of humans are never
+//! translated.
 
-use adapter_core::runtime::Language;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::Join;
 use runtime_settings::AgentLanguage;
+use runtimes::Language;
 
 /// Returns the language of the agents of a runtime.
 pub(crate) fn language_of(places: &Places, runtime: &RuntimeTag) -> Language {

@@ -39,7 +39,8 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     }]
 }
 
-fn waiting_cue(human: &mut Wire) -> CueId {
+/// Waits until a question has a waiting client, and returns it.
+pub(crate) fn waiting_cue(human: &mut Wire) -> CueId {
     loop {
         human.send(&Request::Inbox(Nothing {}));
         let mut found = None;

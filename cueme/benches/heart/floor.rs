@@ -1,4 +1,4 @@
-//! What the machine can do at all: a round trip over a local socket, a durable commit, a durable page.
+//! The floors of this machine: a round trip over a local socket, a durable commit, a durable page.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use protocol_spec::id::AgentId;
 use protocol_spec::time::Timestamp;
 
 const PAGE_BYTES: usize = 4096;
-/// How many pages are overwritten in turn.
+/// The number of pages that are overwritten in turn.
 const PAGES: u64 = 256;
 
 /// A peer that sends every byte back.

@@ -1,27 +1,28 @@
-//! What looking at things costs when much has been asked before: the same is shown each time, only the past is longer.
+//! The cost of reads as the history grows: each read shows the same, only the history is longer.
 
+use std::borrow::Cow;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::postgres::Server;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{History, Nothing, Recall, Reply, Request};
+use tempfile::TempDir;
 
-use crate::home::{Home, Wire, empty_home};
+use crate::home::{CUEME, Home, Wire, empty_home, stop_broker};
 use crate::rows::{ANSWER, Rows, mint};
 use crate::table::{Goal, Row, median, ratio, show};
 use crate::visitor::Visitor;
 
-/// How much was asked before.
+/// The lengths of the history, in questions.
 const STORED: [usize; 3] = [100, 10_000, 1_000_000];
 /// Few, so that even the shortest past fills what is shown of one.
 const AGENTS: usize = 4;
-/// How many questions are open.
+/// The number of open questions.
 const OPEN: usize = 20;
 const SHOWN: u32 = 20;
 /// Questions that are written in one commit.
 const COMMIT: usize = 10_000;
-/// The logarithm of the longest past to that of the shortest.
-const LOGARITHM: f64 = 3.0;
-
 /// Something a person looks at.
 type Look = (&'static str, fn(&mut Past));
 
@@ -35,19 +36,86 @@ const LOOKS: [Look; 6] = [
 ];
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
-    let mut pasts = STORED.map(Past::write);
+    let pasts = STORED.map(|stored| Past::start(write(stored)));
+    grown("growth", STORED, pasts, scale)
+}
+
+/// Measures growth on PostgreSQL, where `cueme store move` brings each history.
+pub(crate) fn measure_postgres(scale: usize) -> Vec<Row> {
+    let Some(server) = Server::own(&[]) else {
+        return Vec::new();
+    };
+    let mut longest = None;
+    let pasts = STORED.map(|stored| {
+        let past = write(stored);
+        let url = server.database();
+        eprintln!("moving them …");
+        let started = Instant::now();
+        let moved = Command::new(CUEME)
+            .args(["store", "move", &url])
+            .env("CUEME_HOME", past.0.path())
+            .status();
+        assert!(moved.is_ok_and(|status| status.success()));
+        let moving = started.elapsed();
+        stop_broker(past.0.path());
+        let mut past = Past::start(past);
+        // The search index is not copied: the broker makes it, and answers meanwhile.
+        eprintln!("indexing them …");
+        let started = Instant::now();
+        let mut slowest = Duration::ZERO;
+        while server.run(&url, "SELECT EXISTS (SELECT 1 FROM unindexed)") == "t" {
+            let searched = Instant::now();
+            past.search_common();
+            slowest = slowest.max(searched.elapsed());
+        }
+        longest = Some((started.elapsed(), moving, slowest));
+        past
+    });
+    let id = "growth on PostgreSQL";
+    let indexed = longest.map(|(indexing, moving, slowest)| {
+        let row = |what: Cow<'static, str>, ours, floor| Row {
+            id,
+            what,
+            ours: show(ours),
+            floor: show(floor),
+            ratio: ratio(ours, floor),
+            goal: Goal::Told,
+            aim: Goal::Told,
+        };
+        let stored = STORED[2];
+        [
+            row(
+                format!("indexing {stored} moved questions ÷ moving them").into(),
+                indexing,
+                moving,
+            ),
+            row(
+                "… the slowest search meanwhile ÷ all of the indexing".into(),
+                slowest,
+                indexing,
+            ),
+        ]
+    });
+    let mut rows = grown(id, STORED, pasts, scale);
+    rows.extend(indexed.into_iter().flatten());
+    rows
+}
+
+fn grown(id: &'static str, stored: [usize; 3], mut pasts: [Past; 3], scale: usize) -> Vec<Row> {
+    // The logarithm of the longest past to that of the shortest.
+    let logarithm = (stored[2] as f64).ln() / (stored[0] as f64).ln();
     LOOKS
         .iter()
         .flat_map(|(what, look)| {
             let [short, longer, longest] = compare(&mut pasts, *look, 10 * scale);
-            [(STORED[1], longer), (STORED[2], longest)].map(|(stored, ours)| Row {
-                id: "growth",
-                what: format!("{what}, {stored} stored questions ÷ {}", STORED[0]).into(),
+            [(stored[1], longer), (stored[2], longest)].map(|(length, ours)| Row {
+                id,
+                what: format!("{what}, {length} stored questions ÷ {}", stored[0]).into(),
                 ours: show(ours),
                 floor: show(short),
                 ratio: ratio(ours, short),
                 goal: Goal::Told,
-                aim: Goal::AtMost(LOGARITHM),
+                aim: Goal::AtMost(logarithm),
             })
         })
         .collect()
@@ -78,32 +146,12 @@ struct Past {
 }
 
 impl Past {
-    fn write(stored: usize) -> Self {
-        eprintln!("writing {stored} questions …");
-        let (directory, database) = empty_home();
-        let mut rows = Rows::open(&database);
-        let agents = rows.join(AGENTS);
-        for first in (0..stored).step_by(COMMIT) {
-            rows.commit(|rows| {
-                for number in first..stored.min(first + COMMIT) {
-                    let agent = &agents[number % AGENTS];
-                    let request = mint();
-                    let cue = rows.ask(request, agent, &prompt(number));
-                    if number + OPEN < stored {
-                        rows.decide(request, cue, agent, ANSWER);
-                        rows.acknowledge(cue, agent);
-                    }
-                }
-            });
-        }
-        rows.index();
-        drop(rows);
+    fn start((directory, agent): (TempDir, AgentId)) -> Self {
         let home = Home::start_in(directory);
-        let visitor = Visitor::to(&home);
         Self {
             wire: home.connect(),
-            visitor,
-            agent: agents[0].clone(),
+            visitor: Visitor::to(&home),
+            agent,
             _home: home,
         }
     }
@@ -163,6 +211,29 @@ impl Past {
         let body = self.visitor.get(&path);
         assert!(body.len() > 100, "{path} shows something");
     }
+}
+
+/// Writes a history of so many questions into the store of a broker that has not been started, and returns one of its agents.
+fn write(stored: usize) -> (TempDir, AgentId) {
+    eprintln!("writing {stored} questions …");
+    let (directory, database) = empty_home();
+    let mut rows = Rows::open(&database);
+    let agents = rows.join(AGENTS);
+    for first in (0..stored).step_by(COMMIT) {
+        rows.commit(|rows| {
+            for number in first..stored.min(first + COMMIT) {
+                let agent = &agents[number % AGENTS];
+                let request = mint();
+                let cue = rows.ask(request, agent, &prompt(number));
+                if number + OPEN < stored {
+                    rows.decide(request, cue, agent, ANSWER);
+                    rows.acknowledge(cue, agent);
+                }
+            }
+        });
+    }
+    rows.index();
+    (directory, agents[0].clone())
 }
 
 /// A question of its own, about what all of them are about.

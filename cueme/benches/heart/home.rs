@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Ask, GiveAnswer, Join, Reply, Request, decode_reply, encode_request};
+use protocol_spec::message::{
+    Ask, DeliveredOutcome, GiveAnswer, Join, Reply, Request, decode_reply, encode_request,
+};
 use protocol_spec::outcome::{Kind, Origin};
 use uuid::Uuid;
 
@@ -29,6 +31,13 @@ impl Home {
     pub(crate) fn start_in(directory: tempfile::TempDir) -> Self {
         let broker = Self::run(directory.path());
         Self { directory, broker }
+    }
+
+    /// Starts it with lines of configuration.
+    pub(crate) fn start_with(configuration: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(directory.path().join("config.toml"), configuration).expect("its configuration");
+        Self::start_in(directory)
     }
 
     /// Starts another one in the place of one that has stopped.
@@ -76,16 +85,9 @@ impl Home {
 
     /// Starts a client that asks and waits.
     pub(crate) fn start_cue(&self, agent: &AgentId, prompt: &str) -> Child {
-        let mut client = self
-            .command()
-            .args(["cue", agent.as_str(), "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("a client");
-        let mut stdin = client.stdin.take().expect("its input");
-        write!(stdin, "<cueme_prompt>\n{prompt}\n</cueme_prompt>\n").expect("a question");
-        client
+        let mut command = self.command();
+        command.args(["cue", agent.as_str(), "-"]).stdout(Stdio::null());
+        give_prompt(&mut command, prompt)
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
@@ -104,7 +106,15 @@ impl Drop for Home {
     }
 }
 
-/// Stops the broker of a directory, whoever started it.
+/// Starts a client that reads its question from the standard input.
+pub(crate) fn give_prompt(command: &mut Command, prompt: &str) -> Child {
+    let mut client = command.stdin(Stdio::piped()).spawn().expect("a client");
+    let mut stdin = client.stdin.take().expect("its input");
+    write!(stdin, "<cueme_prompt>\n{prompt}\n</cueme_prompt>\n").expect("a question");
+    client
+}
+
+/// Stops the broker of a directory, regardless of who started it.
 pub(crate) fn stop_broker(home: &Path) {
     let stopped = Command::new(CUEME)
         .args(["broker", "stop"])
@@ -179,6 +189,14 @@ impl Wire {
         }));
         match self.receive() {
             Reply::Asked(asked) => asked.cue_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Receives the outcome of a question that it waits for.
+    pub(crate) fn outcome(&mut self) -> DeliveredOutcome {
+        match self.receive() {
+            Reply::Outcome(told) => told,
             other => panic!("{other:?}"),
         }
     }

@@ -11,7 +11,9 @@ mod floor;
 mod growth;
 mod home;
 mod memory;
+mod postgres;
 mod process;
+mod remote;
 mod rows;
 mod spawn;
 mod start;
@@ -44,7 +46,7 @@ fn main() {
     } else {
         5
     };
-    let measures: [(&str, Measure); 14] = [
+    let measures: [(&str, Measure); 18] = [
         ("spawn", spawn::measure),
         ("start", start::measure),
         ("ack", ack::measure),
@@ -59,6 +61,10 @@ fn main() {
         ("envelope", envelope::measure),
         ("growth", growth::measure),
         ("memory", memory::measure),
+        ("postgres", postgres::measure),
+        ("postgres_waiters", postgres::measure_waiters),
+        ("postgres_growth", growth::measure_postgres),
+        ("remote", remote::measure),
     ];
     let wanted: Vec<&String> = arguments
         .iter()

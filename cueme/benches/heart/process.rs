@@ -1,4 +1,4 @@
-//! What the system says about processes.
+//! Facts about processes from the operating system.
 
 /// Returns how much memory a process has in use.
 pub(crate) fn resident_kib(pid: u32) -> u64 {
@@ -13,7 +13,7 @@ pub(crate) fn resident_kib(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// Returns how much memory a process shares with nobody.
+/// Returns the size of a process's unshared memory.
 pub(crate) fn private_kib(pid: u32) -> u64 {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let private = maps.lines().filter(|line| line.starts_with("Private_"));

@@ -76,7 +76,8 @@ fn time(command: &mut Command) -> Duration {
 /// Builds the floor with the profile of the binary under measurement and returns where it is.
 fn build_floor() -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
-    // What cargo tells those it runs about their package would be news to some build scripts, and much built anew.
+    // Cargo tells its children about their package in variables. Some build scripts would take them as changed input
+    // and rebuild much.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text == "OUT_DIR" || text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -87,7 +88,8 @@ fn build_floor() -> PathBuf {
         .args([
             "build",
             "--quiet",
-            "--release",
+            "--profile",
+            "dist",
             "-p",
             "cueme",
             "--example",

@@ -24,7 +24,7 @@ use crate::visitor::Visitor;
 const SUBSCRIBERS: usize = 1000;
 /// The name by which both servers announce the event that is waited for.
 const MARK: &[u8] = b"event: change";
-/// What the bare server tells; as long as our own frame.
+/// The event that the bare server sends; as long as our own frame.
 const DATA: &str = "{\"id\":1234,\"at\":\"2026-01-01T00:00:00.000Z\",\"what\":\"queued\",\"agent_id\":\"bako-nefi\",\"note\":\"0123456789abcdef\"}";
 /// Set in a process that is a floor, to which one.
 pub(crate) const FLOOR_ENV: &str = "CUEME_BENCH_FLOOR";
@@ -143,7 +143,7 @@ impl Audience {
             });
         }
         audience.wait();
-        // What follows the greeting of the last one must not be taken for an event.
+        // Data that follows the greeting of the last subscriber must not count as an event.
         std::thread::sleep(Duration::from_millis(500));
         (audience, runtime)
     }

@@ -11,13 +11,13 @@ pub(crate) struct Row {
     pub(crate) ours: String,
     pub(crate) floor: String,
     pub(crate) ratio: f64,
-    /// What it takes to be acceptable.
+    /// The acceptable ratio.
     pub(crate) goal: Goal,
-    /// What we want.
+    /// The wanted ratio.
     pub(crate) aim: Goal,
 }
 
-/// What the ratio should be.
+/// A limit of the ratio.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     AtMost(f64),

@@ -10,7 +10,7 @@ use crate::table::{Goal, Row};
 
 const WAITERS: usize = 10_000;
 const WAITERS_PER_AGENT: usize = 200;
-/// When a broker has done what it puts off until nobody wants anything.
+/// The time after which an idle broker has done its deferred work.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {

@@ -8,9 +8,10 @@ use uuid::Uuid;
 
 use crate::home::{Home, Wire};
 use crate::table::{Goal, Row};
+use crate::throughput::middle;
 
 const CALLERS: usize = 32;
-/// How many of each a caller does in one sample.
+/// The number of writes of each kind that a caller does in one sample.
 const EACH: usize = 60;
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
@@ -99,9 +100,4 @@ fn report(wire: &mut Wire) {
         events: Vec::new(),
     })));
     assert!(matches!(wire.receive(), Reply::RunNoted(_)));
-}
-
-fn middle(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
 }

@@ -56,10 +56,10 @@ pub(crate) struct AgentRunArgs {
     /// Continue a chat: its id, or `latest` for the newest of the directory
     #[arg(long, value_name = "CHAT")]
     pub(crate) resume: Option<String>,
-    /// How cueme drives the CLI; without it, over ACP where the CLI offers that
+    /// How cueme drives the CLI; by default, over ACP if the CLI supports it
     #[arg(long, value_name = "WAY", value_enum)]
     pub(crate) via: Option<Via>,
-    /// Whether tools run without asking; without it, ACP asks you and the stream runs them
+    /// When tools need your permission; by default, always over ACP and never in the stream
     #[arg(long, value_name = "MODE", value_enum)]
     pub(crate) permission: Option<Permission>,
     /// The CLI's mode, such as plan or ask
@@ -71,16 +71,16 @@ pub(crate) struct AgentRunArgs {
     /// Continue the CLI's last chat
     #[arg(long = "continue", conflicts_with = "resume")]
     pub(crate) continue_last: bool,
-    /// Trust the directory without the CLI's question
+    /// Trust the directory, so that the CLI does not ask
     #[arg(long)]
     pub(crate) trust: bool,
     /// Whether commands run in the CLI's sandbox
     #[arg(long, value_name = "MODE", value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
-    /// Run one turn, and do not make sure that it asks you
+    /// Run one turn, without the check that the agent asks you
     #[arg(long)]
     pub(crate) no_hap: bool,
-    /// End the run with the first turn that ends after your answer
+    /// End the run at the end of the first turn after your answer
     #[arg(long, conflicts_with = "no_hap")]
     pub(crate) once: bool,
     /// Include the CLI's own tools in the events
@@ -96,7 +96,7 @@ pub(crate) struct AgentRunArgs {
 pub(crate) enum Permission {
     /// The CLI's configuration decides.
     Default,
-    /// Every tool runs that is not denied.
+    /// Every tool that is not denied runs.
     Force,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct AgentReplayArgs {
     /// The stderr of the recorded process
     #[arg(long, value_name = "FILE")]
     pub(crate) stderr: Option<PathBuf>,
-    /// The exit code of the recorded process; without it, 0
+    /// The exit code of the recorded process; by default, 0
     #[arg(long, value_name = "CODE")]
     pub(crate) exit: Option<i32>,
 }

@@ -2,18 +2,18 @@
 //!
 //! Only a broker that runs is asked. An option of an agent is offered only if no shell reads anything into it.
 
-use adapter_core::runtime::Runtime;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use cueme_broker::notify::channels;
 use protocol_spec::message::{CueView, Nothing, Reply, Request, Show};
 use protocol_spec::payload::{Payload, Shape};
+use runtimes::Runtime;
 
 use crate::client::{call, connect, expect_reply, list};
 use crate::display::{shorten, visible_line};
 use crate::environment;
 use crate::error::CliError;
 
-/// How much of a question a shell shows beside its id.
+/// The width of a question's text that a shell shows beside its id.
 const HELP_COLUMNS: usize = 50;
 
 /// Completes the ids of open questions.

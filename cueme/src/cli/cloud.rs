@@ -40,7 +40,7 @@ pub(crate) enum CloudVerb {
     Conversation(CloudConversationArgs),
     /// Stop an agent
     Stop(CloudStopArgs),
-    /// Take a run over, and stay until you end it
+    /// Take over a run, and stay until you end it
     Watch(CloudWatchArgs),
     /// Check that a run can work, and show what prevents it
     Doctor(CloudDoctorArgs),
@@ -55,7 +55,7 @@ pub(crate) struct CloudFields {
     /// Branch, tag or commit to start from
     #[arg(long = "ref", value_name = "REF")]
     pub(crate) reference: Option<String>,
-    /// Model; Cursor chooses without it
+    /// Model; by default, Cursor chooses one
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Open a pull request at the end
@@ -70,7 +70,7 @@ pub(crate) struct CloudFields {
     /// Seconds between two status requests
     #[arg(long = "poll-interval", value_name = "SECONDS")]
     pub(crate) poll_interval_sec: Option<u64>,
-    /// Longest run in seconds; 0 for no limit
+    /// Time limit of the run in seconds; 0 for none
     #[arg(long = "timeout", value_name = "SECONDS")]
     pub(crate) timeout_sec: Option<u64>,
     /// Seconds that a stop may take
@@ -99,10 +99,10 @@ pub(crate) enum CloudApiVersion {
 /// How a run is driven.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CloudDriving {
-    /// Do not make sure that you are asked before the run ends
+    /// Run without the check that the agent asks you
     #[arg(long)]
     pub(crate) no_hap: bool,
-    /// End the run when its agent ends after your answer
+    /// End the run at the end of the first turn after your answer
     #[arg(long, conflicts_with = "no_hap")]
     pub(crate) once: bool,
     /// Write the result to this file, as one JSON object

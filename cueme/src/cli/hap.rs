@@ -34,7 +34,7 @@ pub(crate) struct JoinArgs {
 /// Arguments of `recall`.
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// Words of your questions, their answers or your project
+    /// Words from your questions, their answers or your project
     #[arg(value_name = "HINTS", required_unless_present = "rest")]
     pub(crate) hints: Vec<String>,
     /// The same, for a text that looks like an option

@@ -52,7 +52,7 @@ pub(crate) struct AnswerArgs {
     /// Press the confirming button, or continue a pause
     #[arg(long, conflicts_with = "cancel")]
     pub(crate) confirm: bool,
-    /// Press the other button
+    /// Press the cancelling button of a confirm
     #[arg(long)]
     pub(crate) cancel: bool,
     /// Attach a file; the agent reads its path
@@ -88,7 +88,7 @@ pub(crate) struct DeclineArgs {
 /// Arguments of `tui`.
 #[derive(Debug, Args)]
 pub(crate) struct TuiArgs {
-    /// Let the mouse select and scroll, so that the terminal selects no text; the key m toggles it
+    /// Select and scroll with the mouse, so that the terminal does not select text; the key m toggles it
     #[arg(long)]
     pub(crate) mouse: bool,
 }
@@ -96,7 +96,7 @@ pub(crate) struct TuiArgs {
 /// Arguments of `ui`.
 #[derive(Debug, Args)]
 pub(crate) struct UiArgs {
-    /// Only print the link, alone on its line
+    /// Print only the link, and do not open a browser
     #[arg(long)]
     pub(crate) print_url: bool,
     /// Name of the browser in the list of devices
@@ -120,6 +120,9 @@ pub(crate) struct TokenArgs {
     /// Name of the token in lists
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Time after which the token expires, such as 12h or 30d; without it, the token does not expire
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) expires: Option<String>,
 }
 
 /// The other verbs of `cueme token`.
@@ -131,9 +134,9 @@ pub(crate) enum TokenVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a token; a call that waits with it ends
+    /// Revoke a token; calls that wait with it end
     Revoke {
-        /// Its id, the first characters of it, or its name
+        /// The token's id, its first characters, or its name
         token: String,
     },
 }

@@ -92,7 +92,7 @@ impl ReasonWord {
 pub(crate) struct NotifyAddArgs {
     /// The kind of the channel
     pub(crate) kind: ChannelWord,
-    /// Name of the channel; its kind unless given
+    /// Name of the channel; by default, its kind
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// ntfy: the address of the topic; webhook: the address
@@ -122,7 +122,7 @@ pub(crate) struct NotifyAddArgs {
     /// Hours in which nothing is sent, such as 22:00-07:00
     #[arg(long, value_name = "HOURS")]
     pub(crate) quiet: Option<String>,
-    /// Send only for this reason; all unless given; can be repeated
+    /// Send only for this reason; by default, for all; can be repeated
     #[arg(long = "reason", value_name = "REASON")]
     pub(crate) reasons: Vec<ReasonWord>,
     /// Do not send the text of questions

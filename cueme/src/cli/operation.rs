@@ -28,7 +28,7 @@ pub(crate) enum BrokerVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Stop the broker; waiting agents wait for its successor
+    /// Stop the broker; waiting agents wait for the next one
     Stop,
     /// Stop the broker and start it again
     Restart,

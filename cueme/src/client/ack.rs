@@ -1,10 +1,11 @@
-//! Telling the broker that an outcome was printed.
+//! Acknowledges to the broker that outcomes were printed.
 
 use std::time::{Duration, Instant};
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{Ack, ErrorCode, Reply, Request};
+use runtimes::Language;
 
 use super::link::Side;
 use super::session::{Lost, Session, encode_call, mint};
@@ -12,22 +13,54 @@ use super::start::connect_or_start;
 use crate::error::CliError;
 use crate::output;
 
-/// How long the acknowledgement is tried; after that the outcome will be handed over once more, marked as a repeat.
+/// The timeout of the acknowledgement; after it, the broker delivers the outcome once more, marked as a repeat.
 const ACK_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The pause between two attempts.
 const ACK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Confirms that outcomes reached the agent.
+#[derive(Debug)]
+pub(crate) struct Receipt {
+    /// The connection that the outcomes came over, if it still stands.
+    pub(super) session: Option<Box<Session>>,
+    pub(super) cue_ids: Vec<CueId>,
+    pub(super) nonce: Option<String>,
+    pub(super) language: Language,
+}
+
+impl Receipt {
+    /// Returns the language that the agent reads.
+    pub(crate) fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Confirms outcomes that came with a call of their own.
+    pub(crate) fn of(cue_ids: Vec<CueId>) -> Self {
+        Self {
+            session: None,
+            cue_ids,
+            nonce: None,
+            language: Language::default(),
+        }
+    }
+
+    /// Tells the broker.
+    pub(crate) fn give(self, places: &Places) {
+        acknowledge(
+            places,
+            self.session.map(|session| *session),
+            self.cue_ids,
+            self.nonce,
+        );
+    }
+}
 
 /// Acknowledges outcomes that were printed, for a few seconds even while the broker restarts.
 ///
 /// Failing at it is only told: the agent has read the text, and reads it again with its next question.
 ///
 /// The connection that they came over is used first, where there is one.
-pub(super) fn acknowledge(
-    places: &Places,
-    session: Option<Session>,
-    cue_ids: Vec<CueId>,
-    nonce: Option<String>,
-) {
+fn acknowledge(places: &Places, session: Option<Session>, cue_ids: Vec<CueId>, nonce: Option<String>) {
     let id = mint();
     let request = Request::Ack(Ack { cue_ids, nonce });
     let deadline = Instant::now() + ACK_WAIT_MAX;

@@ -1,19 +1,20 @@
-//! How long a wait may last in the runtime of the agent.
+//! The time limit of a wait in the runtime of the agent.
 //!
 //! A human takes as long as they take; the budget only makes a wait end a little before the runtime would end it.
 
 use std::time::Duration;
 
-use adapter_core::runtime::wait_ceiling;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::RuntimeTag;
+use protocol_spec::visible::quoted;
+use runtimes::wait_ceiling;
 
 use crate::duration::parse_duration;
 use crate::environment;
 use crate::error::CliError;
 use crate::output;
 
-/// The variable by which whoever starts the agent sets the budget.
+/// The variable by which the agent's starter sets the budget.
 const VARIABLE: &str = "CUEME_WAIT";
 /// The least time left between the end of a wait and the runtime's ceiling.
 const MARGIN_MIN: Duration = Duration::from_secs(2);
@@ -27,10 +28,11 @@ pub(super) fn from_environment() -> Result<Option<Option<Duration>>, CliError> {
     };
     match parse_duration(&text) {
         Ok(budget) => Ok(Some(limit(budget))),
-        Err(_) => Err(
-            CliError::usage(format!("{VARIABLE} is {text:?}, which is not a duration"))
-                .with_hint(format!("set {VARIABLE} to 90s, 5m or 1h; 0 means no limit")),
-        ),
+        Err(_) => Err(CliError::usage(format!(
+            "{VARIABLE} is {}, which is not a duration",
+            quoted(&text)
+        ))
+        .with_hint(format!("set {VARIABLE} to 90s, 5m or 1h; 0 means no limit"))),
     }
 }
 

@@ -16,13 +16,13 @@ use super::start::connect_or_start;
 use super::stream::Connection;
 use crate::error::CliError;
 
-/// How long a broker may take for an answer.
+/// The timeout of a broker's reply.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(60);
-/// How long it may take where all of the database is read or copied.
+/// The timeout of a call that reads or copies the whole database.
 const LONG_ANSWER_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
-/// How often a call is sent again to the broker's successor. The request id makes that safe.
+/// The most sends of one call, each repeat to the successor of a lost broker. The request id makes a repeat safe.
 const SENDS_MAX: u32 = 4;
-/// How long to leave a successor alone before the call is sent again.
+/// The pause before the call is sent again to a successor.
 const SEND_PAUSE: Duration = Duration::from_millis(50);
 
 /// Makes a call with one reply, starting the broker if needed.
@@ -90,14 +90,14 @@ pub(crate) fn watch(
     each(Watched::Missed)?;
     loop {
         match session.hear(None, tick.map(|tick| Instant::now() + tick)) {
-            Ok(super::session::Heard::Reply(reply)) => match *reply {
+            Ok(super::session::SessionEvent::Reply(reply)) => match *reply {
                 Reply::Event(event) => each(Watched::Event(event))?,
                 Reply::Lagged(_) => each(Watched::Missed)?,
                 Reply::Error(failure) => return Err(failure.into()),
                 _ => {}
             },
-            Ok(super::session::Heard::Deadline) => each(Watched::Tick)?,
-            Ok(super::session::Heard::Signal(_)) => {}
+            Ok(super::session::SessionEvent::Deadline) => each(Watched::Tick)?,
+            Ok(super::session::SessionEvent::Signal(_)) => {}
             Err(Lost::Gone(_)) => return Ok(()),
             Err(lost) => return Err(lost.into_error()),
         }
@@ -115,7 +115,7 @@ pub(crate) fn follow_run(
     let mut session = Session::open(stream, &encode_call(mint(), &request)?);
     loop {
         match session.hear(None, None) {
-            Ok(super::session::Heard::Reply(reply)) => match *reply {
+            Ok(super::session::SessionEvent::Reply(reply)) => match *reply {
                 Reply::RunWoken(told) => woken(told),
                 Reply::Error(failure) => return Err(failure.into()),
                 _ => {}
@@ -133,7 +133,7 @@ enum Flow {
     Done,
 }
 
-/// How one attempt ended.
+/// The end of one attempt.
 enum Attempt {
     Done(Session),
     /// Nothing was told to the caller yet, so the call may be sent again.
@@ -221,7 +221,7 @@ fn nothing_came() -> CliError {
     CliError::no_broker("the broker did not answer").with_hint("run `cueme doctor` to see what is wrong")
 }
 
-/// Takes the reply that was asked for out of whatever came.
+/// Extracts the expected reply variant, or returns an error.
 macro_rules! expect_reply {
     ($reply:expr, $variant:ident) => {
         match $reply {

@@ -1,4 +1,4 @@
-//! Reaching a broker that is already there.
+//! Connects to a broker that is already running.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;

@@ -11,12 +11,12 @@ use base64::engine::general_purpose::STANDARD;
 use protocol_spec::answer::Attachment;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::CueId;
-use protocol_spec::message::{FileWanted, Reply, Request, Told};
+use protocol_spec::message::{DeliveredOutcome, FileWanted, Reply, Request};
 
 use super::session::{Session, mint};
 use crate::output;
 
-/// How long a piece of a file may take.
+/// The timeout of one piece of a file.
 const PIECE_WAIT_MAX: Duration = Duration::from_secs(30);
 /// The longest name that a file keeps here.
 const NAME_BYTES_MAX: usize = 200;
@@ -24,7 +24,7 @@ const NAME_BYTES_MAX: usize = 200;
 /// Brings the files of outcomes here, and has their texts name them where they are then.
 ///
 /// One that cannot be brought is told of; the words of the answer are worth more than a file.
-pub(super) fn bring(places: &Places, session: &mut Session, told: &mut [Told]) {
+pub(super) fn bring(places: &Places, session: &mut Session, told: &mut [DeliveredOutcome]) {
     for told in told {
         let Some(answer) = &mut told.answer else { continue };
         for (number, file) in answer.attachments.iter_mut().enumerate() {
@@ -104,7 +104,7 @@ fn piece(session: &mut Session, wanted: FileWanted) -> Result<(Vec<u8>, u64), St
             .map(|data| (data, piece.bytes))
             .map_err(|error| error.to_string()),
         Ok(Reply::Error(failure)) => Err(failure.message),
-        Ok(other) => Err(format!("the broker replied {:?}", other.name())),
+        Ok(other) => Err(format!("the broker replied \"{}\"", other.name())),
         Err(lost) => Err(lost.into_error().to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! Which broker this machine talks to: its own, or one elsewhere that the environment or `cueme link` names.
+//! Selects the broker for this machine: its own, or a remote one that the environment or `cueme link` names.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::message::Request;
+use protocol_spec::visible::quoted;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
@@ -30,7 +31,7 @@ const TOKEN_BYTES_MAX: usize = 256;
 pub(crate) struct Target {
     pub(crate) url: Url,
     pub(crate) token: Token,
-    /// Whose calls go there.
+    /// The side whose calls go there.
     pub(crate) side: Side,
     /// The machine over which SSH leads there; the address is as that machine sees it.
     pub(crate) ssh: Option<String>,
@@ -70,7 +71,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Who makes a call: an agent and a human have tokens of their own.
+/// The side of a call: an agent and a human have tokens of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Agent,
@@ -96,7 +97,7 @@ impl Side {
     }
 }
 
-/// What `cueme link` keeps.
+/// The stored link of `cueme link`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Link {
     /// The broker's address.
@@ -186,7 +187,7 @@ pub(crate) fn target(places: &Places, side: Side) -> Result<Option<Target>, CliE
         Side::Agent => link.agent_token,
         Side::Human => link.human_token.ok_or_else(|| {
             let name = ssh.as_deref().unwrap_or(url.as_str());
-            CliError::usage(format!("this machine is linked to {name} for agents alone"))
+            CliError::usage(format!("this machine is linked to {name} for agents only"))
                 .with_hint(format!("answer on the page, or run `cueme link {name} --human`"))
         })?,
     };
@@ -219,7 +220,7 @@ fn from_environment(url: &str, side: Side) -> Result<Target, CliError> {
 /// Reads the address of a broker.
 pub(crate) fn parse_url(text: &str) -> Result<Url, CliError> {
     let url = Url::parse(text.trim()).map_err(|error| {
-        CliError::usage(format!("{text:?} is not an address: {error}")).with_hint(EXAMPLE)
+        CliError::usage(format!("{} is not an address: {error}", quoted(text))).with_hint(EXAMPLE)
     })?;
     check_url(url)
 }
@@ -238,7 +239,7 @@ fn check_url(url: Url) -> Result<Url, CliError> {
     match url.scheme() {
         "https" => Ok(url),
         "http" if is_loopback(&url) => Ok(url),
-        "http" => wrong("plain HTTP reaches the loopback interface alone; use https"),
+        "http" => wrong("plain HTTP is for the loopback interface only; use https"),
         _ => wrong("the address begins with https"),
     }
 }

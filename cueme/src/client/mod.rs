@@ -1,4 +1,5 @@
-//! The client's side of the protocol: find the broker or start it, here or elsewhere, say one thing, hear the answer.
+//! The client's side of the protocol: it finds a broker or starts one, here or elsewhere, sends a request and reads the
+//! reply.
 //!
 //! Everything here blocks on the operating system and nothing polls on a timer, so that a client which waits for days
 //! costs nothing while it does.
@@ -13,6 +14,7 @@ mod trust;
 
 mod session;
 
+mod ask;
 mod call;
 mod take;
 mod wait;
@@ -23,6 +25,8 @@ mod budget;
 mod files;
 mod signals;
 
+pub(crate) use ack::Receipt;
+pub(crate) use ask::{Asker, Call, Question};
 pub(crate) use budget::wait_below;
 pub(crate) use call::{Watched, call, call_running, expect_reply, follow_run, list, watch};
 pub(crate) use connect::connect;
@@ -33,5 +37,5 @@ pub(crate) use signals::{Signals, Switch};
 pub(crate) use ssh::{is_destination, run_there};
 pub(crate) use start::lock_start;
 pub(crate) use take::{Missed, Taken, ask_and_take, ask_and_take_until, attach_and_take};
-pub(crate) use wait::{Asker, Call, Patience, Question, Receipt, Waited, ask_and_wait, wait_for};
+pub(crate) use wait::{Patience, Waited, ask_and_wait, wait_for};
 pub(crate) use withdraw::{ask_or_withdraw, close, withdraw};

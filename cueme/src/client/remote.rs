@@ -19,7 +19,7 @@ use super::ssh::{Tunnel, run_there};
 use super::stream::{Connection, Stream};
 use crate::error::CliError;
 
-/// How long connecting, greeting and the broker's first word may take together.
+/// The timeout of connecting, the handshake and the broker's first message together.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(20);
 /// The longest answer of a broker or proxy that is read, in bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -33,7 +33,7 @@ pub(super) fn connect(target: &Target) -> Result<Connection, CliError> {
     };
     let mut greeted = greet(target);
     if let (Err(_), Some(destination)) = (&greeted, &target.ssh) {
-        // Where nobody has called for long no broker may run; any verb starts it.
+        // After a long idle time there may be no broker; any verb starts it.
         run_there(destination, &["token", "list"])?;
         greeted = greet(target);
     }
@@ -44,7 +44,7 @@ pub(super) fn connect(target: &Target) -> Result<Connection, CliError> {
     }
 }
 
-/// Asks for the connection; returns the head of the answer, and what came behind it.
+/// Sends the handshake; returns the head of the response, and the bytes after it.
 fn greet(target: &Target) -> io::Result<(Stream, Vec<u8>, Vec<u8>)> {
     let deadline = Instant::now() + CONNECT_WAIT_MAX;
     let mut stream = open(target, deadline)?;
@@ -144,7 +144,7 @@ fn request(target: &Target) -> String {
     )
 }
 
-/// Reads up to the end of the head; returns it and what came behind it.
+/// Reads up to the end of the head; returns it and the bytes after it.
 fn read_head(stream: &mut Stream, deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut head = Vec::new();
     let mut piece = [0; 4096];
@@ -187,27 +187,29 @@ fn status_of(head: &[u8]) -> Option<u16> {
 fn refused(target: &Target, status: Option<u16>) -> CliError {
     let url = target.name();
     match status {
-        Some(401) => CliError::usage(format!("the broker at {url} does not know this token")).with_hint(
-            format!("ask the human to run `cueme link {url}` on this machine, or set CUEME_TOKEN anew"),
-        ),
+        Some(401) => {
+            CliError::usage(format!("the broker at {url} does not know this token")).with_hint(format!(
+                "ask the human to run `cueme link {url}` on this machine, or set CUEME_TOKEN to a new token"
+            ))
+        }
         Some(403) => {
             let (whose, scope) = match target.side {
                 Side::Agent => ("agents'", "join"),
                 Side::Human => ("a human's", "human"),
             };
-            CliError::usage(format!("the broker at {url} does not take this token for {whose} calls")).with_hint(format!(
+            CliError::usage(format!("the broker at {url} does not accept this token for {whose} calls")).with_hint(format!(
                 "use a token of scope `{scope}`; the broker's `[web] url` or `[web] hosts` has to name this address"
             ))
         }
         Some(404 | 426) => CliError::usage(format!(
-            "there is no cueme broker at {url} that takes connections"
+            "there is no cueme broker at {url} that accepts connections"
         ))
         .with_hint(
-            "check the address; a proxy in front has to pass the headers `Connection` and `Upgrade` on",
+            "check the address; a proxy in front of it has to forward the headers `Connection` and `Upgrade`",
         ),
         Some(429) => CliError::new(
             Exit::StillOpen,
-            format!("the broker at {url} had too many wrong tokens"),
+            format!("the broker at {url} received too many wrong tokens"),
         )
         .with_hint("run the same command again in a minute"),
         Some(status) => CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))

@@ -1,4 +1,4 @@
-//! One connection: lines out, lines in.
+//! One connection to a broker: sends and receives lines.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -18,11 +18,11 @@ use super::stream::{Connection, Stream};
 use crate::environment;
 use crate::error::CliError;
 
-/// How many bytes are read at once.
+/// The size of the read buffer, in bytes.
 const PIECE_BYTES: usize = 16 * 1024;
-/// How long an outdated broker may take to leave.
+/// The timeout of an outdated broker's exit.
 const RETIRE_WAIT_MAX: Duration = Duration::from_secs(15);
-/// How long a connection to a broker elsewhere is silent before we greet again: proxies close silent ones after a minute.
+/// The keepalive interval of a connection to a remote broker: proxies close a silent connection after a minute.
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(25);
 /// After how much silence, though it was greeted, the broker counts as gone.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ pub(crate) struct Session {
 
 /// A message of the broker, or the end of the connection.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum SessionEvent {
     Reply(Box<Reply>),
     Signal(Signal),
     /// The time to listen is over.
@@ -117,12 +117,12 @@ impl Session {
         &mut self,
         signals: Option<&Signals>,
         deadline: Option<Instant>,
-    ) -> Result<Heard, Lost> {
+    ) -> Result<SessionEvent, Lost> {
         loop {
             if let Some(reply) = self.next_reply()? {
                 match reply {
                     Reply::Welcome(welcome) => self.welcome = Some(welcome),
-                    reply => return Ok(Heard::Reply(Box::new(reply))),
+                    reply => return Ok(SessionEvent::Reply(Box::new(reply))),
                 }
                 continue;
             }
@@ -136,8 +136,8 @@ impl Session {
     /// Waits for the next reply, at most until `deadline`.
     pub(super) fn reply(&mut self, deadline: Instant) -> Result<Reply, Lost> {
         match self.hear(None, Some(deadline))? {
-            Heard::Reply(reply) => Ok(*reply),
-            Heard::Signal(_) | Heard::Deadline => Err(Lost::Gone(ErrorKind::TimedOut.into())),
+            SessionEvent::Reply(reply) => Ok(*reply),
+            SessionEvent::Signal(_) | SessionEvent::Deadline => Err(Lost::Gone(ErrorKind::TimedOut.into())),
         }
     }
 
@@ -186,17 +186,17 @@ impl Session {
         &mut self,
         signals: Option<&Signals>,
         deadline: Option<Instant>,
-    ) -> Result<Option<Heard>, Lost> {
+    ) -> Result<Option<SessionEvent>, Lost> {
         loop {
             if let Some(signal) = signals.and_then(Signals::caught) {
-                return Ok(Some(Heard::Signal(signal)));
+                return Ok(Some(SessionEvent::Signal(signal)));
             }
             if self.stream.has_buffered() {
                 return Ok(None);
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                return Ok(Some(Heard::Deadline));
+                return Ok(Some(SessionEvent::Deadline));
             }
             let until_greeting = self.keep_alive()?;
             let timeout = left.into_iter().chain(until_greeting).min();
@@ -257,7 +257,7 @@ impl Session {
 pub(crate) fn unexpected_reply(reply: &Reply) -> CliError {
     CliError::new(
         Exit::Io,
-        format!("the broker answered with an unexpected {:?} line", reply.name()),
+        format!("the broker answered with an unexpected \"{}\" line", reply.name()),
     )
     .with_hint("this is a defect; please report it with the output of `cueme doctor`")
 }
@@ -306,7 +306,10 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut session = Session::open(ours, b"");
         let soon = Instant::now() + Duration::from_millis(20);
-        assert!(matches!(session.hear(None, Some(soon)), Ok(Heard::Deadline)));
+        assert!(matches!(
+            session.hear(None, Some(soon)),
+            Ok(SessionEvent::Deadline)
+        ));
         drop(theirs);
         assert!(matches!(session.hear(None, None), Err(Lost::Gone(_))));
     }

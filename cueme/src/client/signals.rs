@@ -1,4 +1,4 @@
-//! Being asked to stop while waiting.
+//! Signals that ask a waiting client to stop.
 
 use std::ffi::c_int;
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ impl Signal {
     }
 }
 
-/// Notes signals, and wakes whoever polls for them: no thread, no timer.
+/// Records signals, and wakes a poll for them: no thread, no timer.
 #[derive(Debug)]
 pub(crate) struct Signals {
     caught: Arc<AtomicUsize>,

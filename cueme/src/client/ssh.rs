@@ -20,7 +20,7 @@ const OPTIONS: &[&str] = &[
     "-oServerAliveInterval=15",
     "-oServerAliveCountMax=3",
 ];
-/// How much of what `ssh` says is repeated, in bytes.
+/// The limit on the output of `ssh` that an error repeats, in bytes.
 const COMPLAINT_BYTES_MAX: u64 = 1000;
 
 /// A connection to an address that a machine reaches, which ends with its `ssh`.
@@ -49,7 +49,7 @@ impl Tunnel {
         // Another process may hold it open, such as one that shares its connection.
         fcntl_setfl(&stderr, OFlags::NONBLOCK).ok()?;
         let mut said = Vec::new();
-        // What was read before an error is kept.
+        // Text that was read before an error is kept.
         let _ = stderr.take(COMPLAINT_BYTES_MAX).read_to_end(&mut said);
         last_line(&said)
     }

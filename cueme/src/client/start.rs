@@ -26,9 +26,9 @@ use super::trust::{check_directory, check_file, is_own_file, is_safe_program};
 use crate::environment;
 use crate::error::CliError;
 
-/// How long a broker may take from its start until it accepts; it may have a large database to check.
+/// The timeout from a broker's start until it accepts connections; it may check a large database first.
 const READY_WAIT_MAX: Duration = Duration::from_secs(60);
-/// How much of the log is searched for the reason of a failed start, in bytes.
+/// The size of the log's tail that is searched for the reason of a failed start, in bytes.
 const REASON_BYTES_MAX: u64 = 16 * 1024;
 /// The longest ready line, in bytes.
 const READY_BYTES_MAX: usize = 8 * 1024;
@@ -44,7 +44,7 @@ pub(crate) fn connect_or_start(places: &Places, side: Side) -> Result<Connection
     }
 }
 
-/// Takes the lock under which brokers are started. Nobody else starts one until it is dropped.
+/// Takes the lock under which brokers are started. No other process starts one until it is dropped.
 pub(crate) fn lock_start(places: &Places) -> Result<File, CliError> {
     for directory in [&places.socket_dir, &places.data_dir, &places.log_dir] {
         check_directory(directory)?;
@@ -81,7 +81,7 @@ fn start(places: &Places) -> Result<UnixStream, CliError> {
 }
 
 fn vanished(places: &Places) -> CliError {
-    CliError::no_broker("the broker said it was ready and cannot be reached")
+    CliError::no_broker("the broker reported that it was ready, but cannot be reached")
         .with_hint(format!("read {}", places.log().display()))
 }
 
@@ -208,7 +208,7 @@ fn last_words(said: &str) -> (Option<&str>, Option<&str>) {
 /// that it does not know. A record or a program that somebody else could have written is as good as gone.
 fn executable_for(places: &Places) -> Result<PathBuf, CliError> {
     let ours = environment::executable().map_err(|error| {
-        CliError::no_broker(format!("could not find the program that runs right now: {error}"))
+        CliError::no_broker(format!("could not find this program: {error}"))
             .with_hint("start the broker yourself with `cueme broker run`")
     })?;
     let record = is_own_file(&places.record())

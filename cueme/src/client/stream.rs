@@ -1,4 +1,4 @@
-//! What a session runs over: the local socket, or a connection to a broker elsewhere.
+//! The transport of a session: the local socket, or a connection to a remote broker.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

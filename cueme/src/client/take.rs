@@ -1,17 +1,19 @@
-//! Questions that a program asks in an agent's place: what they came to is returned instead of printed.
+//! Questions that a program asks in an agent's place: the result is returned instead of printed.
 //!
-//! Nothing is confirmed here. What comes along of earlier questions counts as delivered only where it is passed on to
-//! the agent, which not every caller can do.
+//! Nothing is confirmed here. Outcomes of earlier questions count as delivered only if the caller passes them on to the
+//! agent, which not every caller can do.
 
 use std::time::Instant;
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::CueId;
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 
+use super::ack::Receipt;
+use super::ask::Call;
 use super::signals::Signals;
-use super::wait::{Call, Patience, Receipt, Waited, wait_for};
+use super::wait::{Patience, Waited, wait_for};
 use crate::error::CliError;
 
 /// The result of a question that was asked in an agent's place.
@@ -20,7 +22,7 @@ pub(crate) enum Taken {
     /// The outcome.
     Outcome {
         /// The outcome of this question.
-        told: Box<Told>,
+        told: Box<DeliveredOutcome>,
         /// Confirms that it arrived.
         receipt: Receipt,
         /// Outcomes of earlier questions that the agent has not received.
@@ -34,19 +36,19 @@ pub(crate) enum Taken {
 #[derive(Debug, Default)]
 pub(crate) struct Missed {
     /// Oldest first.
-    pub(crate) earlier: Vec<Told>,
+    pub(crate) earlier: Vec<DeliveredOutcome>,
     /// Confirm that the agent has them; dropped, they come with its next question.
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// Asks, waits without a limit, and returns what became of it.
+/// Asks, waits without a limit, and returns the result.
 pub(crate) fn ask_and_take(places: &Places, call: Call) -> Result<Taken, CliError> {
     let signals = Signals::catch()
         .map_err(|error| CliError::new(Exit::Io, format!("could not listen for signals: {error}")))?;
     ask_and_take_until(places, call, &signals)
 }
 
-/// Asks, waits until these signals end the wait, and returns what became of it.
+/// Asks, waits until these signals end the wait, and returns the result.
 pub(crate) fn ask_and_take_until(places: &Places, call: Call, signals: &Signals) -> Result<Taken, CliError> {
     let nonce = call.nonce().map(str::to_owned);
     let mut call = call;
@@ -73,7 +75,7 @@ pub(crate) fn ask_and_take_until(places: &Places, call: Call, signals: &Signals)
     }
 }
 
-/// Waits without a limit for a question that is open already, and returns what became of it.
+/// Waits without a limit for a question that is open already, and returns the result.
 pub(crate) fn attach_and_take(places: &Places, cue: CueId, nonce: Option<String>) -> Result<Taken, CliError> {
     ask_and_take(places, Call::attach(cue, nonce))
 }

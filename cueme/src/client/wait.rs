@@ -6,161 +6,42 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use adapter_core::hap::TURN_ENV;
-use adapter_core::runtime::Language;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
-use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Ask, Asked, Attach, ErrorCode, Failure, Mailbox, Reply, Request, Rest, Told};
-use protocol_spec::outcome::{Kind, Origin, Outcome};
+use protocol_spec::id::CueId;
+use protocol_spec::message::{
+    Asked, Attach, DeliveredOutcome, ErrorCode, Failure, Mailbox, Reply, Request, Rest,
+};
+use protocol_spec::outcome::Outcome;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use serde_json::value::RawValue;
 
-use super::ack::acknowledge;
+use super::ack::Receipt;
+use super::ask::{Asker, Call, Progress};
 use super::budget;
 use super::files::bring;
 use super::link::Side;
-use super::session::{Heard, Lost, Session, encode_call, mint, unexpected_reply};
+use super::session::{Lost, Session, SessionEvent, encode_call, mint, unexpected_reply};
 use super::signals::{Signal, Signals};
 use super::start::connect_or_start;
 use crate::agent_output::{Form, Rested};
 use crate::error::CliError;
-use crate::{environment, host_session, output, wording};
+use crate::{host_session, output, wording};
 
-/// How long the broker may take to note that a wait ends; the runtime's own ceiling is near by then.
+/// The timeout for telling the broker that a wait ends; the runtime's own limit is near by then.
 const REST_WAIT_MAX: Duration = Duration::from_secs(1);
-/// How long an outcome that is there may take to arrive.
-const FETCH_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The pause before the second attempt to reach a broker again; it doubles with each further one.
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 /// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
-/// How often a broker may hang up before it has taken the question; the pauses between come to some seconds.
+/// The most connections that a broker may close before it accepts the question; the pauses between them add up to some
+/// seconds.
 const ASK_LOSSES_MAX: u32 = 8;
 /// A connection that was heard on for so long and is then lost begins a new count.
 const STEADY_MIN: Duration = Duration::from_secs(1);
 /// Spreads the attempts of many clients that lost the same broker.
 const BACKOFF_SPREAD_MS: u32 = 97;
 
-/// A question of an agent.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
-    /// The asking agent.
-    pub(crate) agent_id: AgentId,
-    /// The verb.
-    pub(crate) kind: Kind,
-    /// The question.
-    pub(crate) prompt: String,
-    /// The payload as written.
-    pub(crate) payload: Option<Box<RawValue>>,
-}
-
-/// A question that is ready to be sent, and to be sent again.
-#[derive(Debug)]
-pub(crate) struct Call {
-    progress: Progress,
-    nonce: Option<String>,
-    asker: Asker,
-}
-
-/// The asking agent, as far as it is known.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Asker {
-    agent: Option<AgentId>,
-    /// The language it reads.
-    language: Language,
-}
-
-impl Asker {
-    /// An agent whose language is not known yet.
-    pub(crate) fn of(agent: &AgentId) -> Self {
-        Self {
-            agent: Some(agent.clone()),
-            language: Language::default(),
-        }
-    }
-
-    /// The same agent, once its language is known.
-    pub(crate) fn reading(self, language: Language) -> Self {
-        Self { language, ..self }
-    }
-}
-
-impl Question {
-    /// Encodes the agent's own question under a key of its own, marked with the turn it runs in.
-    pub(crate) fn encode(self) -> Result<Call, CliError> {
-        self.encode_as(mint(), Origin::Agent, environment::variable(TURN_ENV))
-    }
-
-    /// Encodes the question under this key; whoever asks it again under the same one means the same question.
-    ///
-    /// `nonce` marks the turn it belongs to.
-    pub(crate) fn encode_as(
-        self,
-        id: RequestId,
-        origin: Origin,
-        nonce: Option<String>,
-    ) -> Result<Call, CliError> {
-        let asker = Asker::of(&self.agent_id);
-        let ask = Ask {
-            agent_id: self.agent_id,
-            kind: self.kind,
-            prompt: self.prompt,
-            payload: self.payload,
-            origin,
-            nonce: nonce.clone(),
-        };
-        let call = encode_call(id, &Request::Ask(ask))?;
-        Ok(Call {
-            progress: Progress::Asking { call },
-            nonce,
-            asker,
-        })
-    }
-}
-
-impl Call {
-    /// Returns the mark of the turn it belongs to.
-    pub(crate) fn nonce(&self) -> Option<&str> {
-        self.nonce.as_deref()
-    }
-
-    /// Waits for a question that is known by its id, without a limit of its own.
-    pub(crate) fn attach(cue: CueId, nonce: Option<String>) -> Self {
-        Self {
-            progress: Progress::Waiting { cue, deadline: None },
-            nonce,
-            asker: Asker::default(),
-        }
-    }
-
-    /// Waits for a question that was just asked, for as long as the environment says.
-    pub(crate) fn attach_as_asked(cue: CueId, asker: Asker, started: Instant) -> Result<Self, CliError> {
-        let budget = budget::from_environment()?.flatten();
-        Ok(Self {
-            progress: Progress::Waiting {
-                cue,
-                deadline: budget.and_then(|budget| started.checked_add(budget)),
-            },
-            nonce: environment::variable(TURN_ENV),
-            asker,
-        })
-    }
-
-    /// Fetches the outcome of a question that is known by its id, and hardly waits where there is none yet.
-    pub(crate) fn attach_briefly(cue: CueId) -> Self {
-        Self {
-            progress: Progress::Waiting {
-                cue,
-                deadline: Instant::now().checked_add(FETCH_WAIT_MAX),
-            },
-            nonce: None,
-            asker: Asker::default(),
-        }
-    }
-}
-
-/// How long a wait may last.
+/// The limit of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// As long as the agent's runtime lets a command run.
@@ -173,11 +54,11 @@ pub(crate) enum Patience {
     UntilAsked,
 }
 
-/// How a wait ended. What was heard counts as delivered once its receipt is given, and no sooner.
+/// The end of a wait. An outcome counts as delivered once its receipt is given, and no sooner.
 #[derive(Debug)]
 pub(crate) enum Waited {
     /// The outcome of the question.
-    Outcome(Box<Told>, Receipt),
+    Outcome(Box<DeliveredOutcome>, Receipt),
     /// Outcomes of earlier questions.
     Mailbox(Mailbox, Receipt),
     /// The wait had to end; the question is open.
@@ -186,44 +67,7 @@ pub(crate) enum Waited {
     Stopped(Signal, Option<CueId>),
 }
 
-/// Confirms that outcomes reached the agent.
-#[derive(Debug)]
-pub(crate) struct Receipt {
-    /// The connection that the outcomes came over, if it still stands.
-    session: Option<Box<Session>>,
-    cue_ids: Vec<CueId>,
-    nonce: Option<String>,
-    language: Language,
-}
-
-impl Receipt {
-    /// Returns the language that the agent reads.
-    pub(crate) fn language(&self) -> Language {
-        self.language
-    }
-
-    /// Confirms outcomes that came with a call of their own.
-    pub(crate) fn of(cue_ids: Vec<CueId>) -> Self {
-        Self {
-            session: None,
-            cue_ids,
-            nonce: None,
-            language: Language::default(),
-        }
-    }
-
-    /// Tells the broker.
-    pub(crate) fn give(self, places: &Places) {
-        acknowledge(
-            places,
-            self.session.map(|session| *session),
-            self.cue_ids,
-            self.nonce,
-        );
-    }
-}
-
-/// Asks, waits, prints what became of it, and acknowledges that.
+/// Asks, waits, prints the result, and acknowledges it.
 pub(crate) fn ask_and_wait(
     places: &Places,
     call: Call,
@@ -332,44 +176,19 @@ fn stopped_text(cue: Option<CueId>) -> String {
     }
 }
 
-/// How a wait ends.
+/// The end of a wait.
 enum Ending {
-    Outcome(Box<Told>, Session),
+    Outcome(Box<DeliveredOutcome>, Session),
     Mailbox(Mailbox, Session),
     Rested(Rested),
     Stopped(Signal, Option<CueId>),
 }
 
-/// How one connection ends.
+/// The end of one connection.
 enum Round {
     Ended(Ending),
     /// The broker is gone or cannot serve now; `why` is for a person.
     Lost(String),
-}
-
-/// How far the question has come.
-#[derive(Debug)]
-enum Progress {
-    /// Not known to be on disk: the whole call is sent again.
-    Asking { call: Vec<u8> },
-    /// On disk, so its name is enough and its text is no longer kept in memory.
-    Waiting { cue: CueId, deadline: Option<Instant> },
-}
-
-impl Progress {
-    fn cue(&self) -> Option<CueId> {
-        match self {
-            Self::Asking { .. } => None,
-            Self::Waiting { cue, .. } => Some(*cue),
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        match self {
-            Self::Asking { .. } => None,
-            Self::Waiting { deadline, .. } => *deadline,
-        }
-    }
 }
 
 struct Wait<'a> {
@@ -381,7 +200,7 @@ struct Wait<'a> {
     progress: Progress,
     nonce: Option<String>,
     asker: Asker,
-    /// How many connections in a row were lost.
+    /// The number of connections lost in a row.
     losses: u32,
     has_retired: bool,
     has_told_loss: bool,
@@ -433,11 +252,11 @@ impl Wait<'_> {
                 self.losses = 0;
             }
             let reply = match heard {
-                Ok(Heard::Reply(reply)) => *reply,
-                Ok(Heard::Signal(signal)) => {
+                Ok(SessionEvent::Reply(reply)) => *reply,
+                Ok(SessionEvent::Signal(signal)) => {
                     return Ok(Round::Ended(Ending::Stopped(signal, self.progress.cue())));
                 }
-                Ok(Heard::Deadline) => return Ok(Round::Ended(self.rest(session))),
+                Ok(SessionEvent::Deadline) => return Ok(Round::Ended(self.rest(session))),
                 Err(Lost::Gone(error)) => return Ok(Round::Lost(error.to_string())),
                 Err(lost) => return Err(lost.into_error()),
             };
@@ -596,7 +415,7 @@ fn forgotten(cue: CueId) -> CliError {
         .with_hint("run the same command again to ask it anew")
 }
 
-/// The listener there never accepted the question, so nobody can have seen it.
+/// The listener there never accepted the question, so no human can have seen it.
 fn hung_up(times: u32, why: &str) -> CliError {
     let message = format!("the broker hung up {times} times before it took the question: {why}");
     CliError::no_broker(message).with_hint("run `cueme broker restart`, then the same command again")

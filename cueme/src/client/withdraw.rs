@@ -7,11 +7,12 @@ use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{Ack, Cancel, Request};
 use protocol_spec::outcome::Origin;
 
+use super::ask::Question;
 use super::call::call;
 use super::session::mint;
 use super::signals::Signals;
 use super::take::{Taken, ask_and_take_until};
-use super::wait::{Patience, Question, Waited, wait_for};
+use super::wait::{Patience, Waited, wait_for};
 use crate::error::CliError;
 
 /// Asks until these signals end the wait; then the question is closed for this reason, whether the broker had confirmed

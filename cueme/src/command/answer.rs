@@ -9,6 +9,7 @@ use protocol_spec::exit::Exit;
 use protocol_spec::message::{CueView, GiveAnswer, Request};
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::payload::{Payload, Shape};
+use protocol_spec::visible::{has_hidden, quoted};
 
 use super::{decided, inbox, show};
 use crate::cli::AnswerArgs;
@@ -18,7 +19,7 @@ use crate::error::CliError;
 use crate::input::{read_text, text_of, words_of};
 use crate::{environment, output};
 
-/// How long an answer given in a dialogue can be taken back; the page's default.
+/// The time to undo an answer given in a dialogue; the page's default.
 pub(crate) const UNDO_WINDOW_MS: u64 = 5000;
 
 pub(super) fn run(args: &AnswerArgs) -> Result<Exit, CliError> {
@@ -100,15 +101,25 @@ fn flags_for(cue: &CueView, shape: Option<&Shape>) -> String {
         (Kind::Cue, None) => "\"your answer\"".to_owned(),
         (Kind::Cue, Some(Shape::Choice(choice))) => {
             let option = choice.options.first().map_or("", String::as_str);
-            format!("--select {option:?}` or `--other \"your words\"")
+            format!("--select {}` or `--other \"your words\"", shell_word(option))
         }
         (Kind::Cue, Some(Shape::Confirm(_))) => "--confirm` or `--cancel".to_owned(),
         (Kind::Cue, Some(Shape::Form(form))) => {
             let label = form.fields.first().map_or("", |field| field.label.as_str());
-            format!("--field {:?}", format!("{label}=value"))
+            format!("--field {}", shell_word(&format!("{label}=value")))
         }
     };
     format!("use `cueme answer {} {flags}`", cue.cue_id)
+}
+
+/// Returns words for a call that a person pastes into a shell, where an agent's words must not run. Words that are not shown
+/// as they are cannot be pasted, and are left out.
+fn shell_word(words: &str) -> String {
+    let is_shown_as_it_is = !words.chars().any(char::is_control) && !has_hidden(words);
+    match shlex::try_quote(words) {
+        Ok(word) if is_shown_as_it_is => word.into_owned(),
+        _ => "…".to_owned(),
+    }
 }
 
 fn has_answer(args: &AnswerArgs) -> bool {
@@ -178,8 +189,8 @@ fn fields_of(pairs: &[String]) -> Result<Vec<FieldAnswer>, CliError> {
     let mut fields: Vec<FieldAnswer> = Vec::new();
     for pair in pairs {
         let Some((label, value)) = pair.split_once('=') else {
-            return Err(CliError::usage(format!("{pair:?} is not LABEL=VALUE"))
-                .with_hint(format!("write --field {:?}", format!("{pair}=value"))));
+            return Err(CliError::usage(format!("{} is not LABEL=VALUE", quoted(pair)))
+                .with_hint(format!("write --field {}", shell_word(&format!("{pair}=value")))));
         };
         let (label, value) = (label.trim(), field_value(label.trim(), value)?);
         match fields.iter_mut().find(|field| field.label == label) {
@@ -199,7 +210,7 @@ fn fields_of(pairs: &[String]) -> Result<Vec<FieldAnswer>, CliError> {
 fn field_value(label: &str, value: &str) -> Result<String, CliError> {
     match value {
         "-" if io::stdin().is_terminal() => Dialogue::with_terminal().ask_value(label),
-        "-" => read_text(&format!("the value of {label:?}")),
+        "-" => read_text(&format!("the value of {}", quoted(label))),
         value => Ok(value.to_owned()),
     }
 }
@@ -301,8 +312,9 @@ fn warn_of_refusal(cue: &CueView, answer: &Answer) {
         && consent(text, confirm).is_none()
     {
         output::tell(&format!(
-            "note: this is neither {:?} nor {:?}; it denies the request, with your words as the reason",
-            confirm.confirm_label, confirm.cancel_label
+            "note: this is neither {} nor {}; it denies the request, with your words as the reason",
+            quoted(&confirm.confirm_label),
+            quoted(&confirm.cancel_label)
         ));
     }
 }
@@ -338,7 +350,7 @@ mod tests {
     #[test]
     fn a_field_without_a_value_is_refused_with_the_right_form() {
         let error = fields_of(&["Env".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("--field \"Env=value\""), "{error}");
+        assert!(error.contains("--field 'Env=value'"), "{error}");
     }
 
     #[test]
@@ -383,7 +395,7 @@ mod tests {
         assert!(choice("postgres").is_ok_and(|reply| reply.contains("\"postgres\"")));
         let error = choice("POSTGRES").unwrap_err();
         assert!(
-            error.contains("--select \"SQLite\"") && error.contains("--other"),
+            error.contains("--select SQLite`") && error.contains("--other"),
             "{error}"
         );
         let confirm = question("A?", Some(r#"{"type":"confirm","text":"Go?"}"#));
@@ -394,6 +406,48 @@ mod tests {
         };
         let error = fitted(&confirm, wrong).unwrap_err().to_string();
         assert!(error.contains("--confirm` or `--cancel`"), "{error}");
+    }
+
+    #[test]
+    fn no_shell_runs_an_agents_words_in_the_call_of_a_hint() {
+        let wrong = || Answer {
+            reply: Some(Reply::Confirm { confirmed: true }),
+            ..Answer::default()
+        };
+        let hint = |payload: serde_json::Value| {
+            let cue = question("A?", Some(&payload.to_string()));
+            fitted(&cue, wrong()).unwrap_err().to_string()
+        };
+        for words in [
+            "$(id)",
+            "`id`",
+            "it's",
+            "a \"b\"",
+            "'\"$(id)`id`\"'",
+            "a; id",
+            "-n",
+            "数据库",
+        ] {
+            let choice = serde_json::json!({"type": "choice", "options": [words, "B"]});
+            let shown = hint(choice);
+            let (_, call) = shown.split_once("--select ").unwrap();
+            let (call, _) = call.split_once("` or `--other").unwrap();
+            assert_eq!(shlex::split(call), Some(vec![words.to_owned()]), "{shown}");
+
+            let form = serde_json::json!({"type": "form", "fields": [{"label": words, "kind": "text"}]});
+            let shown = hint(form);
+            let (_, call) = shown.split_once("--field ").unwrap();
+            let call = call.strip_suffix('`').unwrap();
+            assert_eq!(
+                shlex::split(call),
+                Some(vec![format!("{words}=value")]),
+                "{shown}"
+            );
+        }
+        for hidden in ["a\u{202e}b", "a\nid"] {
+            let shown = hint(serde_json::json!({"type": "choice", "options": [hidden, "B"]}));
+            assert!(shown.contains("--select …`"), "{shown}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::display::counted;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Backup, Request};
 
@@ -17,8 +18,10 @@ pub(super) fn run(args: &BackupArgs) -> Result<Exit, CliError> {
     });
     let done = expect_reply!(call(&environment::places()?, &request)?, BackedUp)?;
     output::print_line(&format!(
-        "backed up {} questions to {} ({} bytes, verified)",
-        done.cues, done.path, done.bytes
+        "backed up {} to {} ({} bytes, verified)",
+        counted(done.cues, "question"),
+        done.path,
+        done.bytes
     ))?;
     Ok(Exit::Done)
 }
@@ -34,7 +37,7 @@ fn target(file: &Path) -> Result<PathBuf, CliError> {
         )));
     }
     if absolute.exists() {
-        return Err(CliError::usage(format!("{} exists already", absolute.display()))
+        return Err(CliError::usage(format!("{} already exists", absolute.display()))
             .with_hint("a backup never overwrites a file; choose another name"));
     }
     Ok(absolute)

@@ -6,6 +6,7 @@ use protocol_spec::envelope::{self, Envelope};
 use protocol_spec::exit::Exit;
 use protocol_spec::id::AgentId;
 use protocol_spec::outcome::Kind;
+use protocol_spec::visible::quoted;
 use serde_json::value::RawValue;
 
 use crate::agent_output::Form;
@@ -53,7 +54,7 @@ pub(super) fn question(agent_id: &str, envelope: Envelope<'_>) -> Result<Questio
     })
 }
 
-/// Parses the agent id of an asking agent. What cannot be an id is an agent that nobody knows.
+/// Parses the agent id of an asking agent. An invalid id counts as an unknown agent.
 pub(super) fn parse_agent(text: &str) -> Result<AgentId, CliError> {
     text.parse()
         .map_err(|error| CliError::from(error).with_exit(Exit::UnknownAgent))
@@ -89,7 +90,10 @@ fn check_source(args: &CueArgs) -> Result<(), CliError> {
         [dash] if dash == "-" => return Ok(()),
         [] => "the `-` is missing: the question is read from stdin".to_owned(),
         [first, ..] => {
-            format!("{first:?} is not `-`: the question is read from stdin, or from --prompt")
+            format!(
+                "{} is not `-`: the question is read from stdin, or from --prompt",
+                quoted(first)
+            )
         }
     };
     let call = CUE_CALL.replace("<agent_id>", &args.agent_id);

@@ -50,7 +50,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit, CliError> {
     }
 }
 
-/// How the demo ends.
+/// The end of the demo.
 enum End {
     Played(Result<(), CliError>),
     Signal(Exit),
@@ -138,16 +138,16 @@ const SCENES: &[Scene] = &[
 /// The question that the person answers.
 const LAST_PROMPT: &str = "You have seen all kinds of questions. **What do you think of it?**";
 const LAST_PAYLOAD: &str = r#"{"type":"choice","options":["I like it","Not for me"]}"#;
-/// How long an answer may take from the inbox to the agent: the time to undo, and some.
+/// The timeout of an answer on its way from the inbox to the agent: the time to undo, and a little more.
 const ANSWER_SETTLES: Duration = Duration::from_secs(8);
 
 /// The first event while the person is asked.
-enum Heard {
+enum DemoEvent {
     Enter,
     Answer(String),
 }
 
-/// Who answers the questions of the demo.
+/// The person or program that answers the demo's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     /// The demo itself.
@@ -215,16 +215,16 @@ impl Stage {
         let stdout = waiting.take_stdout();
         let (told, heard) = mpsc::channel();
         let answered = told.clone();
-        thread::spawn(move || answered.send(Heard::Answer(read_all(stdout))));
+        thread::spawn(move || answered.send(DemoEvent::Answer(read_all(stdout))));
         loop {
             let enter = told.clone();
             thread::spawn(move || {
                 read_enter();
-                enter.send(Heard::Enter)
+                enter.send(DemoEvent::Enter)
             });
             match heard.recv() {
-                Ok(Heard::Enter) => self.sandbox.run_visibly(&["tui"])?,
-                Ok(Heard::Answer(text)) => {
+                Ok(DemoEvent::Enter) => self.sandbox.run_visibly(&["tui"])?,
+                Ok(DemoEvent::Answer(text)) => {
                     self.speaker("agent reads")?;
                     output::print_line(&self.paint.green(visible(&text).trim_end()))?;
                     return Ok(());
@@ -232,7 +232,7 @@ impl Stage {
                 Err(_) => return Ok(()),
             }
             // Leaving without an answer is fine: the question is still there.
-            if let Ok(Heard::Answer(text)) = heard.recv_timeout(ANSWER_SETTLES) {
+            if let Ok(DemoEvent::Answer(text)) = heard.recv_timeout(ANSWER_SETTLES) {
                 self.speaker("agent reads")?;
                 return output::print_line(&self.paint.green(visible(&text).trim_end()));
             }
@@ -249,7 +249,7 @@ impl Stage {
                 self.answered(scene, &["cue", agent, "-"], Some(&envelope))?
             }
             Kind::Pause { prompt } => {
-                self.print_call(&format!("cueme pause {agent} {prompt:?}"))?;
+                self.print_call(&called(&["pause", agent, prompt]))?;
                 self.answered(scene, &["pause", agent, prompt], None)?
             }
         };
@@ -296,17 +296,7 @@ impl Stage {
 
     /// Runs a command and shows how it was called.
     fn shown(&self, words: &[&str]) -> Result<String, CliError> {
-        let quoted: Vec<String> = words
-            .iter()
-            .map(|word| {
-                if word.contains(' ') {
-                    format!("{word:?}")
-                } else {
-                    (*word).to_owned()
-                }
-            })
-            .collect();
-        self.print_call(&format!("cueme {}", quoted.join(" ")))?;
+        self.print_call(&called(words))?;
         self.sandbox.run(words)
     }
 
@@ -321,6 +311,12 @@ impl Stage {
     fn print_call(&self, call: &str) -> Result<(), CliError> {
         output::print_line(&self.paint.cyan(&format!("$ {call}")))
     }
+}
+
+/// Returns a call as a person types it.
+fn called(words: &[&str]) -> String {
+    let words = shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
+    format!("cueme {words}")
 }
 
 fn read_enter() {

@@ -4,13 +4,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::install::Status as Installation;
 use cueme_broker::config::Config;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Checked, Nothing, Request, Status};
 use protocol_spec::version::{PROGRAM, PROTOCOL};
+use protocol_spec::visible::quoted;
+use runtimes::Runtime;
+use runtimes::install::Status as Installation;
 
 mod shared;
 
@@ -19,7 +20,7 @@ use super::sandbox::Sandbox;
 use super::store::in_force;
 use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
-use crate::display::{Grade, Paint};
+use crate::display::{Grade, Paint, counted};
 use crate::error::CliError;
 use crate::{display, environment, output};
 
@@ -155,10 +156,7 @@ fn check_config(places: &Places) -> Finding {
     let path = places.config.display();
     match Config::load(&places.config) {
         Ok(_) if places.config.exists() => Finding::ok("configuration", path.to_string()),
-        Ok(_) => Finding::ok(
-            "configuration",
-            format!("none at {path}, the defaults are in force"),
-        ),
+        Ok(_) => Finding::ok("configuration", format!("none at {path}; the defaults apply")),
         Err(error) => Finding::fail("configuration", error.to_string(), format!("correct {path}")),
     }
 }
@@ -212,7 +210,7 @@ fn check_status(status: &Status, report: &mut Report) -> Result<(), CliError> {
         report.add(Finding::warn(
             "broker's configuration",
             error.clone(),
-            "correct it; the last good one is in force",
+            "correct it; the last valid one stays in use",
         ))?;
     }
     Ok(())
@@ -279,13 +277,14 @@ fn check_database(places: &Places) -> Finding {
             None => Finding::ok(
                 "database",
                 format!(
-                    "sound, schema {schema}, {cues} questions, {} KiB",
+                    "sound, schema {schema}, {}, {} KiB",
+                    counted(cues, "question"),
                     bytes.div_ceil(1024)
                 ),
             ),
             Some(problem) => Finding::fail(
                 "database",
-                format!("{} problems: {problem}", problems.len()),
+                format!("{}: {problem}", counted(problems.len(), "problem")),
                 REMEDY,
             ),
         },
@@ -387,7 +386,13 @@ fn try_question(directory: &Path) -> Result<Duration, CliError> {
     } else {
         Err(CliError::new(
             Exit::Io,
-            format!("the asking process printed {text:?} and ended with {code:?}"),
+            format!(
+                "the asking process printed {} and {}",
+                quoted(&text),
+                code.map_or("was ended by a signal".to_owned(), |code| format!(
+                    "exited with {code}"
+                ))
+            ),
         ))
     }
 }

@@ -12,9 +12,9 @@ use crate::display::{Paint, card, now};
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// How long to leave a broker alone that went away while it was watched.
+/// The pause before reconnecting to a broker that ended while it was watched.
 pub(crate) const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
-/// How often the times on a screen are brought up to date.
+/// The refresh interval of the times on a screen.
 const TICK: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &InboxArgs) -> Result<Exit, CliError> {

@@ -1,9 +1,9 @@
 //! `cueme join`: an agent registers and learns how to ask.
 
-use adapter_core::runtime::Language;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RuntimeTag};
 use protocol_spec::message::{Join, NAME_BYTES_MAX, Request};
+use runtimes::Language;
 
 use super::terminal;
 use crate::cli::JoinArgs;

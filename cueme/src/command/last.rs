@@ -20,7 +20,7 @@ pub(super) fn run(args: &LastArgs) -> Result<Exit, CliError> {
     let Some(text) = &cue.text else {
         return Err(CliError::new(
             Exit::NotFound,
-            format!("agent {} was not answered yet", cue.agent_id),
+            format!("agent {} has not been answered yet", cue.agent_id),
         )
         .with_hint("`cueme inbox` lists what it asks"));
     };

@@ -17,7 +17,7 @@ use crate::client::{Link, Side, Target, Token, check_remote, is_destination, par
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// How long the broker may take to exchange the code.
+/// The timeout for exchanging the code.
 const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(30);
 /// The path below which a code is exchanged.
 const LINK_PATH: &str = "/link/";

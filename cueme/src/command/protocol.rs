@@ -1,8 +1,8 @@
 //! `cueme protocol`: the HAP text, for agents whose runtime we cannot install into.
 
-use adapter_core::runtime::{Language, protocol};
 use clap::{Args, ValueEnum};
 use protocol_spec::exit::Exit;
+use runtimes::{Language, protocol};
 
 use super::init::parse_runtime;
 use crate::error::CliError;

@@ -6,6 +6,7 @@ use cueme_broker::config::Config;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Purge, Request};
+use protocol_spec::visible::quoted;
 
 use crate::cli::PurgeArgs;
 use crate::client::{call, expect_reply};
@@ -40,7 +41,7 @@ fn age(args: &PurgeArgs, places: &Places) -> Result<Duration, CliError> {
     };
     let age = match &args.older_than {
         Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) && text != "0" => {
-            return Err(CliError::usage(format!("{text:?} has no unit"))
+            return Err(CliError::usage(format!("{} has no unit", quoted(text)))
                 .with_hint(format!("run `cueme purge --older-than {text}d` if you mean days")));
         }
         Some(text) => parse_duration(text)?,

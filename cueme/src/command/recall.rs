@@ -2,6 +2,7 @@
 
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Match, Recall, Recalled, Request};
+use protocol_spec::visible::quoted;
 
 use super::join::project_dir;
 use crate::cli::RecallArgs;
@@ -44,12 +45,13 @@ pub(super) fn find(hints: &str) -> Result<Recalled, CliError> {
 /// Says that no agent matches, or that several do. A wrong identity is worse than none, so none is picked.
 pub(super) fn nobody_can_tell(hints: &str, candidates: &[Match]) -> CliError {
     if candidates.is_empty() {
-        return CliError::new(Exit::NotFound, format!("no agent matches {hints:?}"))
+        return CliError::new(Exit::NotFound, format!("no agent matches {}", quoted(hints)))
             .with_hint("try other words, or `cueme join <agent_runtime>` for a new agent_id");
     }
     let listed: String = candidates.iter().map(|found| described(found, true)).collect();
     let message = format!(
-        "no single agent matches {hints:?}; candidates:\n{}",
+        "no single agent matches {}; candidates:\n{}",
+        quoted(hints),
         listed.trim_end()
     );
     CliError::new(Exit::NotFound, message).with_hint(

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use cueme_broker::lifecycle::Lock;
 use cueme_store::{CheckReport, StoreError};
-use cueme_store_postgres::{Runtime, Settings, restore_into_postgres};
+use cueme_store_copy::{CopyError, restore_into_postgres};
+use cueme_store_postgres::{Runtime, Settings};
 use cueme_store_sqlite::{SqliteStore, Synchronous, check_file, void_access};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -21,7 +22,7 @@ use super::broker::stop;
 use super::store::in_force;
 use crate::cli::RestoreArgs;
 use crate::client::{call, expect_reply, lock_start};
-use crate::display::now;
+use crate::display::{counted, now};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -43,8 +44,8 @@ pub(super) fn run(args: &RestoreArgs) -> Result<Exit, CliError> {
     };
     let status = expect_reply!(call(&places, &Request::Status(Nothing {}))?, Status)?;
     output::print_line(&format!(
-        "restored {} questions from {}; the broker runs again (pid {})",
-        report.cues,
+        "restored {} from {}; the broker runs again (pid {})",
+        counted(report.cues, "question"),
         args.file.display(),
         status.pid
     ))?;
@@ -104,7 +105,15 @@ fn put_into(fresh: &Path, shared: &Settings) -> Result<(), CliError> {
     let restored = restore_into_postgres(fresh, shared, &runtime, &mut |_| ControlFlow::Continue(()));
     // The copy was made for this alone.
     let _ = fs::remove_file(fresh);
-    let report = restored.map_err(|error| failed(&error))?;
+    let report = restored.map_err(|error| match error {
+        CopyError::InDoubt(_) => CliError::new(Exit::Io, error.to_string())
+            .with_hint("look at `cueme inbox` once the database can be reached, or restore it again"),
+        CopyError::Store(error) => match error.hint() {
+            Some(remedy) => failed(&error).with_hint(remedy),
+            None => failed(&error),
+        },
+        error => failed(&error),
+    })?;
     for file in &report.missing_files {
         output::tell(&format!("warning: the file {file} is not in the backup"));
     }

@@ -1,4 +1,4 @@
-//! From a verb to its file.
+//! Dispatches the subcommands.
 
 use std::time::Instant;
 

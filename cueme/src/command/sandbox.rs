@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use crate::environment;
 use crate::error::CliError;
 
-/// How long a question may take until it appears in the inbox.
+/// The timeout for a question to appear in the inbox.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(20);
-/// How often the inbox is looked at until then.
+/// The polling interval until then.
 const ASKED_LOOK: Duration = Duration::from_millis(2);
 
 /// Runs `cueme` in a home.

@@ -41,7 +41,7 @@ pub(crate) fn words(said: &Said, purpose: Purpose) -> String {
         format!("{queued} messages wait")
     };
     let meaning = match purpose {
-        Purpose::Note => format!("note saved: it stands above your next answer to {agent_id}"),
+        Purpose::Note => format!("note saved: shown above your next answer to {agent_id}"),
         Purpose::QueuedAnswer => {
             format!("queued: it answers the next plain question of {agent_id} before you see it")
         }

@@ -12,9 +12,8 @@ use cueme_broker::lifecycle::Lock;
 use cueme_broker::notify::{ConfigureError, change_config};
 use cueme_broker::place::{StoreUrl, shared_store};
 use cueme_store::StoreError;
-use cueme_store_postgres::{
-    CopyError, CopyProgress, CopyReport, Runtime, Settings, copy_into_postgres, copy_into_sqlite,
-};
+use cueme_store_copy::{CopyError, CopyProgress, CopyReport, copy_into_postgres, copy_into_sqlite};
+use cueme_store_postgres::{Runtime, Settings};
 use cueme_store_sqlite::{SqliteStore, Synchronous};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -24,7 +23,7 @@ use toml_edit::value;
 use super::broker::stop;
 use crate::cli::{StoreArgs, StoreVerb};
 use crate::client::{call, expect_reply, lock_start};
-use crate::display::now;
+use crate::display::{counted, now};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -77,16 +76,16 @@ fn move_to(places: &Places, to: &str) -> Result<Exit, CliError> {
                 .with_hint("move it into the file first: `cueme store move sqlite`"));
         }
         (None, None) | (Some(_), Some(_)) => {
-            output::print_line("the inbox is there already; nothing was changed")?;
+            output::print_line("the inbox is already there; nothing was changed")?;
             return Ok(Exit::Done);
         }
     };
     let status = expect_reply!(call(places, &Request::Status(Nothing {}))?, Status)?;
     let questions = report.tables.iter().find(|(table, _)| *table == QUESTIONS);
     output::print_line(&format!(
-        "moved {} questions and {} files to {}; the broker runs again (pid {})",
-        questions.map_or(0, |(_, rows)| *rows),
-        report.files,
+        "moved {} and {} to {}; the broker runs again (pid {})",
+        counted(questions.map_or(0, |(_, rows)| *rows), "question"),
+        counted(report.files, "file"),
         status.database,
         status.pid
     ))?;
@@ -166,7 +165,7 @@ fn put_aside(database: &Path) -> Result<PathBuf, CliError> {
 fn shown(progress: CopyProgress) -> ControlFlow<()> {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
-        // Nobody has to see it.
+        // The progress line is optional, so a failed write is ignored.
         let _ = write!(
             stderr,
             "\r\x1b[Kcopying {}: {} rows",
@@ -197,8 +196,19 @@ fn not_switched(error: &ConfigureError) -> CliError {
 }
 
 fn stopped(error: &CopyError) -> CliError {
+    let remedy = match error {
+        CopyError::Store(error) => error.hint(),
+        _ => None,
+    };
+    if let Some(remedy) = remedy {
+        let said = format!("{error}; the old store is still in use");
+        return CliError::new(Exit::Io, said).with_hint(remedy);
+    }
     let hint = match error {
         CopyError::InUse(_) => "stop them with `cueme broker stop` where they run; nothing was changed",
+        CopyError::Changed(_) => {
+            "stop the brokers that use it, with `cueme broker stop` where they run, and run the command again"
+        }
         CopyError::NotEmpty(_) => "give an empty database; nothing was changed",
         _ => "the old store is still in use; run the command again",
     };

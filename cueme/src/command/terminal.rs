@@ -1,11 +1,11 @@
-//! Which family of shells the caller types into, so that a human sees how to write commands there.
+//! Detects the caller's family of shells, so that a human sees how to write commands there.
 
 use std::path::Path;
 
 use crate::environment::variable;
 use crate::process_tree::ancestors;
 
-/// How many ancestors of this process are looked at: a shell may stand behind a wrapper or two.
+/// The number of ancestors of this process that are checked: a shell may stand behind a wrapper or two.
 const ANCESTORS_MAX: usize = 4;
 
 /// Returns the shell family, or `unknown`.

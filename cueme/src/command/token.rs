@@ -2,10 +2,12 @@
 
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{MintToken, Nothing, Request, RevokeToken, TokenScope, TokenView};
+use protocol_spec::time::format_span;
 
 use crate::cli::{Scope, TokenArgs, TokenVerb};
 use crate::client::{call, expect_reply};
 use crate::display::{ago, now, pad, visible_line};
+use crate::duration::parse_duration;
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -30,17 +32,31 @@ fn make(args: &TokenArgs) -> Result<Exit, CliError> {
             return Err(CliError::usage("only a token of scope `agent` is for one agent"));
         }
     };
+    let life = args.expires.as_deref().map(parse_duration).transpose()?;
     let mint = MintToken {
         scope,
         agent: args.agent.clone(),
         name: args.name.clone(),
+        expires_in_ms: life.map(|life| u64::try_from(life.as_millis()).unwrap_or(u64::MAX)),
     };
-    let made = expect_reply!(call(&environment::places()?, &Request::Token(mint))?, Token)?;
+    let places = environment::places()?;
+    let made = expect_reply!(call(&places, &Request::Token(mint))?, Token)?;
+    if life.is_some() && made.expires_at.is_none() {
+        // An older broker overlooks the expiry; a token that nobody wanted to last must not stay.
+        let unwanted = RevokeToken { token: made.token_id };
+        expect_reply!(call(&places, &Request::RevokeToken(unwanted))?, TokenRevoked)?;
+        return Err(CliError::usage("the broker is too old for tokens that expire")
+            .with_hint("run `cueme broker restart`"));
+    }
     // Alone on stdout, so that a script can take it; it is shown this once.
     output::print_line(&made.token)?;
     output::tell(&format!(
-        "send it as `Authorization: Bearer …` to {}; `cueme` takes it from CUEME_TOKEN; `cueme token revoke {}` revokes it",
-        made.url, made.token_id
+        "send it as `Authorization: Bearer …` to {}; `cueme` takes it from CUEME_TOKEN; `cueme token revoke {}` revokes it{}",
+        made.url,
+        made.token_id,
+        made.expires_at
+            .map(|at| format!("; it expires at {at}"))
+            .unwrap_or_default()
     ));
     Ok(Exit::Done)
 }
@@ -70,7 +86,17 @@ fn line(token: &TokenView) -> String {
     };
     let name = token.name.as_deref().map(visible_line).unwrap_or_default();
     let made = ago(now(), token.created_at);
-    format!("{}  {}  made {made}  {name}", token.token_id, pad(&scope, 16))
+    let used = match token.used_at {
+        Some(at) => format!("used {}", ago(now(), at)),
+        None => "not used".to_owned(),
+    };
+    let life = match token.expires_at {
+        Some(at) if at <= now() => "expired".to_owned(),
+        Some(at) => format!("expires in {}", format_span(at.millis_since(now()))),
+        None => "does not expire".to_owned(),
+    };
+    let (scope, used) = (pad(&scope, 16), pad(&used, 14));
+    format!("{}  {scope}  made {made}  {used}  {life}  {name}", token.token_id)
         .trim_end()
         .to_owned()
 }

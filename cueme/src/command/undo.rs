@@ -4,6 +4,7 @@ use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{History, Request, Undo};
+use protocol_spec::outcome::Outcome;
 
 use crate::cli::UndoArgs;
 use crate::client::{call, expect_reply, list};
@@ -11,7 +12,7 @@ use crate::display::{now, visible};
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// How many of the newest questions are searched for an answer that can be taken back.
+/// The number of newest questions that are searched for an answer that can be undone.
 const SEARCHED_MAX: u32 = 200;
 
 pub(super) fn run(args: &UndoArgs) -> Result<Exit, CliError> {
@@ -40,17 +41,22 @@ fn newest_held(places: &Places) -> Result<String, CliError> {
         limit: Some(SEARCHED_MAX),
         before: None,
     };
-    let mut held = Vec::new();
+    let (mut held, mut is_answered) = (Vec::new(), false);
     list(places, &Request::History(history), |reply| {
         let cue = expect_reply!(reply, Cue)?;
+        is_answered |= cue.outcome == Outcome::Answered;
         if cue.released_at.is_some_and(|released| released > now()) {
             held.push((cue.decided_at, cue.cue_id.to_string()));
         }
         Ok(())
     })?;
     held.into_iter().max().map(|(_, cue)| cue).ok_or_else(|| {
-        CliError::new(Exit::NotFound, "there is no answer to take back")
-            .with_hint("the agent has received it; `cueme say <agent_id>` leaves a note")
+        let hint = if is_answered {
+            "it is too late for the last one; `cueme say <agent_id>` leaves the agent a note"
+        } else {
+            "no question was answered yet; `cueme inbox` lists the open ones"
+        };
+        CliError::new(Exit::NotFound, "there is no answer to take back").with_hint(hint)
     })
 }
 

@@ -1,4 +1,4 @@
-//! From a question to an answer, by asking for what its payload offers.
+//! Builds an answer to a question by asking for each part that its payload offers.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! From typed words to options and buttons. Pure: a text in, a meaning or a complaint out.
+//! Matches typed text to options and buttons. Pure: a text in, a meaning or an error message out.
 
 use protocol_spec::answer::consent;
 use protocol_spec::payload::Confirm;

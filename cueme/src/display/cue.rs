@@ -12,7 +12,7 @@ use super::visible::{visible, visible_line};
 use super::when::{ago, at};
 use super::width::{shorten, wrap};
 
-/// How many lines of a prompt a list shows.
+/// The most lines of a prompt in a list.
 const CARD_LINES_MAX: usize = 6;
 
 /// Returns a question as an entry of a list.

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use super::visible::visible_line;
 
-/// How good a finding is.
+/// The grade of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grade {
     Ok,

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use super::tone::{StyledLine, Tone, TonedText};
 use super::visible::visible;
 
-/// How far apart tab stops are.
+/// The distance between tab stops.
 const TAB_COLUMNS: usize = 4;
 
 /// Returns Markdown in lines of at most `columns`; hidden characters are spelled out.

@@ -1,8 +1,9 @@
-//! How things look to a person at a terminal.
+//! Output for a person at a terminal.
 //!
 //! Every text of an agent passes through [`visible`] or [`visible_line`] before it reaches the terminal, so that it
 //! cannot move the cursor, hide text or turn its direction.
 
+mod count;
 mod visible;
 mod when;
 mod width;
@@ -15,6 +16,7 @@ mod paint;
 mod cue;
 mod finding;
 
+pub(crate) use count::counted;
 #[cfg(test)]
 pub(crate) use cue::tests::question;
 pub(crate) use cue::{card, decision_lines, decision_words, full, full_head, payload_lines, question_lines};

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
-use protocol_spec::time::{Timestamp, span};
+use protocol_spec::time::{Timestamp, format_span};
 
 /// Returns the present.
 pub(crate) fn now() -> Timestamp {
@@ -13,7 +13,7 @@ pub(crate) fn now() -> Timestamp {
 
 /// Returns how much time passed between two points, in the largest unit that says something.
 pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
-    span(now.millis_since(then))
+    format_span(now.millis_since(then))
 }
 
 /// Returns a point in time on this person's clock.

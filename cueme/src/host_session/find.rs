@@ -1,22 +1,22 @@
-//! Meets the system: who our ancestors are, what is noted, what the environment says.
+//! Finds the session of a call with input from the system: our ancestors, the recorded sessions, the environment.
 
 use std::path::{Path, PathBuf};
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::hook::HookInput;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::AgentId;
+use runtimes::Runtime;
+use runtimes::hook::HookInput;
 use serde_json::Value;
 
 use super::choose::{Call, choose};
-use super::record::{self, Host, Record, space};
+use super::record::{self, Host, Record, pid_namespace};
 use crate::environment;
 use crate::process_tree::ancestors;
 
 /// The variable by which a hook tells the agent's commands which session they belong to.
 pub(crate) const SESSION_VARIABLE: &str = "CUEME_SESSION";
 
-/// How deep a call's own description of itself is searched.
+/// The depth limit of the search in a call's description of itself.
 const DEPTH_MAX: usize = 8;
 
 /// The session facts that a call brings along.
@@ -52,7 +52,7 @@ pub(crate) fn find(places: &Places, runtime: &str, evidence: Evidence<'_>) -> Op
         runtime,
         folder: &folder,
         ancestors: &ancestors(),
-        space: &space(),
+        space: &pid_namespace(),
         inherited: inherited.as_deref(),
         named: &named,
     };
@@ -62,7 +62,7 @@ pub(crate) fn find(places: &Places, runtime: &str, evidence: Evidence<'_>) -> Op
 /// Notes the session that a host told a hook, for calls that are told nothing.
 pub(crate) fn note(places: &Places, input: &HookInput, folder: &Path, agent: &AgentId) {
     let Some(session) = &input.session else { return };
-    let space = space();
+    let space = pid_namespace();
     let ancestors = ancestors();
     let host = ancestors.iter().find(|process| !process.is_shell());
     let host = host.map(|process| Host::of(process, &space));
@@ -91,7 +91,7 @@ pub(crate) fn forget(places: &Places, input: &HookInput) {
     }
 }
 
-/// Tells whether a hook has spoken for this agent whose host can hold a turn until the human has answered.
+/// Says whether a host whose hook can hold a turn has recorded this agent.
 pub(crate) fn holds_turn(places: &Places, agent: &AgentId) -> bool {
     record::all(places)
         .iter()

@@ -1,4 +1,4 @@
-//! Which session of its host a call belongs to, so that a session has one agent however it is joined.
+//! Finds the session of a call's host, so that a session has one agent however it is joined.
 //!
 //! A hook is told the session by its host; a command in the host's shell and an MCP server are not. All three descend
 //! from the same host process, so the hook notes that process with the session, and the others look for it among their

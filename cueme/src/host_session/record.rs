@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use protocol_spec::endpoint::Places;
+use protocol_spec::hex::hex;
 use protocol_spec::id::AgentId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -55,7 +56,7 @@ pub(super) struct Record {
 }
 
 /// Returns the name of the process table that pids are of: it changes with a reboot and differs in a container.
-pub(super) fn space() -> String {
+pub(super) fn pid_namespace() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let table = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{} {}", boot.trim(), table.display())
@@ -132,6 +133,6 @@ fn folder(places: &Places) -> PathBuf {
 
 fn path_of(places: &Places, runtime: &str, session: &str) -> PathBuf {
     let digest = Sha256::digest(format!("{runtime}\n{session}"));
-    let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let name = hex(&digest[..16]);
     folder(places).join(format!("{name}.json"))
 }

@@ -1,4 +1,4 @@
-//! Hears from the broker that a run should be looked at again, or stopped.
+//! Follows a run: the broker reports when its status has to be read again, or the run stopped.
 
 use std::time::Duration;
 

@@ -18,15 +18,15 @@ use crate::{environment, output};
 
 /// Names the run, where the broker started what drives it.
 const RUN_VARIABLE: &str = "CUEME_RUN_ID";
-/// How long the last report may take before the process ends without it.
+/// The timeout of the last report; after it, the process ends without it.
 const LAST_REPORT_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How much of a task stands in lists, in characters.
+/// The limit on a task's text in lists, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 
 type Change = Box<dyn FnOnce(&mut Run) + Send>;
 
 /// Something to be reported.
-struct Told {
+struct RunChange {
     change: Change,
     event: Option<RunEvent>,
 }
@@ -34,12 +34,12 @@ struct Told {
 /// Reports one run.
 #[derive(Debug)]
 pub(crate) struct Reporter {
-    sender: Sender<Told>,
+    sender: Sender<RunChange>,
     thread: JoinHandle<()>,
 }
 
 impl Reporter {
-    /// Reports a run that begins. When this returns the broker knows it, so that whatever it starts may refer to it.
+    /// Reports a run that begins. When this returns the broker knows it, so that processes of the run may refer to it.
     pub(crate) fn begin(places: Places, run: Run) -> Self {
         send(&places, &run, Vec::new());
         let (sender, receiver) = mpsc::channel();
@@ -56,7 +56,7 @@ impl Reporter {
         });
         let change: Change = Box::new(change);
         // The thread ends only when this does.
-        let _ = self.sender.send(Told { change, event });
+        let _ = self.sender.send(RunChange { change, event });
     }
 
     /// Reports how the run ended, and waits until the broker knows, within reason.
@@ -100,7 +100,7 @@ pub(crate) fn shorten_text(text: &str) -> String {
     with_ellipsis(text, RUN_TEXT_BYTES_MAX)
 }
 
-fn report(places: &Places, mut run: Run, told: &Receiver<Told>) {
+fn report(places: &Places, mut run: Run, told: &Receiver<RunChange>) {
     while let Ok(first) = told.recv() {
         let mut events = Vec::new();
         take(first, &mut run, &mut events);
@@ -124,7 +124,7 @@ fn send(places: &Places, run: &Run, events: Vec<RunEvent>) {
     }
 }
 
-fn take(told: Told, run: &mut Run, events: &mut Vec<RunEvent>) {
+fn take(told: RunChange, run: &mut Run, events: &mut Vec<RunEvent>) {
     (told.change)(run);
     events.extend(told.event);
 }

@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::screen::{Screen, suspend};
-use super::state::{About, Command, Event, Inbox, State};
+use super::state::{CallPurpose, Command, Event, Inbox, State};
 use super::view::{Style, draw};
 use crate::client::{Watched, call, expect_reply, list, watch};
 use crate::command::{RECONNECT_PAUSE, listed};
@@ -21,16 +21,16 @@ use crate::display::{Paint, now};
 use crate::environment;
 use crate::error::CliError;
 
-/// How often times on the screen are brought up to date.
+/// The refresh interval of the times on the screen.
 const TICK: Duration = Duration::from_secs(1);
-/// How long to leave a broker alone that could not be reached or started.
+/// The pause before retrying a broker that could not be reached or started.
 const FAILED_PAUSE: Duration = Duration::from_secs(2);
 
-/// Something for the loop.
+/// An input of the loop.
 #[derive(Debug)]
 enum Input {
     Event(Event),
-    /// The same from the terminal, which is read again once this is handled: an editor must get its own keys.
+    /// A terminal event. The reader pauses until it is handled, so that an external editor gets its own keys.
     Terminal(Event),
     /// The program has to end.
     Stop(Exit),
@@ -38,16 +38,16 @@ enum Input {
 
 /// Runs the inbox until the person leaves it.
 pub(crate) fn run(places: &Places, has_mouse: bool) -> Result<Exit, CliError> {
-    // A broker that cannot be reached at all is told before the screen is taken.
+    // Read before the screen is taken, so that the error of an unreachable broker stays in the terminal.
     let first = read_inbox(places)?;
     let (sender, receiver) = mpsc::channel();
     watch_signals(&sender)?;
     let mut screen = Screen::enter().map_err(|error| broken(&error))?;
     screen.set_mouse(has_mouse).map_err(|error| broken(&error))?;
-    let read_on = watch_terminal(&sender);
+    let resume_reader = watch_terminal(&sender);
     watch_broker(places, &sender);
     let _ = sender.send(Input::Event(Event::Inbox(first)));
-    let exit = serve(places, &mut screen, (&sender, &receiver), &read_on);
+    let exit = serve(places, &mut screen, (&sender, &receiver), &resume_reader);
     drop(screen);
     exit
 }
@@ -56,7 +56,7 @@ fn serve(
     places: &Places,
     screen: &mut Screen,
     (sender, receiver): (&Sender<Input>, &Receiver<Input>),
-    read_on: &Sender<()>,
+    resume_reader: &Sender<()>,
 ) -> Result<Exit, CliError> {
     let size = screen.terminal.size().map_err(|error| broken(&error))?;
     let mut state = State::new(environment::user(), (size.width, size.height), now());
@@ -96,8 +96,8 @@ fn serve(
                 }
             }
             if is_terminal {
-                // A reader that has ended has said so.
-                let _ = read_on.send(());
+                // The send fails if the reader has ended; it has sent `Stop`.
+                let _ = resume_reader.send(());
             }
             input = receiver.try_recv().ok();
         }
@@ -125,7 +125,7 @@ fn watch_signals(sender: &Sender<Input>) -> Result<(), CliError> {
 
 /// Reads the terminal, one event at a time; the next one is read when the returned sender says so.
 fn watch_terminal(sender: &Sender<Input>) -> Sender<()> {
-    let (read_on, gate) = mpsc::channel();
+    let (resume_reader, gate) = mpsc::channel();
     let sender = sender.clone();
     thread::spawn(move || {
         loop {
@@ -146,7 +146,7 @@ fn watch_terminal(sender: &Sender<Input>) -> Sender<()> {
             }
         }
     });
-    read_on
+    resume_reader
 }
 
 /// Reads the inbox anew whenever the broker tells of a change; comes back by itself when the broker does.
@@ -188,7 +188,7 @@ fn read_inbox(places: &Places) -> Result<Inbox, CliError> {
 }
 
 /// Makes a call on a thread of its own, so that the screen never waits for the broker.
-fn spawn_call(places: &Places, about: About, request: Request, sender: &Sender<Input>) {
+fn spawn_call(places: &Places, about: CallPurpose, request: Request, sender: &Sender<Input>) {
     let (places, sender) = (places.clone(), sender.clone());
     thread::spawn(move || {
         let result = make_call(&places, &request).map_err(|error| words_of(&error));

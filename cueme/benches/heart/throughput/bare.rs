@@ -9,7 +9,9 @@ use std::thread::JoinHandle;
 
 use protocol_spec::frame::Splitter;
 use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{Acked, Asked, Decided, Reply, Request, Told, decode_request, encode_reply};
+use protocol_spec::message::{
+    Acked, Asked, Decided, DeliveredOutcome, Reply, Request, decode_request, encode_reply,
+};
 use protocol_spec::outcome::{Kind, Outcome};
 use rustix::event::{PollFd, PollFlags};
 
@@ -97,7 +99,7 @@ impl Peer {
     }
 }
 
-/// Who asked, and where the outcome goes.
+/// A waiting caller, and the place to send the outcome to.
 struct Waiting {
     peer: usize,
     call: RequestId,
@@ -105,15 +107,15 @@ struct Waiting {
     question: String,
 }
 
-/// What arrived: from whom, under which key.
+/// A request that arrived: its peer, its key, and itself.
 type Arrived = (usize, RequestId, Request);
 
 struct Desk {
     rows: Rows,
     listener: UnixListener,
-    /// How many connections are still to come.
+    /// The number of connections still to accept.
     expected: usize,
-    /// Who is connected; a place is free again when its owner has left.
+    /// The connected clients; a slot is free again when its client has left.
     peers: Vec<Option<Peer>>,
     waiting: HashMap<CueId, Waiting>,
 }
@@ -227,7 +229,7 @@ fn carry_out(
     request: Request,
 ) {
     let mut reply = |peer: usize, id, reply: &Reply| {
-        // Whoever has left hears nothing.
+        // A client that has left gets no reply.
         if let Some(peer) = &mut peers[peer] {
             peer.reply(id, reply);
         }
@@ -264,7 +266,7 @@ fn carry_out(
                 released_at: None,
             };
             reply(peer, id, &Reply::Decided(decided));
-            let told = Told {
+            let told = DeliveredOutcome {
                 cue_id,
                 kind: Kind::Cue,
                 outcome: Outcome::Answered,

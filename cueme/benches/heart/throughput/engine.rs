@@ -98,7 +98,7 @@ impl Call {
             request: mint(),
             work,
         };
-        engine.order(order, sender).expect("an engine");
+        engine.order(None, None, order, sender).expect("an engine");
         Self { replies }
     }
 

@@ -13,12 +13,12 @@ use tokio::sync::mpsc;
 
 use crate::rows::{ANSWER, PROMPT, mint};
 
-/// How many of them answer.
+/// The number of clients that answer.
 const HUMANS: usize = 2;
 
-/// How agents reach the broker.
+/// The connections over which agents reach the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(crate) enum Manner {
     /// Over one connection for all their questions.
     Stay,
     /// Over a new one for each, as the command does.
@@ -39,7 +39,7 @@ impl Manner {
 /// Each agent asks, two humans answer whatever is asked, each answer is acknowledged; returns lives per second.
 ///
 /// One thread speaks for all of them, so that the machine's time goes to the broker and not to switching between them.
-pub(super) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize, manner: Manner) -> f64 {
+pub(crate) fn lives_per_second(socket: &Path, agents: Vec<AgentId>, lives: usize, manner: Manner) -> f64 {
     let clients = agents.len();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -143,7 +143,7 @@ async fn lead_life(talk: &mut Talk, agent: &AgentId, life: usize, human: &mpsc::
     assert!(matches!(talk.receive().await, Reply::Acked(_)));
 }
 
-/// How many answers go out together.
+/// The most answers in one batch.
 const BATCH_MAX: usize = 64;
 
 /// Answers in a pipeline: everything that was asked meanwhile goes out before replies are read.

@@ -15,7 +15,7 @@ use crate::process::raise_descriptor_limit;
 use crate::rows::{ANSWER, PROMPT, Rows, mint};
 use crate::table::{Goal, Row};
 use bare::Bare;
-use load::{Manner, lives_per_second};
+pub(crate) use load::{Manner, lives_per_second};
 
 pub(crate) use slow::{BARE_ENV, serve_bare};
 use slow::{Slow, SlowDisk};
@@ -44,13 +44,13 @@ const SLOW: Load = Load {
     lives: 12,
 };
 
-/// How often both sides are measured at most.
+/// The most measurements of both sides.
 const ROUNDS_MAX: usize = 3;
 
 /// Lives per second of this many clients, with this many lives each.
 type Rate = fn(usize, usize) -> f64;
 
-/// How many lives there are at most, as a multiple of the least.
+/// The most lives, as a multiple of the least.
 const SCALE_MAX: usize = 2;
 
 /// P4: the broker against the bare loop.
@@ -196,7 +196,8 @@ fn compare(scale: usize, load: Load, ours: Rate, floor: Rate) -> (f64, f64) {
     (middle(our_rates), middle(floor_rates))
 }
 
-fn middle(mut rates: Vec<f64>) -> f64 {
+/// Returns the middle rate.
+pub(crate) fn middle(mut rates: Vec<f64>) -> f64 {
     rates.sort_by(f64::total_cmp);
     rates[rates.len() / 2]
 }

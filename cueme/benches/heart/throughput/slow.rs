@@ -1,4 +1,4 @@
-//! The same lives on a disk that takes five milliseconds longer, made by a library that both sides load before libc.
+//! Lives of questions on a disk that takes five milliseconds longer, made by a library that both sides load before libc.
 //!
 //! A tracer such as `strace` can delay these calls too, but where it was tried hardly any requests reached the engine's
 //! thread while it was held up, so that few shared a commit; held up like this, many do.
@@ -25,10 +25,10 @@ const SOURCE: &str = concat!(
 /// Set for the library: the file that grows by a byte with each wait.
 const WAITS_ENV: &str = "CUEME_BENCH_WAITS";
 
-/// What was measured.
+/// The result of the measurement.
 pub(super) struct Slow {
     pub(super) lives_per_second: f64,
-    /// How many rows each wait for the disk made durable.
+    /// The average number of rows that one flush made durable.
     pub(super) rows_per_flush: f64,
 }
 

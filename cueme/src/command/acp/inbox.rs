@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RuntimeTag};
-use protocol_spec::message::{Join, Receipts, Request, Told};
+use protocol_spec::message::{DeliveredOutcome, Join, Receipts, Request};
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use serde_json::value::RawValue;
 
-use super::proxy::{About, Asked, Heard, Key};
+use super::proxy::{About, InboxQuestion, InboxReply, Key};
 use crate::client::{Missed, Question, Receipt, Signals, Switch, Taken, ask_or_withdraw, call, expect_reply};
 use crate::command::agent::with_earlier;
 use crate::command::terminal;
@@ -22,9 +22,10 @@ use crate::output;
 
 /// The runtime that an agent behind the proxy joins as.
 const RUNTIME: &str = "acp";
-/// How long the editor alone has a question. One that answers by its own rules does so at once, and nobody is disturbed.
+/// The time for which only the editor has a question. An editor that answers by its own rules does so at once, and
+/// disturbs no human.
 const EDITOR_FIRST: Duration = Duration::from_millis(150);
-/// Why a question is closed that nobody closed for another reason.
+/// The default reason for closing a question.
 const EDITOR_GONE: &str = "the editor is gone";
 /// The most agents whose ids are remembered.
 const AGENTS_MAX: usize = 64;
@@ -37,7 +38,7 @@ pub(super) struct Inbox {
     nonce: String,
     waits: Mutex<HashMap<Key, Wait>>,
     agents: Mutex<HashMap<String, AgentId>>,
-    /// How many questions the agent has asked by itself.
+    /// The number of questions that the agent has asked by itself.
     asked: Mutex<usize>,
 }
 
@@ -52,7 +53,7 @@ struct Wait {
 /// The words of the human, and the acknowledgement that the agent has them.
 #[derive(Debug)]
 pub(super) struct Answered {
-    pub(super) heard: Heard,
+    pub(super) heard: InboxReply,
     receipts: Vec<Receipt>,
 }
 
@@ -82,8 +83,8 @@ impl Inbox {
         Some(Asking { signals, stopped })
     }
 
-    /// Asks and waits; `None` when the question was withdrawn, or nobody could be asked.
-    pub(super) fn ask(&self, key: &Key, asked: &Asked, asking: &Asking) -> Option<Answered> {
+    /// Asks and waits; `None` when the question was withdrawn, or no human could be asked.
+    pub(super) fn ask(&self, key: &Key, asked: &InboxQuestion, asking: &Asking) -> Option<Answered> {
         let answered = self.try_ask(key, asked, asking);
         lock(&self.waits).remove(key);
         match answered {
@@ -120,7 +121,12 @@ impl Inbox {
         }
     }
 
-    fn try_ask(&self, key: &Key, asked: &Asked, asking: &Asking) -> Result<Option<Answered>, CliError> {
+    fn try_ask(
+        &self,
+        key: &Key,
+        asked: &InboxQuestion,
+        asking: &Asking,
+    ) -> Result<Option<Answered>, CliError> {
         match asking.stopped.recv_timeout(EDITOR_FIRST) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
@@ -141,14 +147,14 @@ impl Inbox {
                     }
                 }
                 Ok(Some(Answered {
-                    heard: Heard::Told(told),
+                    heard: InboxReply::Outcomes(told),
                     receipts,
                 }))
             }
             About::TurnEnd(words) => {
                 if self.has_asked()? {
                     return Ok(Some(Answered {
-                        heard: Heard::Nothing,
+                        heard: InboxReply::Nothing,
                         receipts: Vec::new(),
                     }));
                 }
@@ -159,9 +165,9 @@ impl Inbox {
                 let mut receipts = vec![receipt];
                 let heard = if told.outcome == Outcome::Answered {
                     receipts.extend(missed.receipts);
-                    Heard::Next(with_earlier(&missed.earlier, &told.text))
+                    InboxReply::Next(with_earlier(&missed.earlier, &told.text))
                 } else {
-                    Heard::Nothing
+                    InboxReply::Nothing
                 };
                 Ok(Some(Answered { heard, receipts }))
             }
@@ -175,7 +181,7 @@ impl Inbox {
         question: Question,
         origin: Origin,
         asking: &Asking,
-    ) -> Result<Option<(Told, Receipt, Missed)>, CliError> {
+    ) -> Result<Option<(DeliveredOutcome, Receipt, Missed)>, CliError> {
         let reason = || {
             lock(&self.waits)
                 .get(key)
@@ -192,7 +198,12 @@ impl Inbox {
         }
     }
 
-    fn question(&self, asked: &Asked, prompt: String, payload: Option<String>) -> Result<Question, CliError> {
+    fn question(
+        &self,
+        asked: &InboxQuestion,
+        prompt: String,
+        payload: Option<String>,
+    ) -> Result<Question, CliError> {
         let payload = payload
             .map(RawValue::from_string)
             .transpose()
@@ -206,7 +217,7 @@ impl Inbox {
     }
 
     /// Returns the agent of a session; each session is one.
-    fn agent(&self, asked: &Asked) -> Result<AgentId, CliError> {
+    fn agent(&self, asked: &InboxQuestion) -> Result<AgentId, CliError> {
         let mut agents = lock(&self.agents);
         if let Some(agent) = agents.get(&asked.session) {
             return Ok(agent.clone());

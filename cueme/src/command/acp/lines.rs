@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The longest line that is read; a longer one passes through unread, so that it costs no memory.
 pub(super) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How many bytes are read at once.
+/// The size of the read buffer, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The writing end of a pipe, for whole lines of several threads.

@@ -1,15 +1,15 @@
-//! The rules of the proxy: from a line, or an answer, to what is to be done. No I/O and no clock.
+//! The rules of the proxy: a line or an answer in, actions out. No I/O and no clock.
 //!
-//! A question is open in the editor and in the inbox at once. Whoever answers first takes it out of `open`; the other
-//! place is withdrawn, and what it still says about it is dropped.
+//! A question is open in the editor and in the inbox at once. The first answer takes it out of `open`; the other place
+//! is withdrawn, and later messages about it are dropped.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
 use adapter_core::acp::{AcpQuestion, ToolCalls};
-use adapter_core::shell::agent_call::is_agent_call;
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::truncate::tail;
+use runtimes::shell::agent_call::is_agent_call;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use super::message::{Message, notification, request, response, text};
 const SESSIONS_MAX: usize = 64;
 /// The most requests of either side that wait for a reply.
 const REQUESTS_MAX: usize = 1024;
-/// How much of the end of an agent's words the human reads.
+/// The size of the end of an agent's text that the human reads.
 const WORDS_BYTES_MAX: usize = 64 * 1024;
 /// The most prompts of the editor that wait for a turn which the inbox began.
 const HELD_MAX: usize = 16;
@@ -50,14 +50,14 @@ pub(super) enum Action {
     /// Writes a line to the editor.
     ToEditor(Vec<u8>),
     /// Asks in the inbox.
-    Ask(Key, Asked),
+    Ask(Key, InboxQuestion),
     /// Closes a question of the inbox.
     Withdraw(Key, &'static str),
 }
 
 /// A question for the inbox, and its origin.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct InboxQuestion {
     pub(super) session: String,
     pub(super) folder: Option<PathBuf>,
     pub(super) about: About,
@@ -73,9 +73,9 @@ pub(super) enum About {
 
 /// The outcome of a question in the inbox.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum InboxReply {
     /// The outcome of each form of a request.
-    Told(Vec<Told>),
+    Outcomes(Vec<DeliveredOutcome>),
     /// The next instruction to the agent.
     Next(String),
     /// Nothing that the agent needs to hear.
@@ -116,7 +116,7 @@ pub(super) struct Proxy {
     sessions: VecDeque<(String, Session)>,
     /// Requests of the editor, and prompts of ours, by their ids.
     pending: HashMap<String, Pending>,
-    open: HashMap<Key, Asked>,
+    open: HashMap<Key, InboxQuestion>,
     /// Requests of the agent that the inbox answered, whose replies by the editor are dropped.
     answered: HashSet<String>,
     turns: u64,
@@ -157,16 +157,18 @@ impl Proxy {
     }
 
     /// Decides what follows an answer of the inbox; nothing, when the editor was first.
-    pub(super) fn inbox_answer(&mut self, key: &Key, heard: &Heard) -> Vec<Action> {
+    pub(super) fn inbox_answer(&mut self, key: &Key, heard: &InboxReply) -> Vec<Action> {
         let Some(asked) = self.open.remove(key) else {
             return Vec::new();
         };
         match (key, asked.about, heard) {
-            (Key::Request(id), About::Question(question), Heard::Told(told)) => {
+            (Key::Request(id), About::Question(question), InboxReply::Outcomes(told)) => {
                 let result = question.result(told, &self.calls);
                 self.answer_agent(id, &result)
             }
-            (Key::Turn(_), About::TurnEnd(_), Heard::Next(words)) => self.begin_turn(&asked.session, words),
+            (Key::Turn(_), About::TurnEnd(_), InboxReply::Next(words)) => {
+                self.begin_turn(&asked.session, words)
+            }
             _ => {
                 if let Some(session) = self.session(&asked.session) {
                     session.asked = None;
@@ -232,7 +234,7 @@ impl Proxy {
         let is_ours = question
             .command()
             .is_some_and(|command| is_agent_call(command, &self.own_programs));
-        // Nobody needs to be asked whether an agent may ask.
+        // An agent needs no permission to ask a human.
         if let Some(allowed) = question.allow_once().filter(|_| is_ours) {
             return vec![Action::ToAgent(line_of(&response(id, &allowed)))];
         }
@@ -240,7 +242,7 @@ impl Proxy {
             return vec![Action::Pass];
         }
         let key = Key::Request(id.to_string());
-        let asked = Asked {
+        let asked = InboxQuestion {
             session,
             folder,
             about: About::Question(question),
@@ -299,7 +301,7 @@ impl Proxy {
             return actions;
         }
         if is_silent {
-            let asked = Asked {
+            let asked = InboxQuestion {
                 session: session.to_owned(),
                 folder: known.folder.clone(),
                 about: About::TurnEnd(std::mem::take(&mut known.words)),

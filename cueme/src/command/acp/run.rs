@@ -17,16 +17,16 @@ use uuid::Uuid;
 
 use super::inbox::{Answered, Asking, Inbox, warn};
 use super::lines::{LINE_BYTES_MAX, LineWriter, each_line};
-use super::proxy::{Action, Asked, Key, Proxy};
+use super::proxy::{Action, InboxQuestion, Key, Proxy};
 use crate::client::Signals;
 use crate::environment;
 use crate::error::CliError;
 
 /// Hooks of the agent stay silent: the proxy asks in their place.
 const HOOKS_OFF: (&str, &str) = ("CUEME_HOOKS", "off");
-/// How long an agent may take to leave after its stdin was closed, and again after SIGTERM.
+/// The timeout of an agent's exit after its stdin was closed, and again after SIGTERM.
 const LEAVE_MAX: Duration = Duration::from_secs(3);
-/// How long open questions may take to be closed.
+/// The timeout for closing open questions.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
 /// Why questions are closed at the end.
 const EDITOR_CLOSED: &str = "the editor closed";
@@ -156,7 +156,7 @@ impl Shared {
     }
 
     /// Asks beside everything else.
-    fn ask(self: &Arc<Self>, key: Key, asked: Asked) {
+    fn ask(self: &Arc<Self>, key: Key, asked: InboxQuestion) {
         let Some(asking) = self.inbox.prepare(&key) else {
             return;
         };
@@ -164,7 +164,7 @@ impl Shared {
         thread::spawn(move || shared.wait(&key, &asked, &asking));
     }
 
-    fn wait(self: &Arc<Self>, key: &Key, asked: &Asked, asking: &Asking) {
+    fn wait(self: &Arc<Self>, key: &Key, asked: &InboxQuestion, asking: &Asking) {
         let Some(answered) = self.inbox.ask(key, asked, asking) else {
             return;
         };

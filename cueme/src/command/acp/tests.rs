@@ -2,12 +2,12 @@
 
 use protocol_spec::answer::{Answer, Reply};
 use protocol_spec::id::CueId;
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::{Kind, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::proxy::{About, Action, Heard, Key, Proxy};
+use super::proxy::{About, Action, InboxReply, Key, Proxy};
 
 fn line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
@@ -34,8 +34,8 @@ fn said(words: &str) -> Vec<u8> {
     line(&json!({"method": "session/update", "params": {"sessionId": "s", "update": update}}))
 }
 
-fn yes() -> Heard {
-    Heard::Told(vec![Told {
+fn yes() -> InboxReply {
+    InboxReply::Outcomes(vec![DeliveredOutcome {
         cue_id: CueId::from_random(1),
         kind: Kind::Cue,
         outcome: Outcome::Answered,
@@ -147,7 +147,7 @@ fn the_agent_can_withdraw_its_request() {
 fn a_turn_that_ends_becomes_a_question_whose_answer_begins_the_next_turn() {
     let mut proxy = Proxy::default();
     let key = turn_end(&mut proxy);
-    let actions = proxy.inbox_answer(&key, &Heard::Next("go on".into()));
+    let actions = proxy.inbox_answer(&key, &InboxReply::Next("go on".into()));
     assert_eq!(
         json_of(&actions[0])["params"]["update"]["content"]["text"],
         "go on"
@@ -168,7 +168,7 @@ fn typing_in_the_editor_withdraws_the_question_about_the_turn() {
     let key = turn_end(&mut proxy);
     let actions = proxy.editor_line(&prompt(2));
     assert!(matches!(&actions[..], [Action::Withdraw(withdrawn, _), Action::Pass] if *withdrawn == key));
-    assert_eq!(proxy.inbox_answer(&key, &Heard::Next("late".into())), []);
+    assert_eq!(proxy.inbox_answer(&key, &InboxReply::Next("late".into())), []);
 }
 
 #[test]

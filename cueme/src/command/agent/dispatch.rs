@@ -1,4 +1,4 @@
-//! From a verb to its file.
+//! Dispatches the subcommands of `cueme agent`.
 
 use protocol_spec::exit::Exit;
 

@@ -12,7 +12,7 @@ use adapter_core::cursor::cli::{
 use protocol_spec::exit::Exit;
 
 use super::setup::{choose, directory, load_config, runtime};
-use super::way::{Wanted, Way, choose_way};
+use super::transport::{Transport, TransportFacts, choose_transport};
 use crate::cli::{AgentDoctorArgs, Via};
 use crate::display::{Grade, Paint, finding};
 use crate::error::CliError;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
         vec![examine_custom(&spec.command)]
     };
     findings.push(examine_args(&spec));
-    findings.push(runtime.block_on(way(&config))?);
+    findings.push(runtime.block_on(transport(&config))?);
     if spec.prompt_as_arg {
         findings.push(examine_key(std::env::var("CURSOR_API_KEY").ok().as_deref()));
         if let Ok(root) = ChatsRoot::from_env() {
@@ -55,18 +55,18 @@ pub(super) fn run(args: &AgentDoctorArgs) -> Result<Exit, CliError> {
 }
 
 /// Says how a run would be driven, and why.
-async fn way(config: &Config) -> Result<Finding, CliError> {
+async fn transport(config: &Config) -> Result<Finding, CliError> {
     let model = choose(config, None)?.model;
-    let wanted = Wanted {
+    let wanted = TransportFacts {
         via: None,
         config,
         model: &model,
         is_stream_only: false,
         path: None,
     };
-    let Way { via, why } = choose_way(wanted).await;
+    let Transport { via, why } = choose_transport(wanted).await;
     let found = match via {
-        Via::Acp => format!("over ACP: {why}; its questions reach you inside of its turn"),
+        Via::Acp => format!("over ACP: {why}; its questions reach you within its turn"),
         Via::Stream => format!("by the stream of the CLI: {why}"),
     };
     Ok(Finding {
@@ -97,7 +97,7 @@ fn pipe(findings: &[Finding]) -> Finding {
             State::Bad,
             "the CLI does not answer through pipes",
             Some(
-                "run it by hand in a terminal: if it answers there and not here, update it with `agent update`",
+                "run it by hand in a terminal: if it answers there but not here, update it with `agent update`",
             ),
         ),
         None => (State::Bad, "not tried, because there is no CLI", None),

@@ -11,8 +11,8 @@ use super::human::BrokerHuman;
 use super::reload::Reloads;
 use super::setup::choose;
 use super::tools::registry;
+use super::transport::Driver;
 use super::view::View;
-use super::way::Driver;
 
 /// An agent that is driven through the turns of a conversation.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Driven {
                 agent.config = Arc::new(config);
             }
             Err(error) => self.view.remark(&format!(
-                "warning: the new configuration is not used, the last good one stays: {error}"
+                "warning: the new configuration is invalid; the last valid one stays in use: {error}"
             )),
         }
     }
@@ -64,7 +64,7 @@ impl Driven {
             return false;
         };
         self.view.remark(&format!(
-            "the agent did not begin over ACP ({}: {}); using the stream of the CLI",
+            "the agent did not start over ACP ({}: {}); using the stream of the CLI",
             error.code, error.message
         ));
         self.driver = Driver::Stream(agent);

@@ -1,4 +1,4 @@
-//! From an error of the contract to one of this program, and to its log.
+//! Converts an error of the contract into one of this program, and logs it.
 
 use std::ffi::OsString;
 
@@ -7,14 +7,14 @@ use adapter_core::cursor::cli::version;
 use protocol_spec::exit::Exit;
 use protocol_spec::truncate::tail;
 
+use super::transport::Driver;
 use super::view::View;
-use super::way::Driver;
 use crate::error::CliError;
 use adapter_core::process::locate;
 
-/// How a call ends whose turn failed.
+/// The exit code of a call whose turn failed.
 pub(super) const TURN_FAILED: Exit = Exit::NotFound;
-/// How much of the end of a stderr is logged.
+/// The size of the tail of a stderr that is logged.
 const STDERR_LOGGED_BYTES_MAX: usize = 4096;
 
 /// Describes why the CLI did not do what was asked.
@@ -55,7 +55,7 @@ async fn version_of(driver: &mut Driver) -> String {
     let Some(agent) = driver.stream() else {
         return "unknown".to_owned();
     };
-    // Nobody knows what a custom CLI does with that question.
+    // The effect of `--version` on a custom CLI is unknown, so only a CLI that takes its prompt as an argument gets it.
     let spec = agent.config.spec(&agent.model).filter(|spec| spec.prompt_as_arg);
     let command = spec.map(|spec| spec.command);
     let path = agent

@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use adapter_core::acp::{AcpForm, AcpHuman, AcpQuestion, Answering};
 use adapter_core::hap::{
-    Answer, Confirmation, Heard, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
+    Answer, Confirmable, Confirmation, Human, HumanError, HumanQuestion, Receipt, ReceiptOutcome,
 };
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{CueView, History, Receipts, Request, Told};
+use protocol_spec::message::{CueView, DeliveredOutcome, History, Receipts, Request};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use serde_json::value::RawValue;
@@ -27,7 +27,7 @@ use adapter_core::process::HumanTime;
 
 /// Why a question inside of a turn is closed with the turn.
 const TURN_OVER: &str = "the agent's turn is over";
-/// How many of the agent's last questions are looked at.
+/// The number of the agent's last questions that are checked.
 const QUESTIONS_LOOKED_AT: u32 = 50;
 
 /// The human behind the broker.
@@ -40,7 +40,7 @@ pub(in crate::command) struct BrokerHuman {
     /// Set when a signal ended a wait.
     pub(in crate::command) interrupted: Arc<AtomicBool>,
     /// The questions whose answers were given to this conversation. Until its next turn has begun they are undelivered,
-    /// and come along with whatever is asked meanwhile.
+    /// and come along with every question asked meanwhile.
     pub(in crate::command) passed_on: Arc<Mutex<BTreeSet<CueId>>>,
     /// Set when an answer ended the run.
     pub(in crate::command) ended: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ pub(in crate::command) struct BrokerHuman {
 }
 
 impl Human for BrokerHuman {
-    async fn ask(&mut self, question: HumanQuestion) -> Result<Heard<Answer>, HumanError> {
+    async fn ask(&mut self, question: HumanQuestion) -> Result<Confirmable<Answer>, HumanError> {
         let human = self.clone();
         self.on_thread(move || human.ask_blocking(question)).await
     }
@@ -77,7 +77,7 @@ impl AcpHuman for BrokerHuman {
     }
 }
 
-/// Stops a wait that nobody waits for any more.
+/// Stops a wait whose caller has gone.
 struct StopOnDrop(Switch);
 
 impl Drop for StopOnDrop {
@@ -137,14 +137,14 @@ impl BrokerHuman {
         })
     }
 
-    /// Asks one form after the other, until one is not answered. What the agent has missed has no place in its reply and
-    /// stays undelivered.
+    /// Asks one form after the other, until one is not answered. Outcomes that the agent has missed have no place in
+    /// its reply and stay undelivered.
     fn ask_forms(
         &self,
         forms: Vec<AcpForm>,
         origin: Origin,
         signals: &Signals,
-    ) -> Result<Heard<Vec<Told>>, CliError> {
+    ) -> Result<Confirmable<Vec<DeliveredOutcome>>, CliError> {
         let (mut all, mut receipts) = (Vec::new(), Vec::new());
         for AcpForm { prompt, payload } in forms {
             let question = self.question(prompt, payload)?;
@@ -161,14 +161,14 @@ impl BrokerHuman {
                 Taken::Stopped(_) => return Err(CliError::usage(TURN_OVER)),
             }
         }
-        Ok(Heard {
+        Ok(Confirmable {
             word: all,
             confirmation: self.confirmation(receipts),
         })
     }
 
     /// Asks what the agent asks by a tool that we run, and returns what it reads.
-    pub(super) fn answer_agent(&self, question: Question) -> Result<Heard<String>, CliError> {
+    pub(super) fn answer_agent(&self, question: Question) -> Result<Confirmable<String>, CliError> {
         match self.take(question, Origin::Agent, self.turn())? {
             Taken::Outcome {
                 told,
@@ -176,9 +176,9 @@ impl BrokerHuman {
                 missed,
             } => {
                 let reminder = told.reminder.clone();
-                let Heard { word, confirmation } = self.pass_on(*told, receipt, missed);
+                let Confirmable { word, confirmation } = self.pass_on(*told, receipt, missed);
                 let word = reminder.map_or_else(|| word.clone(), |reminder| format!("{word}\n\n{reminder}"));
-                Ok(Heard { word, confirmation })
+                Ok(Confirmable { word, confirmation })
             }
             Taken::Stopped(_) => {
                 self.interrupted.store(true, Ordering::SeqCst);
@@ -272,7 +272,7 @@ impl BrokerHuman {
         Ok(found)
     }
 
-    fn ask_blocking(&self, question: HumanQuestion) -> Result<Heard<Answer>, CliError> {
+    fn ask_blocking(&self, question: HumanQuestion) -> Result<Confirmable<Answer>, CliError> {
         let HumanQuestion {
             prompt,
             payload,
@@ -301,25 +301,30 @@ impl BrokerHuman {
             .as_ref()
             .is_none_or(protocol_spec::answer::Answer::has_words);
         if told.outcome == Outcome::Answered && has_words {
-            let Heard { word, confirmation } = self.pass_on(*told, receipt, missed);
+            let Confirmable { word, confirmation } = self.pass_on(*told, receipt, missed);
             let word = if ends_run {
                 Answer::Done(Some(word))
             } else {
                 Answer::Text(word)
             };
-            return Ok(Heard { word, confirmation });
+            return Ok(Confirmable { word, confirmation });
         }
         // The conversation ends here, and what the agent has missed stays undelivered. So does a refusal of a question of
         // its own, which the agent has not heard. The bare end of a run is a word to us.
         let receipt = (!is_agents || ends_run).then_some(receipt);
-        Ok(Heard {
+        Ok(Confirmable {
             word: last_word(*told),
             confirmation: self.confirmation(receipt.into_iter().collect()),
         })
     }
 
     /// Returns the answer for the agent's next turn, with what it has not heard of earlier questions above it.
-    fn pass_on(&self, told: Told, receipt: client::Receipt, missed: Missed) -> Heard<String> {
+    fn pass_on(
+        &self,
+        told: DeliveredOutcome,
+        receipt: client::Receipt,
+        missed: Missed,
+    ) -> Confirmable<String> {
         let Missed {
             mut earlier,
             mut receipts,
@@ -329,7 +334,7 @@ impl BrokerHuman {
         passed_on.extend(earlier.iter().map(|told| told.cue_id));
         passed_on.insert(told.cue_id);
         receipts.push(receipt);
-        Heard {
+        Confirmable {
             word: with_earlier(&earlier, &told.text),
             confirmation: self.confirmation(receipts),
         }
@@ -345,7 +350,7 @@ impl BrokerHuman {
         })
     }
 
-    /// Runs a call that blocks where it holds nobody up.
+    /// Runs a blocking call on a thread where it blocks nothing else.
     async fn on_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
@@ -389,7 +394,7 @@ fn covered(mut spans: Vec<(Timestamp, Timestamp)>) -> u64 {
 }
 
 /// Returns the word that ends a conversation.
-fn last_word(told: Told) -> Answer {
+fn last_word(told: DeliveredOutcome) -> Answer {
     match told.outcome {
         Outcome::Answered => Answer::Done(None),
         Outcome::Declined => Answer::Declined(told.text),
@@ -397,8 +402,8 @@ fn last_word(told: Told) -> Answer {
     }
 }
 
-/// Writes what became of earlier questions above an answer.
-pub(in crate::command) fn with_earlier(earlier: &[Told], answer: &str) -> String {
+/// Writes the outcomes of earlier questions above an answer.
+pub(in crate::command) fn with_earlier(earlier: &[DeliveredOutcome], answer: &str) -> String {
     let mut text = String::new();
     for told in earlier {
         text.push_str(&format!(
@@ -414,8 +419,8 @@ pub(in crate::command) fn with_earlier(earlier: &[Told], answer: &str) -> String
 mod tests {
     use super::*;
 
-    fn told(outcome: Outcome, text: &str) -> Told {
-        Told {
+    fn told(outcome: Outcome, text: &str) -> DeliveredOutcome {
+        DeliveredOutcome {
             cue_id: CueId::from_random(1),
             kind: Kind::Cue,
             outcome,
@@ -449,7 +454,7 @@ mod tests {
             log_dir: root,
         };
         let human = BrokerHuman::new(places, "bako-nefi".parse().unwrap());
-        let answered = |number, text: &str| Told {
+        let answered = |number, text: &str| DeliveredOutcome {
             cue_id: CueId::from_random(number),
             ..told(Outcome::Answered, text)
         };

@@ -1,4 +1,4 @@
-//! Ties the agent that is driven here to its chat, so that whoever continues the chat is the same agent.
+//! Ties the driven agent to its chat, so that continuing the chat continues the same agent.
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::AgentId;

@@ -10,8 +10,8 @@ mod reload;
 mod reported;
 mod terminal_answer;
 mod tools;
+mod transport;
 mod view;
-mod way;
 
 mod doctor;
 mod models;

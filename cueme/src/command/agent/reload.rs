@@ -27,20 +27,20 @@ impl Reloads {
         let (slot, name, told) = (Arc::clone(&newest), file.display().to_string(), view.clone());
         let report = move |loaded: Result<Config, ConfigError>| match loaded {
             Ok(config) => {
-                told.remark(&format!("{name} has changed; it is used from the next turn on"));
+                told.remark(&format!("{name} has changed; the next turn uses it"));
                 for warning in &config.warnings {
                     told.remark(&format!("warning: {name}: {warning}"));
                 }
                 *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(config);
             }
             Err(error) => told.remark(&format!(
-                "warning: {name} is not used, the last good one stays: {error}"
+                "warning: {name} is invalid; the last valid version stays in use: {error}"
             )),
         };
         let watching = watch(file, report);
         if let Err(error) = &watching {
             view.remark(&format!(
-                "warning: changes of {} go unnoticed: {error}",
+                "warning: could not watch {} for changes: {error}",
                 file.display()
             ));
         }

@@ -1,4 +1,4 @@
-//! `cueme agent replay`: a recorded stream as contract events.
+//! `cueme agent replay`: prints a recorded stream as contract events.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use crate::cli::{AgentReplayArgs, Recorded};
 use crate::error::CliError;
 use crate::output::JsonLines;
 
-/// The most bytes of a recorded stderr that are looked at.
+/// The most bytes of a recorded stderr that are read.
 const STDERR_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn run(args: &AgentReplayArgs) -> Result<Exit, CliError> {

@@ -27,8 +27,8 @@ use super::reported::ReportedRun;
 use super::setup::{choose, config_file, directory, load_config, program, runtime};
 use super::terminal_answer::TerminalAnswers;
 use super::tools::registry;
+use super::transport::{Driver, TransportFacts, choose_transport};
 use super::view::View;
-use super::way::{Driver, Wanted, choose_way};
 use crate::cli::{AgentRunArgs, Permission, Sandbox, Via};
 use crate::client::{call, expect_reply};
 use crate::command::{chats, terminal};
@@ -257,7 +257,7 @@ async fn check_options(agent: &CliAgent, options: &[Vec<String>]) -> Result<(), 
     match missing.map_err(|error| failed(&error))?.as_slice() {
         [] => Ok(()),
         missing => Err(CliError::usage(format!("this CLI has no {}", missing.join(", ")))
-            .with_hint("update it with `agent update`, or leave the option out")),
+            .with_hint("update it with `agent update`, or omit the option")),
     }
 }
 
@@ -267,20 +267,20 @@ async fn driver(
     args: &AgentRunArgs,
     human: Option<&BrokerHuman>,
 ) -> Result<Driver, CliError> {
-    let wanted = Wanted {
+    let wanted = TransportFacts {
         via: args.via,
         config: &agent.config,
         model: &agent.model,
         is_stream_only: args.resume.is_some() || args.continue_last || human.is_none(),
         path: agent.env.get("PATH").map(String::as_str),
     };
-    if choose_way(wanted).await.via == Via::Stream {
+    if choose_transport(wanted).await.via == Via::Stream {
         return Ok(Driver::Stream(Box::new(agent)));
     }
     let spec = agent.config.spec(&agent.model).unwrap_or_default();
     if !spec.prompt_as_arg {
         return Err(CliError::usage("a custom CLI is not driven over ACP")
-            .with_hint("leave --via out, or put `cueme acp` between it and an editor"));
+            .with_hint("omit --via, or put `cueme acp` between it and an editor"));
     }
     let mut words = Vec::new();
     if let Some(name) = &agent.model_flag {
@@ -328,8 +328,8 @@ fn chat_id(chat: &str, cwd: &Path) -> Result<String, CliError> {
     let chats = listing.projects.into_iter().flat_map(|project| project.chats);
     let newest = chats.into_iter().find(|chat| !chat.is_subagent);
     newest.map(|chat| chat.chat_id).ok_or_else(|| {
-        CliError::new(Exit::NotFound, format!("there is no chat of {}", cwd.display()))
-            .with_hint("leave --resume out to begin one, or name the directory with --cwd")
+        CliError::new(Exit::NotFound, format!("there is no chat in {}", cwd.display()))
+            .with_hint("omit --resume to start one, or name the directory with --cwd")
     })
 }
 

@@ -21,7 +21,7 @@ use adapter_core::process::locate;
 const CONFIG_FILE: &str = "openclaw.json";
 /// The model that is there without a configuration, and preferred with one.
 const MODEL_DEFAULT: &str = "cursor";
-/// How long a turn of the default model may take. A human is asked within the turn, and takes as long as they take.
+/// The timeout of a turn of the default model. A human is asked within the turn, and takes as long as they take.
 const TURN_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Reads the configuration; without a file, Cursor's CLI is the only model.
@@ -62,7 +62,7 @@ fn without_file() -> Config {
     }
 }
 
-/// Which model of the configuration is meant, and the name the CLI is given where it is not one of those.
+/// The selected model of the configuration, and the name for the CLI's option if the configuration has no such model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) model: String,

@@ -20,18 +20,18 @@ use crate::command::inbox;
 use crate::environment;
 use crate::error::CliError;
 
-/// How often an end of the dialogue is looked for.
+/// The polling interval for an end of the dialogue.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Takes answers until it is dropped.
 #[derive(Debug)]
 pub(super) struct TerminalAnswers {
-    desk: Arc<Mutex<Desk>>,
+    dialogues: Arc<Mutex<Dialogues>>,
 }
 
 /// The dialogue that runs now, and what was asked before.
 #[derive(Debug)]
-struct Desk {
+struct Dialogues {
     dialogue: Option<(CueId, Child)>,
     /// The open questions of the agent, oldest first.
     open: Vec<CueId>,
@@ -47,16 +47,21 @@ impl TerminalAnswers {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return None;
         }
-        let desk = Arc::new(Mutex::new(Desk {
+        let dialogues = Arc::new(Mutex::new(Dialogues {
             dialogue: None,
             open: Vec::new(),
             left: Vec::new(),
             before: tcgetattr(io::stdin()).ok(),
             is_over: false,
         }));
-        let (shared, places, agent, view) = (Arc::clone(&desk), places.clone(), agent.clone(), view.clone());
+        let (shared, places, agent, view) = (
+            Arc::clone(&dialogues),
+            places.clone(),
+            agent.clone(),
+            view.clone(),
+        );
         thread::spawn(move || {
-            // A broker that goes away is started again by whoever asks next.
+            // If the broker goes away, the next call starts it again.
             while !lock(&shared).is_over {
                 let looked = watch(&places, Some(TICK), |watched| {
                     // Between two events only the dialogue can have ended.
@@ -72,19 +77,19 @@ impl TerminalAnswers {
                 }
             }
         });
-        Some(Self { desk })
+        Some(Self { dialogues })
     }
 }
 
 impl Drop for TerminalAnswers {
     fn drop(&mut self) {
-        let mut desk = lock(&self.desk);
-        desk.is_over = true;
-        desk.end_dialogue();
+        let mut dialogues = lock(&self.dialogues);
+        dialogues.is_over = true;
+        dialogues.end_dialogue();
     }
 }
 
-impl Desk {
+impl Dialogues {
     /// Begins the dialogue of a question that is open, and ends that of one that is not.
     fn look(&mut self, view: &View) {
         if self.is_over {
@@ -144,6 +149,6 @@ fn dialogue(cue: CueId) -> Option<Child> {
         .ok()
 }
 
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(dialogues: &Mutex<Dialogues>) -> MutexGuard<'_, Dialogues> {
+    dialogues.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use adapter_core::config::Config;
 use adapter_core::guard::{Registry, Text, Tool, ToolError, ToolFuture, ToolOutput, arguments};
 use adapter_core::hap::TURN_ENV;
-use adapter_core::shell::agent_call::is_agent_call;
 use adapter_core::tools::{Approval, Approver, Exec, WebFetch, WebSearch};
 use protocol_spec::answer::Reply;
 use protocol_spec::envelope::{self, PROMPT_BYTES_MAX};
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
+use runtimes::shell::agent_call::is_agent_call;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -65,7 +65,7 @@ struct Asking(BrokerHuman);
 
 impl Approver for Asking {
     fn approve<'a>(&'a self, command: &'a str) -> Pin<Box<dyn Future<Output = Approval> + Send + 'a>> {
-        // Nobody needs to be asked whether an agent may ask.
+        // An agent needs no permission to ask a human.
         if is_agent_call(command, &own_programs()) {
             return Box::pin(std::future::ready(Approval::Asks));
         }
@@ -219,7 +219,7 @@ impl Tool for Joined {
     }
 }
 
-/// Asks and waits. Whatever else the agent has missed has no place beside a yes or no, and stays undelivered.
+/// Asks and waits. Other outcomes that the agent has missed have no place beside a yes or no, and stay undelivered.
 fn ask(human: &BrokerHuman, prompt: String) -> Result<Approval, CliError> {
     let payload = Some(APPROVAL_PAYLOAD.to_owned());
     Ok(match human.consult(prompt, payload, Origin::Approval, None)? {
@@ -232,7 +232,7 @@ fn ask(human: &BrokerHuman, prompt: String) -> Result<Approval, CliError> {
 }
 
 /// Only a plain yes approves.
-fn approval_of(told: &Told) -> Approval {
+fn approval_of(told: &DeliveredOutcome) -> Approval {
     let reply = told.answer.as_ref().and_then(|answer| answer.reply.as_ref());
     let is_yes =
         told.outcome == Outcome::Answered && matches!(reply, Some(Reply::Confirm { confirmed: true }));

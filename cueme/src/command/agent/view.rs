@@ -177,7 +177,7 @@ fn words_of_note(note: &Note<'_>) -> Option<String> {
         Note::Session { .. } | Note::Connection(_) | Note::UnknownType(_) => return None,
         Note::Notice(words) => format!("the CLI says: {words}"),
         Note::UnknownTool(name) => {
-            format!("refused: the agent called {name}, which is no tool of this adapter")
+            format!("refused: the agent called {name}, which is not a tool of this adapter")
         }
         Note::QuestionSkipped => {
             "the CLI answered a question of the agent itself; you will be asked instead".to_owned()
@@ -203,7 +203,7 @@ fn words_of(event: &HapEvent<'_>) -> Option<String> {
             "warning: the CLI did not continue the chat; the agent has forgotten what was said".to_owned()
         }
         HapEvent::Unproved(why) => {
-            format!("note: whether the CLI continued the chat cannot be proved: {why}")
+            format!("note: could not verify that the CLI continued the chat: {why}")
         }
     })
 }

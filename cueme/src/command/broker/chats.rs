@@ -7,7 +7,7 @@ use adapter_core::cursor::chats::{
 };
 use cueme_broker::chats::{CHAT_MESSAGES_MAX, ChatMessage, ChatPart, ChatPlace, ChatReader, ChatTool};
 
-/// How much of one text is shown.
+/// The limit on the length of one text.
 const TEXT_CHARS_MAX: usize = 8_000;
 
 /// Reads what Cursor's CLI keeps of its chats.

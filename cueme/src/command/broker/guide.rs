@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use adapter_core::runtime::install::{Extras, Paths, Request, Scope, Snapshot, Wish, plan};
-use adapter_core::runtime::{Language, Runtime};
 use cueme_broker::guide::{GuideFile, RuntimeGuide};
+use runtimes::install::{Extras, Paths, Request, Scope, Snapshot, Wish, plan};
+use runtimes::{Language, Runtime};
 
 /// Tells how each runtime is connected.
 pub(super) fn guide() -> Vec<RuntimeGuide> {
@@ -41,7 +41,12 @@ fn guide_of(runtime: Runtime) -> RuntimeGuide {
             .into_iter()
             .map(|edit| GuideFile {
                 path: edit.path.display().to_string(),
-                what: edit.why.to_string(),
+                what: edit.why,
+                roles: edit
+                    .roles
+                    .into_iter()
+                    .map(|role| role.name().to_owned())
+                    .collect(),
             })
             .collect(),
     }

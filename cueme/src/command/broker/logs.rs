@@ -24,25 +24,25 @@ pub(super) fn run(places: &Places, lines: u32, follow: bool) -> Result<Exit, Cli
         return follow_visibly(&path, lines);
     }
     if follow {
-        return Err(become_tail(&path, lines));
+        return Err(exec_tail(&path, lines));
     }
     let tail = read_tail(&path, lines as usize)?;
     output::print(&tail)?;
     Ok(Exit::Done)
 }
 
-/// Returns `tail`, which follows a file that is rotated without looking at it all the time.
+/// Returns `tail`, which follows a file that is rotated without polling it.
 fn tail(path: &Path, lines: u32) -> Command {
     let mut command = Command::new("tail");
     command.args(["-n", &lines.to_string(), "-F"]).arg(path);
     command
 }
 
-fn become_tail(path: &Path, lines: u32) -> CliError {
+fn exec_tail(path: &Path, lines: u32) -> CliError {
     no_tail(path, &tail(path, lines).exec())
 }
 
-/// Follows the log for a person: it quotes what others wrote.
+/// Follows the log for a person; shows control characters, because the log quotes agents.
 fn follow_visibly(path: &Path, lines: u32) -> Result<Exit, CliError> {
     let mut tail = tail(path, lines)
         .stdout(Stdio::piped())
@@ -72,7 +72,7 @@ fn read_tail(path: &Path, lines: usize) -> Result<String, CliError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(
                 CliError::new(Exit::NotFound, format!("there is no log at {}", path.display()))
-                    .with_hint("a broker writes it as soon as one is started"),
+                    .with_hint("the broker writes it once it is started"),
             );
         }
         Err(error) => return Err(CliError::io("read", path, &error)),

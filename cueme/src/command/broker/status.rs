@@ -5,7 +5,7 @@ use protocol_spec::exit::Exit;
 use protocol_spec::message::{Nothing, Request, Status};
 
 use crate::client::{call_running, expect_reply};
-use crate::display::{ago, at, now};
+use crate::display::{ago, at, counted, now};
 use crate::error::CliError;
 use crate::output;
 
@@ -41,8 +41,11 @@ fn described(status: &Status) -> String {
         format!("database: {}", status.database),
         format!("executable: {}", status.executable),
         format!(
-            "{} open, {} waiting, {} not delivered, {} agents",
-            status.open_cues, status.waiting, status.undelivered, status.agents
+            "{} open, {} waiting, {} not delivered, {}",
+            status.open_cues,
+            status.waiting,
+            status.undelivered,
+            counted(status.agents, "agent")
         ),
     ];
     lines.extend(

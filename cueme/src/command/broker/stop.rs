@@ -10,9 +10,9 @@ use crate::client::{call_running, connect, expect_reply};
 use crate::error::CliError;
 use crate::output;
 
-/// How long a broker may take to end.
+/// The timeout of a broker's shutdown.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(15);
-/// How often it is looked at while it ends.
+/// The polling interval during the shutdown.
 const STOP_LOOK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(places: &Places) -> Result<Exit, CliError> {
@@ -40,7 +40,7 @@ pub(in crate::command) fn stop(places: &Places) -> Result<Option<u32>, CliError>
     while is_alive(pid) {
         if Instant::now() >= deadline {
             return Err(
-                CliError::new(Exit::Io, format!("the broker (pid {pid}) does not end")).with_hint(format!(
+                CliError::new(Exit::Io, format!("the broker (pid {pid}) did not stop")).with_hint(format!(
                     "end it with `kill {pid}`; nothing that was acknowledged is lost"
                 )),
             );

@@ -1,4 +1,4 @@
-//! From a verb to its file.
+//! Dispatches the subcommands of `cueme chats`.
 
 use adapter_core::cursor::chats::ChatsRoot;
 use protocol_spec::exit::Exit;

@@ -1,4 +1,4 @@
-//! From an error of the library to one of this program.
+//! Converts an error of the library into one of this program.
 
 use std::io::ErrorKind;
 

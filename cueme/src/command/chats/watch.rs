@@ -11,7 +11,7 @@ use crate::display::visible_line;
 use crate::error::CliError;
 use crate::output;
 
-/// How many events may wait to be printed; the watcher pauses above that and then looks at the newest state.
+/// The capacity of the queue of unprinted events; a full queue pauses the watcher, which then reads the newest state.
 const EVENTS_WAITING_MAX: usize = 1_024;
 
 pub(super) fn run(root: &ChatsRoot, args: &ChatsWatchArgs) -> Result<Exit, CliError> {

@@ -26,7 +26,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::runs::{Reporter, follow, run_id, shorten_text, title};
 
-/// How a run ends that did not succeed.
+/// The exit code of a run that did not succeed.
 const RUN_FAILED: Exit = Exit::NotFound;
 
 /// A run that is to be driven.
@@ -163,7 +163,7 @@ impl Drive {
             }),
             Err(error) => {
                 output::tell(&format!(
-                    "warning: the agent cannot ask by itself, you are asked when it ends: {error}"
+                    "warning: the agent cannot ask you itself, so you are asked when it ends: {error}"
                 ));
                 None
             }
@@ -178,7 +178,7 @@ impl Drive {
         let is_deaf = probe(&self.places, public_url).is_ok_and(|probed| probed.listens_on.is_none());
         if is_deaf && self.settings.webhook_secret.is_some() {
             output::tell(
-                "warning: status changes cannot arrive, the status is polled: the broker has no `public_listen`; run `cueme cloud doctor`",
+                "warning: webhooks cannot arrive, so the status is polled: the broker has no `public_listen`; run `cueme cloud doctor`",
             );
         }
     }

@@ -49,6 +49,6 @@ fn elsewhere(session: &Session, repository: &str) -> CliError {
     let agent = session.display_id();
     let message = format!("{agent} works on {}, not on {repository}", session.repository);
     CliError::usage(message).with_hint(format!(
-        "leave --repository out to continue with {agent}, or add --new-agent to start another agent"
+        "omit --repository to continue with {agent}, or add --new-agent to start another agent"
     ))
 }

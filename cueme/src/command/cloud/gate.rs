@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use adapter_core::cursor::cloud::{
     Callback, CallbackIssuer, GateFuture, HumanGate, HumanWord, RunRef, Secret,
 };
-use adapter_core::hap::{Answer, Heard, Human, HumanQuestion, without_tags};
+use adapter_core::hap::{Answer, Confirmable, Human, HumanQuestion, without_tags};
 use protocol_spec::endpoint::Places;
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId, DriverId, RunId};
@@ -20,9 +20,9 @@ use crate::client::{Receipt, call, expect_reply, list};
 use crate::command::agent::BrokerHuman;
 use crate::error::CliError;
 
-/// How many of the agent's last questions are looked at.
+/// The number of the agent's last questions that are checked.
 const QUESTIONS_LOOKED_AT: u32 = 20;
-/// How much of the agent's last word the human reads.
+/// The limit on the agent's last message that the human reads.
 const LAST_WORD_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
 
 /// The answers of a human about a start that was not confirmed.
@@ -76,9 +76,9 @@ pub(super) struct BrokerGate {
     pub(super) turn: TurnStart,
     /// Whether the first answer to the agent's last question ends the run.
     pub(super) once: bool,
-    /// Who speaks with the human.
+    /// Tells which process speaks with the human.
     pub(super) lead: LeadWatch,
-    /// Which process this is.
+    /// The id of this process.
     pub(super) driver: DriverId,
     /// The questions that the word answers that the human said last.
     pub(super) heard: Mutex<Vec<CueId>>,
@@ -112,12 +112,14 @@ impl HumanGate for BrokerGate {
     fn start_again<'a>(&'a self, problem: &'a str) -> GateFuture<'a, Result<bool, String>> {
         let mut human = self.human.clone();
         let question = HumanQuestion {
-            prompt: format!("The start of your agent was not answered: {problem}\n\nStart it again?"),
+            prompt: format!(
+                "Cursor did not confirm that your agent was started: {problem}\n\nStart it again?"
+            ),
             payload: Some(json!({"type": "choice", "options": [START_AGAIN, LEAVE]}).to_string()),
             nonce: self.run_id.to_string(),
         };
         Box::pin(async move {
-            let Heard { word, confirmation } =
+            let Confirmable { word, confirmation } =
                 human.ask(question).await.map_err(|error| error.to_string())?;
             confirmation.give();
             Ok(matches!(word, Answer::Text(text) if text.trim() == START_AGAIN))
@@ -162,7 +164,7 @@ impl HumanGate for BrokerGate {
         })
     }
 
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Confirmable<HumanWord>, String>> {
         let mut human = self.human.clone();
         let question = HumanQuestion {
             prompt: question(&without_tags(last_word)),
@@ -172,7 +174,7 @@ impl HumanGate for BrokerGate {
         Box::pin(async move {
             let before = lock(&human.passed_on).clone();
             let heard = human.ask(question).await;
-            let Heard { word, confirmation } =
+            let Confirmable { word, confirmation } =
                 heard.map_err(|error| format!("{error}; by hand: `{}`", error.command))?;
             let now = lock(&human.passed_on).clone();
             *lock(&self.heard) = now.difference(&before).copied().collect();
@@ -181,7 +183,7 @@ impl HumanGate for BrokerGate {
                 Answer::Done(words) => HumanWord::Done(words),
                 Answer::Declined(_) | Answer::Cancelled => HumanWord::Done(None),
             };
-            Ok(Heard { word, confirmation })
+            Ok(Confirmable { word, confirmation })
         })
     }
 }

@@ -1,21 +1,21 @@
-//! Who speaks with the human in a run that several processes follow, as the broker told last.
+//! The process that speaks with the human in a run that several processes follow, as the broker reported it last.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol_spec::message::{Lead, RunWoken};
 
-/// How long to wait for the broker's first word. Without it the run goes on: a broker that is away asks nobody.
+/// The timeout of the broker's first message. Without it the run goes on: an unreachable broker asks no human.
 const FIRST_WORD_WAIT_MAX: Duration = Duration::from_secs(3);
 
 /// The last message of the broker.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LeadWatch {
-    told: Arc<(Mutex<Option<Told>>, Condvar)>,
+    told: Arc<(Mutex<Option<LeadState>>, Condvar)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct LeadState {
     lead: Lead,
     ended: bool,
 }
@@ -25,7 +25,7 @@ impl LeadWatch {
     pub(super) fn note(&self, woken: RunWoken) {
         let mut told = self.lock();
         let ended = woken.ended || told.is_some_and(|told| told.ended);
-        *told = Some(Told {
+        *told = Some(LeadState {
             lead: woken.lead,
             ended,
         });
@@ -52,7 +52,7 @@ impl LeadWatch {
         self.lock().is_some_and(|told| told.ended)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Told>> {
+    fn lock(&self) -> MutexGuard<'_, Option<LeadState>> {
         self.told.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -50,7 +50,7 @@ pub(super) async fn check_way_back(places: &Places, public_url: String) -> Check
         Ok(_) => bad(
             "cursor_cloud_public_url_elsewhere",
             format!(
-                "publicUrl {public_url} leads to something else than this broker, which listens on {listens_on}"
+                "publicUrl {public_url} leads to something other than this broker, which listens on {listens_on}"
             ),
             "point the tunnel or the proxy at that address",
         ),

@@ -7,6 +7,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::{AgentId, RunId};
 use protocol_spec::message::{Request, Run, RunKind, RunQuery, RunView};
+use protocol_spec::visible::quoted;
 
 use super::settings::failed;
 use crate::client::{expect_reply, list};
@@ -55,10 +56,11 @@ pub(super) fn find(places: &Places, config: &CloudConfig, name: &str) -> Result<
         match &found {
             None => found = Some((run, session)),
             Some((_, first)) if first.agent_id != session.agent_id => {
-                return Err(
-                    CliError::usage(format!("{name:?} is the beginning of more than one id"))
-                        .with_hint("type more of the id; `cueme cloud status` lists them"),
-                );
+                return Err(CliError::usage(format!(
+                    "{} is the beginning of more than one id",
+                    quoted(name)
+                ))
+                .with_hint("type more of the id; `cueme cloud status` lists them"));
             }
             Some(_) => {}
         }
@@ -100,11 +102,11 @@ pub(super) fn check_exists(api: &dyn CloudApi, session: &Session) -> Result<(), 
     let found = runtime()?.block_on(api.latest_run(&session.agent_id));
     match found {
         Err(error) if error.api().is_some_and(|api| api.is_not_found()) => {
-            let message = format!("there is no agent {:?} in the cloud", session.display_id());
+            let message = format!("there is no agent {} in the cloud", quoted(session.display_id()));
             Err(CliError::new(Exit::NotFound, message)
                 .with_hint("`cueme cloud status` lists runs; `cueme cloud launch` starts a new agent"))
         }
-        // Nobody knows whether it exists, and nothing was sent yet.
+        // It is unknown whether the agent exists, and nothing was sent yet.
         Err(error) => Err(failed(&error)),
         Ok(_) => Ok(()),
     }

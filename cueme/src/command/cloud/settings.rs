@@ -9,6 +9,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 
 use crate::cli::{CloudApiVersion, CloudFields};
+use crate::display::counted;
 use crate::environment;
 use crate::error::CliError;
 
@@ -77,8 +78,8 @@ fn wrong_together(problems: &[ConfigError]) -> CliError {
         None => format!("\n  {problem}"),
     });
     let message = format!(
-        "{} settings are wrong:{}",
-        problems.len(),
+        "{}:{}",
+        counted(problems.len(), "invalid setting"),
         described.collect::<String>()
     );
     CliError::usage(message).with_hint("correct them, then run `cueme cloud doctor`")
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(config.enable_webhooks, Some(false));
         assert_eq!(
             config.auto_create_pr, None,
-            "what is not given stays as configured"
+            "options that are not given stay as configured"
         );
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn run(args: &CloudStopArgs) -> Result<Exit, CliError> {
         let run = run_of(&*api, &session).await?;
         api.stop(&run).await
     });
-    // The driver of a run reports its end. Of a run that nobody drives, nobody else would.
+    // The driver of a run reports its end. A run without a driver is reported here.
     if let Some(run) = left {
         match &stopped {
             Ok(_) => end(&places, run, RunEnd::Cancelled, "STOPPED")?,
@@ -47,7 +47,7 @@ pub(super) fn run(args: &CloudStopArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Reports the end of a run that nobody drives.
+/// Reports the end of a run without a driver.
 fn end(places: &Places, run: Run, end: RunEnd, status: &str) -> Result<(), CliError> {
     let ended = Run {
         status: status.to_owned(),

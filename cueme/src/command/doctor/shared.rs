@@ -1,4 +1,4 @@
-//! What there is to say of a database that brokers share.
+//! Checks of a database that brokers share.
 
 use cueme_store_postgres::{Inspection, Runtime, Settings, inspect};
 
@@ -32,7 +32,7 @@ pub(super) fn check_server(settings: &Settings) -> Vec<Finding> {
         Err(error) => {
             let remedy = error
                 .hint()
-                .unwrap_or_else(|| "calls that wait go on waiting; look at the server".to_owned());
+                .unwrap_or_else(|| "waiting calls keep waiting; check the server".to_owned());
             vec![Finding::fail("database server", error.to_string(), remedy)]
         }
     }
@@ -70,7 +70,7 @@ fn replication(found: &Inspection) -> Finding {
         (0, behind) => Finding::warn(
             "replication",
             format!(
-                "{}: one that is promoted may lack the newest answers",
+                "{}: a promoted standby may lack the newest answers",
                 count(behind, "asynchronous")
             ),
             "set synchronous_standby_names on the server",

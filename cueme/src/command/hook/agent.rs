@@ -1,17 +1,17 @@
 //! The agent of a session, and what it has asked.
 
-use adapter_core::runtime::hook::HookInput;
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{CueView, History, Join, NAME_BYTES_MAX, Reply, Request};
 use protocol_spec::truncate::head;
+use runtimes::hook::HookInput;
 
 use crate::client::{call, expect_reply, list};
 use crate::command::terminal;
 use crate::error::CliError;
 use crate::{environment, host_session};
 
-/// How many of an agent's questions are looked at.
+/// The number of an agent's questions that are checked.
 const QUESTIONS_MAX: u32 = 20;
 
 /// Returns the agent of a host's session; `None` where the host names no session.

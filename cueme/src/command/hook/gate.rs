@@ -1,12 +1,12 @@
 //! A tool is about to run, or the runtime would ask for permission: the human is asked through the broker instead.
 
 use adapter_core::hap::approval_prompt;
-use adapter_core::runtime::hook::{HookReply, ToolCall, is_own_call};
 use protocol_spec::answer::{Reply, consent};
 use protocol_spec::id::AgentId;
-use protocol_spec::message::Told;
+use protocol_spec::message::DeliveredOutcome;
 use protocol_spec::outcome::{Kind, Origin, Outcome};
 use protocol_spec::payload::{Payload, Shape};
+use runtimes::hook::{HookReply, ToolCall, is_own_call};
 use serde_json::value::RawValue;
 
 use super::native_question::NativeQuestion;
@@ -86,7 +86,7 @@ fn ask(
 /// Without a decision the host shows its own dialog.
 ///
 /// An answer that the agent has missed decides nothing here and has no place in the reply: it stays undelivered.
-fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
+fn verdict(taken: Taken, reply: impl FnOnce(&DeliveredOutcome) -> HookReply) -> Verdict {
     match taken {
         Taken::Outcome { told, receipt, .. } if told.outcome != Outcome::Cancelled => {
             Verdict::delivering(reply(&told), vec![receipt])
@@ -97,7 +97,7 @@ fn verdict(taken: Taken, reply: impl FnOnce(&Told) -> HookReply) -> Verdict {
 }
 
 /// A button or a plain word decides; any other words are the reason of a refusal.
-fn approval(told: &Told) -> HookReply {
+fn approval(told: &DeliveredOutcome) -> HookReply {
     let is_allowed = match &told.answer {
         Some(answer) => match (&answer.reply, &answer.text) {
             (Some(Reply::Confirm { confirmed }), _) => *confirmed,
@@ -121,7 +121,7 @@ fn means_allow(text: &str) -> bool {
     }
 }
 
-fn answers(asked: &NativeQuestion, tool: &ToolCall, told: &Told) -> HookReply {
+fn answers(asked: &NativeQuestion, tool: &ToolCall, told: &DeliveredOutcome) -> HookReply {
     match (&told.answer, told.outcome) {
         (Some(answer), Outcome::Answered) => HookReply::Answers {
             input: asked.answered(&tool.input, answer),

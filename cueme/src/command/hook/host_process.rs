@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, getppid};
 
-/// How often the parent is looked at where the system cannot tell when a process ends.
+/// The polling interval for the parent, where the system cannot report the end of a process.
 const PARENT_PERIOD: Duration = Duration::from_secs(1);
 
 /// The processes above this one when the watch began.

@@ -1,8 +1,8 @@
 //! One hook per end of a turn: Cursor and VS Code run Claude Code's hook files too.
 //!
 //! The lease is a lock on a file named after the turn. The system releases a lock when its holder dies, so a lease
-//! never becomes stale: a hook that was killed leaves the turn to whoever comes next, and one that finished leaves a
-//! mark in the file.
+//! never becomes stale: a hook that was killed leaves the turn to the next hook, and one that finished leaves a mark in
+//! the file.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -12,15 +12,15 @@ use std::time::{Duration, SystemTime};
 
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use protocol_spec::hex::hex;
 use protocol_spec::id::RequestId;
 use sha2::{Digest, Sha256};
-use uuid::Builder;
 
 use crate::error::CliError;
 
-/// Stands in the file of a turn that was dealt with.
+/// The content of a finished turn's lease file.
 const DONE: &[u8] = b"done\n";
-/// How long such files are kept; a host lets a hook wait for a day at most.
+/// The retention of such files; a host lets a hook wait for a day at most.
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The right to deal with the end of a turn.
@@ -63,14 +63,12 @@ impl Lease {
     }
 }
 
-/// Returns the key under which every hook of this turn asks, so that one that follows a killed one re-attaches.
+/// Returns the request id of this turn's question; a hook that replaces a killed one re-attaches by it.
 pub(super) fn request_of(turn_key: &str) -> RequestId {
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&digest(turn_key)[..16]);
-    RequestId(Builder::from_custom_bytes(bytes).into_uuid())
+    RequestId::from_digest(digest(turn_key))
 }
 
-/// Returns the directory of what hooks remember.
+/// Returns the directory of the hooks' state.
 pub(super) fn folder(places: &Places) -> Result<PathBuf, CliError> {
     let folder = places.data_dir.join("hooks");
     DirBuilder::new()
@@ -83,11 +81,11 @@ pub(super) fn folder(places: &Places) -> Result<PathBuf, CliError> {
 
 /// Returns a file name for any text.
 pub(super) fn hexadecimal(digest: &[u8]) -> String {
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..16])
 }
 
-pub(super) fn digest(text: &str) -> Vec<u8> {
-    Sha256::digest(text.as_bytes()).to_vec()
+pub(super) fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
 }
 
 fn forget_old(folder: &Path) {

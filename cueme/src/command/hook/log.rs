@@ -1,4 +1,4 @@
-//! The log of hooks: nobody reads a hook's stderr, so what went wrong stands here.
+//! The log of hooks: a hook's stderr is not read by people, so errors go here.
 
 use protocol_spec::endpoint::Places;
 

@@ -1,6 +1,6 @@
 //! `cueme hook`: the one entry point for the hooks of every host.
 //!
-//! How hosts speak is known by `adapter_core::runtime::hook`; here is decided what they are told. Whatever goes wrong
+//! `runtimes::hook` knows the dialects of the hosts; this module decides the replies. Every failure
 //! becomes a line in our log and a reply that changes nothing: a hook never breaks its host.
 
 mod run;

@@ -1,7 +1,7 @@
 //! The question tools of hosts (Claude Code's AskUserQuestion, Codex's request_user_input), as a payload of ours.
 
-use adapter_core::runtime::hook::ToolCall;
 use protocol_spec::answer::{Answer, Reply};
+use runtimes::hook::ToolCall;
 use serde_json::{Map, Value, json};
 
 /// The tools that ask the human.

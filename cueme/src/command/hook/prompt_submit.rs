@@ -1,11 +1,11 @@
 //! The human typed into the runtime itself.
 //!
-//! What they decided or wrote elsewhere and the agent has not received comes along, and questions that the agent left
-//! behind are closed: the human's words are there now.
+//! The hook adds decisions and messages that the human made elsewhere and the agent has not received, and closes the
+//! agent's abandoned questions: the human's message is there now.
 
-use adapter_core::runtime::hook::{HookReply, encode};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Collect, Collected, Request};
+use runtimes::hook::{HookReply, encode};
 
 use super::close::{self, TYPED_HERE};
 use super::run::Called;

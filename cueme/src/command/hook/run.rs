@@ -1,16 +1,17 @@
-//! Reads what the host says, decides, answers, and only then confirms what was delivered.
+//! Reads the host's input, decides, replies, and only then acknowledges the outcomes that the reply delivered.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Instant;
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::hook::input::INPUT_BYTES_MAX;
-use adapter_core::runtime::hook::{Event, HookInput, HookOutput, HookReply, decode, encode};
 use clap::Args;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use protocol_spec::visible::quoted;
+use runtimes::Runtime;
+use runtimes::hook::input::INPUT_BYTES_MAX;
+use runtimes::hook::{Event, HookInput, HookOutput, HookReply, decode, encode};
 
 use super::verdict::Verdict;
 use super::{gate, log, prompt_submit, session_end, session_start, stop};
@@ -45,7 +46,7 @@ pub(super) struct Called<'a> {
 
 pub(in crate::command) fn run(args: &HookArgs, started: Instant) -> Result<Exit, CliError> {
     let Ok(places) = environment::places() else {
-        // Without a place for a log there is nobody to tell.
+        // Without a directory for a log, the error cannot be recorded.
         return Ok(Exit::Done);
     };
     let input = match read_input(args) {
@@ -68,8 +69,8 @@ pub(in crate::command) fn run(args: &HookArgs, started: Instant) -> Result<Exit,
 }
 
 fn read_input(args: &HookArgs) -> Result<HookInput, String> {
-    let runtime =
-        Runtime::from_tag(&args.runtime).ok_or_else(|| format!("unknown runtime {:?}", args.runtime))?;
+    let runtime = Runtime::from_tag(&args.runtime)
+        .ok_or_else(|| format!("unknown runtime {}", quoted(&args.runtime)))?;
     let event = args.event.parse::<Event>().map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let limit = u64::try_from(INPUT_BYTES_MAX).unwrap_or(u64::MAX);
@@ -102,7 +103,7 @@ fn carry_out(called: &Called<'_>, verdict: Verdict) -> Exit {
     let exit = if told.exit == 0 { Exit::Done } else { Exit::Usage };
     if verdict.reply != HookReply::Pass && told == nothing {
         // The host has no ear for this: it stays undelivered, and the agent gets it with its next question.
-        log::note(places, &format!("{} takes no such reply here", input.host));
+        log::note(places, &format!("{} accepts no such reply here", input.host));
         let _ = output::print(&told.stdout);
         return exit;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adapter_core::runtime::hook::HookReply;
+use runtimes::hook::HookReply;
 
 use super::agent;
 use super::run::Called;

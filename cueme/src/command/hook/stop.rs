@@ -7,16 +7,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::hook::{
-    CallResult, HookReply, ToolCall, Turn, TurnStatus, cued_agent, is_cue_call, read_turn,
-};
 use protocol_spec::envelope::PROMPT_BYTES_MAX;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{CueView, Mailbox};
 use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::time::Timestamp;
 use protocol_spec::truncate::head;
+use runtimes::Runtime;
+use runtimes::hook::{CallResult, HookReply, ToolCall, Turn, TurnStatus, cued_agent, is_cue_call, read_turn};
 
 use super::lease::{Lease, request_of};
 use super::run::Called;
@@ -30,7 +28,7 @@ use crate::error::CliError;
 
 /// Where the host does not record how the turn's last call ended, a delivery this fresh is taken for it.
 const FRESH_MS_MAX: u64 = 120_000;
-/// How long a host that records late may take to record the end of a turn.
+/// The timeout for the record of a turn's end, by a host that writes it late.
 const RECORD_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The pause between two looks at the transcript.
 const RECORD_PAUSE: Duration = Duration::from_millis(25);
@@ -73,7 +71,7 @@ pub(super) fn decide(called: &Called<'_>) -> Result<Verdict, CliError> {
     Ok(verdict.under(lease))
 }
 
-/// How the turn ended, as far as the human is concerned.
+/// The state of the conversation with the human at the end of the turn.
 enum Standing {
     /// The human's word reached the agent last.
     Heard,

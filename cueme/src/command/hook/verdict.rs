@@ -1,7 +1,7 @@
 //! The decision of a hook.
 
-use adapter_core::runtime::hook::HookReply;
 use protocol_spec::endpoint::Places;
+use runtimes::hook::HookReply;
 
 use super::lease::Lease;
 use crate::client::Receipt;

@@ -4,9 +4,9 @@
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use adapter_core::runtime::hook::{Event, Follower};
 use protocol_spec::exit::Exit;
 use protocol_spec::id::CueId;
+use runtimes::hook::{Event, Follower};
 
 use super::host_process::Lineage;
 use super::run::Called;

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use protocol_spec::answer::Attachment;
 use protocol_spec::id::RequestId;
+use protocol_spec::visible::quoted;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -14,7 +15,7 @@ use super::source::SourceFile;
 
 /// The largest file that is copied.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// How many bytes are copied in all.
+/// The most bytes that are copied in all.
 const ALL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// The longest ending that is kept.
 const ENDING_CHARS_MAX: usize = 8;
@@ -24,9 +25,9 @@ const ENDING_CHARS_MAX: usize = 8;
 pub(super) struct Shelf<'a> {
     source: &'a Path,
     target: PathBuf,
-    /// How many were copied.
+    /// The number of copied files.
     pub(super) copied: u64,
-    /// How many bytes may still be copied.
+    /// The number of bytes that may still be copied.
     bytes_left: u64,
 }
 
@@ -62,7 +63,7 @@ impl Shelf<'_> {
                         .map(|name| name.to_string_lossy().into_owned()),
                     media_type: file.media_type.clone(),
                 }),
-                Err(why) => remarks.push(format!("its file {:?} was left out: {why}", file.path)),
+                Err(why) => remarks.push(format!("its file {} was left out: {why}", quoted(&file.path))),
             }
         }
         attachments
@@ -74,16 +75,16 @@ impl Shelf<'_> {
             .components()
             .all(|part| matches!(part, Component::Normal(_)));
         if !is_inside || relative.as_os_str().is_empty() {
-            return Err("its path leads elsewhere".to_owned());
+            return Err("its path leads outside of the folder".to_owned());
         }
         let said = |error: io::Error| error.to_string();
         let mut source = open_inside(self.source, relative)?;
         let found = source.metadata().map_err(said)?;
         if !found.is_file() || found.len() > FILE_BYTES_MAX {
-            return Err(format!("it is no file of at most {FILE_BYTES_MAX} bytes"));
+            return Err(format!("it is not a file of at most {FILE_BYTES_MAX} bytes"));
         }
         if found.len() > self.bytes_left {
-            return Err(format!("the files have more than {ALL_BYTES_MAX} bytes together"));
+            return Err(format!("all files together have more than {ALL_BYTES_MAX} bytes"));
         }
         if std::fs::metadata(target).is_ok_and(|there| there.len() == found.len()) {
             return Ok(());
@@ -109,7 +110,7 @@ fn open_inside(folder: &Path, relative: &Path) -> Result<File, String> {
     let path = folder.join(relative);
     let parent = path.parent().unwrap_or(folder).canonicalize().map_err(said)?;
     if !parent.starts_with(folder.canonicalize().map_err(said)?) {
-        return Err("its path leads elsewhere".to_owned());
+        return Err("its path leads outside of the folder".to_owned());
     }
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
     match rustix::fs::open(&path, flags, Mode::empty()) {
@@ -185,6 +186,9 @@ mod tests {
             (1, 1, 1),
             "{remarks:?}"
         );
-        assert!(remarks[0].contains("bytes together"), "{remarks:?}");
+        assert!(
+            remarks[0].contains("all files together have more than"),
+            "{remarks:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Reads, sends in batches, and says what came of it.
+//! Reads, sends in batches, and reports the result.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,20 @@ use clap::Args;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::message::{Import, Imported, PastAgent, PastCue, Request};
+use protocol_spec::visible::quoted;
 
 use super::files::Shelf;
 use super::source::Source;
 use super::translate;
 use crate::client::{call, expect_reply};
-use crate::display::visible_line;
+use crate::display::{counted, visible_line};
 use crate::error::CliError;
 use crate::{environment, output};
 
-/// How many records are sent at once, and how many bytes of them.
+/// The most records in one batch, and the most bytes.
 const BATCH_RECORDS: usize = 200;
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// How many questions there are between two lines of progress.
+/// The number of questions between two lines of progress.
 const PROGRESS_EVERY: u64 = 1000;
 
 /// Arguments of `import`.
@@ -46,7 +47,7 @@ pub(in crate::command) fn run(args: &ImportArgs) -> Result<Exit, CliError> {
         skipped: 0,
     };
     for (agent, why) in &refused {
-        carrier.skip(&format!("agent {agent:?}"), why);
+        carrier.skip(&format!("agent {}", quoted(agent)), why);
     }
     carrier.send_agents()?;
     let mut shelf = Shelf::new(source.folder(), places.attachments());
@@ -165,23 +166,27 @@ fn summarise(
 ) -> Result<Exit, CliError> {
     let total = &carrier.total;
     output::print_line(&format!(
-        "imported from {} (schema {}): {} agents, {} questions, {files} files",
+        "imported from {} (schema {}): {}, {}, {}",
         path.display(),
         source.schema,
-        total.agents,
-        total.cues
+        counted(total.agents, "agent"),
+        counted(total.cues, "question"),
+        counted(files, "file")
     ))?;
     if total.ended > 0 {
         output::print_line(&format!(
-            "{} questions have ended since the last import",
-            total.ended
+            "ended since the last import: {}",
+            counted(total.ended, "question")
         ))?;
     }
     if total.known > 0 {
-        output::print_line(&format!("{} questions were here already", total.known))?;
+        output::print_line(&format!("imported before: {}", counted(total.known, "question")))?;
     }
     if carrier.skipped > 0 {
-        output::print_line(&format!("{} rows were skipped, as told above", carrier.skipped))?;
+        output::print_line(&format!(
+            "skipped (see above): {}",
+            counted(carrier.skipped, "row")
+        ))?;
     }
     Ok(Exit::Done)
 }

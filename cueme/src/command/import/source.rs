@@ -37,9 +37,9 @@ const DATABASE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 const VALUE_BYTES_MAX: i32 = 64 * 1024 * 1024;
 /// The most rows of one table.
 const ROWS_MAX: u64 = 1_000_000;
-/// How long all of the reading may take, the sending included.
+/// The timeout of the whole import, sending included.
 const READ_WAIT_MAX: Duration = Duration::from_secs(30 * 60);
-/// How many steps SQLite takes between two looks at the clock.
+/// The number of SQLite steps between two checks of the deadline.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// The database, as it was when it was opened.
@@ -252,7 +252,7 @@ impl Source {
     }
 
     fn too_long(&self, what: &str) -> CliError {
-        unreadable(&self.path, &format!("{what} gives more than {ROWS_MAX} rows"))
+        unreadable(&self.path, &format!("{what} has more than {ROWS_MAX} rows"))
     }
 
     fn unreadable(&self, error: &rusqlite::Error) -> CliError {
@@ -273,7 +273,7 @@ fn check_files(path: &Path) -> Result<(), CliError> {
         );
     };
     if found.is_symlink() {
-        return Err(unreadable(path, "it is a link").with_hint("name the file that it leads to"));
+        return Err(unreadable(path, "it is a link").with_hint("name the file that it points to"));
     }
     if !found.is_file() {
         return Err(unreadable(path, "it is not a regular file"));
@@ -342,8 +342,8 @@ fn text(row: &Row<'_>, column: &str) -> Option<String> {
 
 /// Returns how SQLite is to open the file.
 ///
-/// A reader of a database with a write-ahead log creates files beside it, unless it is told that nobody writes. No log
-/// there means exactly that: whoever has such a database open has a log.
+/// A reader of a database with a write-ahead log creates files beside it, unless SQLite is told that there is no
+/// writer. A missing log means exactly that: a program that has such a database open has a log.
 fn address(path: &Path) -> Result<String, CliError> {
     let absolute = std::path::absolute(path).map_err(|error| CliError::io("find", path, &error))?;
     let Some(text) = absolute.to_str() else {
@@ -392,7 +392,7 @@ fn schema(connection: &Connection, path: &Path) -> Result<String, CliError> {
             ),
         )),
         None => Err(unreadable(path, "it is older than schema 2")
-            .with_hint("let the original bring it up to date with its own `migrate`, then import it")),
+            .with_hint("update it with `migrate` of the original, then import it")),
     }
 }
 

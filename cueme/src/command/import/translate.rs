@@ -1,4 +1,4 @@
-//! From the original's rows to our records.
+//! Converts the original's rows to our records.
 //!
 //! Texts of the original become typed values: a confirm of the variant `pause` is a pause, an empty answer to
 //! a question is no answer, times without a zone are local ones.
@@ -16,7 +16,6 @@ use protocol_spec::time::Timestamp;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use uuid::Builder;
 
 use super::source::{SourceAgent, SourceCue, SourceResponse};
 
@@ -54,7 +53,7 @@ fn translate_agent(agent: &SourceAgent) -> Result<PastAgent, String> {
         .map_err(|error: IdError| error.to_string())?;
     let times: Vec<Timestamp> = agent.times.iter().filter_map(|text| parse_time(text)).collect();
     let (Some(joined_at), Some(seen_at)) = (times.iter().min(), times.iter().max()) else {
-        return Err("no time is known at which it was heard of".to_owned());
+        return Err("no time of any activity is known".to_owned());
     };
     Ok(PastAgent {
         agent_id,
@@ -88,9 +87,7 @@ pub(super) fn key(cue: &SourceCue) -> RequestId {
     };
     let agent = cue.agent_id.as_deref().unwrap_or_default();
     let digest = Sha256::digest(format!("original cueme\n{agent}\n{name}").as_bytes());
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&digest[..16]);
-    RequestId(Builder::from_custom_bytes(bytes).into_uuid())
+    RequestId::from_digest(digest.into())
 }
 
 /// Translates a question whose files have been copied.
@@ -106,7 +103,7 @@ pub(super) fn cue(cue: &SourceCue, attachments: Vec<Attachment>) -> Result<Trans
         .created_at
         .as_deref()
         .and_then(parse_time)
-        .ok_or("it has no time that can be read")?;
+        .ok_or("it has no readable time")?;
     let mut remarks = Vec::new();
     let kind = kind(cue.payload.as_deref());
     let payload = match kind {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use adapter_core::runtime::install::{Extras, Scope};
-use adapter_core::runtime::{Language, Runtime};
 use clap::Args;
+use protocol_spec::visible::quoted;
+use runtimes::install::{Extras, Scope};
+use runtimes::{Language, Runtime};
 
 use crate::cli::candidates::completing_runtimes;
 use crate::error::CliError;
@@ -39,7 +40,7 @@ pub(crate) struct InitArgs {
     /// Language of the rule: en or zh; without it, the installed one or your locale's
     #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
     pub(super) language: Option<Language>,
-    /// Ask you through cueme before a tool runs that needs permission, if the runtime supports it
+    /// Ask you through cueme before a tool that needs permission runs, if the runtime supports it
     #[arg(long)]
     pub(super) approvals: bool,
     /// Route the runtime's own question tool through cueme, if the runtime supports it
@@ -65,8 +66,8 @@ impl InitArgs {
 pub(in crate::command) fn parse_runtime(tag: &str) -> Result<Runtime, CliError> {
     Runtime::from_tag(tag).ok_or_else(|| {
         let known: Vec<&str> = Runtime::ALL.iter().map(|runtime| runtime.tag()).collect();
-        CliError::usage(format!("{tag:?} is no runtime that cueme knows"))
-            .with_hint(format!("write one of {}", known.join(", ")))
+        CliError::usage(format!("{} is not a runtime that cueme knows", quoted(tag)))
+            .with_hint(format!("use one of {}", known.join(", ")))
     })
 }
 

@@ -1,10 +1,10 @@
 //! One runtime in one scope: how it stands, and the request that changes it.
 
-use adapter_core::runtime::install::{
+use runtimes::install::{
     ApplyError, Extras, PartStatus, Request, Role, Scope, Snapshot, Status, Wish, binary_for, choices,
     part_status, read, remarks, status,
 };
-use adapter_core::runtime::{Language, Runtime};
+use runtimes::{Language, Runtime};
 
 use super::Machine;
 

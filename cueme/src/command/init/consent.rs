@@ -7,14 +7,14 @@ use crate::dialogue::Dialogue;
 use crate::error::CliError;
 use crate::output;
 
-/// Asks whether to go on. Whoever cannot be asked has to have said so before.
+/// Asks whether to go on. Without a terminal, consent has to be an option of the call.
 pub(super) fn given(args: &InitArgs, question: &str, command: &str) -> Result<bool, CliError> {
     if args.yes {
         return Ok(true);
     }
     if !(io::stdin().is_terminal() && output::is_terminal()) {
         return Err(
-            CliError::usage("there is no terminal to ask on, so nothing was changed")
+            CliError::usage("there is no terminal to ask in, so nothing was changed")
                 .with_hint(format!("run `{command} --yes` to do it without being asked")),
         );
     }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::install::{Paths, apply};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use runtimes::Runtime;
+use runtimes::install::{Paths, apply};
 
 use crate::environment;
 use crate::error::CliError;
@@ -59,7 +59,7 @@ impl Machine {
             return Ok(());
         }
         let message = format!(
-            "this program is called {}, and hooks are known as ours by the name {PROGRAM}",
+            "this program is called {}, but cueme recognises its hooks by the name {PROGRAM}",
             self.executable.display()
         );
         Err(CliError::usage(message).with_hint(format!("rename it to {PROGRAM} and run it again")))

@@ -1,6 +1,6 @@
 //! `cueme init`: connects a runtime, shows how connections stand, and takes them out again.
 //!
-//! `adapter_core::runtime::install` decides which files change; this module shows the plan, asks, and applies it.
+//! `runtimes::install` decides which files change; this module shows the plan, asks, and applies it.
 
 mod args;
 mod run;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::install::{PLUGIN_MANIFEST, Wish, is_our_plugin, plugin};
 use protocol_spec::exit::Exit;
 use protocol_spec::version::PROGRAM;
+use runtimes::Runtime;
+use runtimes::install::{PLUGIN_MANIFEST, Wish, is_our_plugin, plugin};
 
 use super::connection::Variant;
 use super::{Connection, InitArgs, Machine, parse_runtime};
@@ -56,7 +56,7 @@ fn refuse_foreign(folder: &Path) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::usage(format!(
-        "{} is not empty and no plugin of cueme",
+        "{} is not empty, and is not a cueme plugin",
         folder.display()
     ))
     .with_hint("name a new folder"))

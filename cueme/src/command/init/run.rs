@@ -1,10 +1,8 @@
 //! Plans, shows, asks, and carries out.
 
-use adapter_core::runtime::Runtime;
-use adapter_core::runtime::install::{
-    FileEdit, Plan, Refusal, Request, Scope, Status, Wish, apply, diff, plan,
-};
 use protocol_spec::exit::Exit;
+use runtimes::Runtime;
+use runtimes::install::{FileEdit, Plan, Refusal, Request, Scope, Status, Wish, apply, diff, plan};
 
 use super::connection::Variant;
 use super::runtime_settings::{self, Settings};
@@ -52,7 +50,8 @@ fn chosen(args: &InitArgs, machine: &Machine) -> Result<Vec<Runtime>, CliError> 
         return Ok(found);
     }
     Err(if args.remove {
-        CliError::new(Exit::NotFound, "nothing is connected here").with_hint("`cueme init --status` shows it")
+        CliError::new(Exit::NotFound, "nothing is connected here")
+            .with_hint("`cueme init --status` lists the connections")
     } else {
         CliError::new(
             Exit::NotFound,
@@ -203,7 +202,7 @@ fn question(request: &Request<'_>) -> String {
     let name = request.runtime.display_name();
     match request.wish {
         Wish::Install => format!("Connect {name} with these changes? [y/N] "),
-        Wish::Remove => format!("Take cueme out of {name} with these changes? [y/N] "),
+        Wish::Remove => format!("Remove cueme from {name} with these changes? [y/N] "),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The settings of a connected runtime in our own configuration: the wait once its ceiling was raised, and the language
 //! of its agents.
 //!
-//! Our lines are marked. What a person set stays, whatever an installation or a removal wants.
+//! Our lines are marked. Neither an installation nor a removal changes a value that a person set.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adapter_core::runtime::install::FileEdit;
-use adapter_core::runtime::{Language, Runtime};
+use runtimes::install::FileEdit;
+use runtimes::{Language, Runtime};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::error::CliError;
@@ -25,7 +25,7 @@ pub(super) struct Unreadable {
 /// The settings that an installation writes; none after a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Settings {
-    /// How long one call may wait.
+    /// The limit of one wait.
     pub(super) wait: Option<Duration>,
     /// The language of the rule; English is what nothing says.
     pub(super) language: Language,
@@ -74,6 +74,7 @@ pub(super) fn plan(
             "how long a call may wait in {}, and in which language",
             runtime.display_name()
         ),
+        roles: Vec::new(),
     }))
 }
 

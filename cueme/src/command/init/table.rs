@@ -1,7 +1,7 @@
-//! `cueme init --status`: what is connected, part by part, and what is not.
+//! `cueme init --status`: the state of each connection, part by part.
 
-use adapter_core::runtime::install::{PartStatus, Role, Scope, Status};
 use protocol_spec::exit::Exit;
+use runtimes::install::{PartStatus, Role, Scope, Status};
 
 use super::{Connection, InitArgs, Machine, all_connections, parse_runtime};
 use crate::display::{Grade, Paint, finding, pad};
@@ -19,18 +19,19 @@ const HEADINGS: [&str; 9] = [
     "CHECKED WITH",
     "HERE",
 ];
-/// How wide the columns are, but for the last.
+/// The widths of all columns but the last.
 const COLUMNS: [usize; 8] = [13, 9, 11, 12, 12, 12, 12, 14];
+/// The cell of a state or part that is not there.
 const NOTHING: &str = "-";
 
-/// Prints the table. [`Exit::NotFound`] says that something is not as it should be: a connection is outdated or broken,
-/// or the runtime that was named is not connected at all.
+/// Prints the table. The exit is [`Exit::NotFound`] if a connection is outdated or broken, or if the runtime that was named
+/// is not connected.
 pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> {
     let only = args.runtime.as_deref().map(parse_runtime).transpose()?;
     let found = machine.runtimes();
     let paint = Paint::for_stdout();
     output::print_line(&paint.bold(&row(&HEADINGS.map(str::to_owned))))?;
-    let mut told = Told::default();
+    let mut notes = TableNotes::default();
     for connection in all_connections(machine) {
         if only.is_some_and(|only| only != connection.runtime) {
             continue;
@@ -40,29 +41,32 @@ pub(super) fn run(args: &InitArgs, machine: &Machine) -> Result<Exit, CliError> 
         } else {
             NOTHING
         };
-        if let Some(cells) = cells(&connection, here, &mut told) {
+        if let Some(cells) = cells(&connection, here, &mut notes) {
             output::print_line(&row(&cells))?;
         }
     }
-    for (what, why) in &told.broken {
+    for (what, why) in &notes.broken {
         output::print(&finding(Grade::Fail, what, why, None, paint))?;
     }
-    for line in &told.remarks {
+    for line in &notes.remarks {
         output::print_line(&paint.dim(line))?;
     }
-    let is_whole = told.are_whole && (only.is_none() || told.connected > 0);
+    let is_whole = notes.are_whole && (only.is_none() || notes.connected > 0);
     Ok(if is_whole { Exit::Done } else { Exit::NotFound })
 }
 
 /// The notes below the table.
-struct Told {
+struct TableNotes {
+    /// The broken connections, each with the reason.
     broken: Vec<(String, String)>,
     remarks: Vec<String>,
+    /// The number of connections.
     connected: usize,
+    /// Whether no connection is outdated or broken.
     are_whole: bool,
 }
 
-impl Default for Told {
+impl Default for TableNotes {
     fn default() -> Self {
         Self {
             broken: Vec::new(),
@@ -74,17 +78,17 @@ impl Default for Told {
 }
 
 /// Describes a connection; a project without one has no row.
-fn cells(connection: &Connection<'_>, here: &str, told: &mut Told) -> Option<[String; 9]> {
+fn cells(connection: &Connection<'_>, here: &str, notes: &mut TableNotes) -> Option<[String; 9]> {
     let scope = connection.scope.word();
-    let state = standing(connection, told);
+    let state = state_of(connection, notes);
     if state == NOTHING && connection.scope == Scope::Project {
         return None;
     }
     if state != NOTHING {
-        told.connected += 1;
-        told.are_whole &= state == "connected";
+        notes.connected += 1;
+        notes.are_whole &= state == "connected";
         let remarks = connection.remarks();
-        told.remarks.extend(
+        notes.remarks.extend(
             remarks
                 .iter()
                 .map(|remark| format!("{} ({scope}): {remark}", connection.runtime)),
@@ -130,11 +134,12 @@ fn word(part: PartStatus, is_connected: bool) -> &'static str {
     }
 }
 
-/// Describes a connection in a word; what is broken is explained below the table.
-fn standing(connection: &Connection<'_>, told: &mut Told) -> &'static str {
+/// Returns the state of a connection; the reasons of a broken one are listed below the table.
+fn state_of(connection: &Connection<'_>, notes: &mut TableNotes) -> &'static str {
     let scope = connection.scope.word();
     let mut explain = |why: String| {
-        told.broken
+        notes
+            .broken
             .push((format!("{} ({scope})", connection.runtime), why));
     };
     match connection.status() {

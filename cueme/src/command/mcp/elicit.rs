@@ -1,7 +1,7 @@
 //! The client's own dialog, where it has one: the human may answer there too.
 //!
-//! The broker stays the place of truth. What is entered in the dialog is handed to the broker as an answer like any
-//! other, and the first answer wins; when it came from elsewhere, the dialog is withdrawn.
+//! The broker stays the source of truth. An answer in the dialog goes to the broker like any other answer, and the
+//! first answer wins; when it came from elsewhere, the dialog is withdrawn.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use crate::client::{Question, call};
 use crate::output;
 
-/// Who answered, in lists and on the page.
+/// The author of the answer, in lists and on the page.
 const BY: &str = "the client's dialog";
 /// A dialog that is declined sooner was declined by a program: clients without a person at them do that.
 const HUMAN_TAKES_AT_LEAST: Duration = Duration::from_secs(1);
@@ -38,11 +38,11 @@ const COMMENT: &str = "comment";
 #[derive(Debug)]
 pub(super) struct Form {
     message: String,
-    shape: Asked,
+    shape: FormKind,
 }
 
 #[derive(Debug)]
-enum Asked {
+enum FormKind {
     Text,
     Pause,
     Shape(Shape),
@@ -72,12 +72,12 @@ pub(super) fn is_offered(context: &RequestContext<RoleServer>) -> bool {
 /// Returns the dialog for a question; none where a secret is asked for, which clients must not be made to relay.
 pub(super) fn form(question: &Question) -> Option<Form> {
     let shape = match (&question.payload, question.kind) {
-        (_, Kind::Pause) => Asked::Pause,
-        (None, Kind::Cue) => Asked::Text,
-        (Some(written), Kind::Cue) => Asked::Shape(Payload::parse(written.get()).ok()?.shape().clone()),
+        (_, Kind::Pause) => FormKind::Pause,
+        (None, Kind::Cue) => FormKind::Text,
+        (Some(written), Kind::Cue) => FormKind::Shape(Payload::parse(written.get()).ok()?.shape().clone()),
     };
     let has_secrets =
-        matches!(&shape, Asked::Shape(Shape::Form(form)) if form.fields.iter().any(Field::is_secret));
+        matches!(&shape, FormKind::Shape(Shape::Form(form)) if form.fields.iter().any(Field::is_secret));
     (!has_secrets).then(|| Form {
         message: question.prompt.clone(),
         shape,
@@ -124,7 +124,7 @@ impl Dialog {
         let decided = tokio::task::spawn_blocking(move || call(&places, &request)).await;
         if let Ok(Err(error)) = decided {
             // Somebody else was first, or it does not fit; the question is where it was.
-            output::tell(&format!("the dialog's answer was not taken: {error}"));
+            output::tell(&format!("the dialog's answer was not accepted: {error}"));
         }
     }
 
@@ -139,17 +139,17 @@ impl Form {
     fn schema(&self) -> Value {
         let comment = json!({ "type": "string", "title": "Comment" });
         match &self.shape {
-            Asked::Text => json!({
+            FormKind::Text => json!({
                 "type": "object",
                 "properties": { ANSWER: { "type": "string", "title": "Your answer" } },
                 "required": [ANSWER]
             }),
-            Asked::Pause => json!({ "type": "object", "properties": { COMMENT: comment } }),
-            Asked::Shape(Shape::Choice(choice)) => json!({
+            FormKind::Pause => json!({ "type": "object", "properties": { COMMENT: comment } }),
+            FormKind::Shape(Shape::Choice(choice)) => json!({
                 "type": "object",
                 "properties": { CHOICE: picked(&choice.options, choice.allow_multiple), COMMENT: comment }
             }),
-            Asked::Shape(Shape::Confirm(confirm)) => json!({
+            FormKind::Shape(Shape::Confirm(confirm)) => json!({
                 "type": "object",
                 "properties": {
                     CONFIRMED: { "type": "boolean", "title": confirm.confirm_label },
@@ -157,7 +157,7 @@ impl Form {
                 },
                 "required": [CONFIRMED]
             }),
-            Asked::Shape(Shape::Form(form)) => {
+            FormKind::Shape(Shape::Form(form)) => {
                 let properties: Map<String, Value> = form
                     .fields
                     .iter()
@@ -205,9 +205,9 @@ impl Form {
             (!text.trim().is_empty()).then(|| text.to_owned())
         };
         let (text, reply) = match &self.shape {
-            Asked::Text => (text(ANSWER), None),
-            Asked::Pause => (text(COMMENT), Some(Reply::Continue)),
-            Asked::Shape(Shape::Choice(_)) => {
+            FormKind::Text => (text(ANSWER), None),
+            FormKind::Pause => (text(COMMENT), Some(Reply::Continue)),
+            FormKind::Shape(Shape::Choice(_)) => {
                 let selected = values(content.get(CHOICE));
                 (
                     text(COMMENT),
@@ -217,14 +217,14 @@ impl Form {
                     }),
                 )
             }
-            Asked::Shape(Shape::Confirm(_)) => {
+            FormKind::Shape(Shape::Confirm(_)) => {
                 let confirmed = content.get(CONFIRMED).and_then(Value::as_bool);
                 (
                     text(COMMENT),
                     confirmed.map(|confirmed| Reply::Confirm { confirmed }),
                 )
             }
-            Asked::Shape(Shape::Form(form)) => {
+            FormKind::Shape(Shape::Form(form)) => {
                 let fields = form
                     .fields
                     .iter()

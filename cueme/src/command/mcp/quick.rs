@@ -47,6 +47,6 @@ async fn blocking(
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok((text, structured))) => content::said(text, structured),
         Ok(Err(error)) => content::failed(&error),
-        Err(error) => content::failed(&CliError::usage(format!("the call was given up: {error}"))),
+        Err(error) => content::failed(&CliError::usage(format!("the call was aborted: {error}"))),
     }
 }

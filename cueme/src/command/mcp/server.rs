@@ -18,7 +18,7 @@ use super::outgoing::Outgoing;
 use super::tasks::Tasks;
 use super::{quick, tasks, texts, tools, wait};
 
-/// How many questions may be waited for at once; each has a thread.
+/// The most concurrent waits; each has a thread.
 pub(super) const WAITS_MAX: usize = 64;
 
 const INSTRUCTIONS: &str = "Call `join` and keep the agent_id; in a session that \

@@ -18,7 +18,7 @@ use super::tools::WaitCall;
 use super::wait::{Caller, finish};
 use crate::client::Receipt;
 
-/// How often a client is advised to look.
+/// The polling interval that a client is advised to use.
 const POLL_EVERY_MS: u64 = 2_000;
 
 /// The tasks of one client.
@@ -67,7 +67,7 @@ impl Tasks {
         CreateTaskResult::new(task)
     }
 
-    /// Says how a task stands; whoever is told of its end has the outcome.
+    /// Returns the state of a task; a caller that gets its end has the outcome.
     pub(super) fn get(
         &self,
         outgoing: &Outgoing,

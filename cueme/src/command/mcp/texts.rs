@@ -1,11 +1,12 @@
 //! The protocol itself, as a prompt and as resources.
 
-use adapter_core::runtime::{Language, Runtime, protocol};
+use protocol_spec::visible::quoted;
 use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, ReadResourceResult,
     Resource, ResourceContents, Role,
 };
+use runtimes::{Language, Runtime, protocol};
 use serde_json::Value;
 
 const PROMPT: &str = "hap";
@@ -34,7 +35,7 @@ pub(super) fn prompts() -> Vec<Prompt> {
 pub(super) fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     if request.name != PROMPT {
         return Err(ErrorData::invalid_params(
-            format!("there is no prompt {:?}", request.name),
+            format!("there is no prompt {}", quoted(&request.name)),
             None,
         ));
     }
@@ -46,7 +47,7 @@ pub(super) fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult
         None => None,
         Some(tag) => Some(
             Runtime::from_tag(tag)
-                .ok_or_else(|| ErrorData::invalid_params(format!("unknown runtime {tag:?}"), None))?,
+                .ok_or_else(|| ErrorData::invalid_params(format!("unknown runtime {}", quoted(tag)), None))?,
         ),
     };
     let language = match given("language") {
@@ -74,7 +75,9 @@ pub(super) fn resource(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let (_, _, language) = RESOURCES
         .iter()
         .find(|(known, _, _)| *known == uri)
-        .ok_or_else(|| ErrorData::resource_not_found(format!("there is no resource {uri:?}"), None))?;
+        .ok_or_else(|| {
+            ErrorData::resource_not_found(format!("there is no resource {}", quoted(uri)), None)
+        })?;
     let contents = ResourceContents::text(protocol(None, *language), uri).with_mime_type(MEDIA_TYPE);
     Ok(ReadResourceResult::new(vec![contents]))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use protocol_spec::outcome::Kind;
+use protocol_spec::visible::quoted;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations, object};
 use serde::Deserialize;
@@ -182,7 +183,7 @@ pub(super) fn parse(name: &str, arguments: JsonObject) -> Result<Call, ErrorData
         }
         other => {
             return Err(ErrorData::invalid_params(
-                format!("there is no tool {other:?}"),
+                format!("there is no tool {}", quoted(other)),
                 None,
             ));
         }

@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use adapter_core::runtime::Language;
 use protocol_spec::envelope;
 use protocol_spec::exit::Exit;
 use protocol_spec::id::CueId;
@@ -12,6 +11,7 @@ use protocol_spec::outcome::Kind;
 use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
+use runtimes::Language;
 use tokio::time::MissedTickBehavior;
 
 use super::content;
@@ -23,7 +23,7 @@ use crate::client::{Asker, Call, Patience, Question, Receipt, Signals, Waited, w
 use crate::command::{cue, pause};
 use crate::error::CliError;
 
-/// How often a client hears that we still wait: the shortest timeout of a client that progress keeps alive is 30 s.
+/// The interval of progress notifications: the shortest timeout of a client that progress keeps alive is 30 s.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// The caller of a tool, as far as the wait needs to know it.
@@ -36,7 +36,7 @@ pub(super) struct Caller {
     has_dialogs: bool,
 }
 
-/// How a call ended.
+/// The result of a call.
 pub(super) struct Ended {
     pub(super) result: CallToolResult,
     /// Confirms that the agent has the result.
@@ -54,7 +54,7 @@ impl Caller {
         }
     }
 
-    /// The same caller, who looks at the result later and is not spoken to meanwhile.
+    /// Turns progress and dialogs off, for a caller who looks at the result later.
     pub(super) fn left_alone(mut self) -> Self {
         self.progress = None;
         self.has_dialogs = false;
@@ -100,18 +100,18 @@ pub(super) async fn finish(
     let (call, dialog) = match form {
         None => (call, None),
         Some(form) => match ask_first(server, call, started).await? {
-            Asked::Open(cue, language) => (
+            StoreResult::Open(cue, language) => (
                 Call::attach_as_asked(cue, asker.reading(language), started)?,
                 Dialog::open(&caller.peer, cue, form).await,
             ),
-            Asked::Over(waited) => return Ok(ended(*waited)),
+            StoreResult::Over(waited) => return Ok(ended(*waited)),
         },
     };
     wait_for_human(server, call, dialog, caller, started, cancelled).await
 }
 
 /// The result of storing a question.
-enum Asked {
+enum StoreResult {
     /// It is open.
     Open(CueId, Language),
     /// There was something to tell the agent at once.
@@ -119,7 +119,7 @@ enum Asked {
 }
 
 /// Puts the question on disk, so that it has a name before the client shows it too.
-async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Asked, CliError> {
+async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<StoreResult, CliError> {
     let places = Arc::clone(&server.places);
     let asked = tokio::task::spawn_blocking(move || {
         let (signals, _switch) = Signals::by_switch().map_err(|error| no_pipe(&error))?;
@@ -127,14 +127,14 @@ async fn ask_first(server: &Server, call: Call, started: Instant) -> Result<Aske
     });
     let waited = asked
         .await
-        .map_err(|error| CliError::new(Exit::Io, format!("the call was given up: {error}")))??;
+        .map_err(|error| CliError::new(Exit::Io, format!("the call was aborted: {error}")))??;
     Ok(match waited {
         Waited::Rested(Rested {
             cue: Some(cue),
             language,
             ..
-        }) => Asked::Open(cue, language),
-        waited => Asked::Over(Box::new(waited)),
+        }) => StoreResult::Open(cue, language),
+        waited => StoreResult::Over(Box::new(waited)),
     })
 }
 
@@ -177,9 +177,9 @@ async fn wait_for_human(
         dialog.withdraw().await;
     }
     let waited =
-        waited.map_err(|error| CliError::new(Exit::Io, format!("the wait was given up: {error}")))??;
+        waited.map_err(|error| CliError::new(Exit::Io, format!("the wait was aborted: {error}")))??;
     if is_cancelled {
-        // Nobody reads this any more. What was handed over is not confirmed, so the next call gets it.
+        // The client reads no result any more. The outcome is not acknowledged, so the next call gets it.
         return Ok(Ended {
             result: content::still_open(),
             receipt: None,

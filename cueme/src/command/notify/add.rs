@@ -5,6 +5,7 @@ use std::io::{BufRead, IsTerminal};
 use cueme_broker::notify::{NewChannel, People, Reason, Reasons, TOKEN_BYTES_MAX, add_channel};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use protocol_spec::visible::quoted;
 
 use super::file::{channels, told};
 use crate::cli::{ChannelWord, NotifyAddArgs};
@@ -15,8 +16,10 @@ pub(super) fn run(places: &Places, args: &NotifyAddArgs) -> Result<Exit, CliErro
     let kind = word(args.kind);
     let name = args.name.as_deref().unwrap_or(kind);
     if channels(places)?.iter().any(|channel| channel.name == name) {
-        return Err(CliError::usage(format!("there is a channel {name:?} already"))
-            .with_hint(format!("run `cueme notify remove {name}` first, or add --name")));
+        return Err(
+            CliError::usage(format!("there is a channel {} already", quoted(name)))
+                .with_hint(format!("run `cueme notify remove {name}` first, or add --name")),
+        );
     }
     let mut channel = described(kind, args)?;
     let keys = secret_keys(args);
@@ -63,7 +66,8 @@ fn described(kind: &str, args: &NotifyAddArgs) -> Result<NewChannel, CliError> {
             .split_once('=')
             .filter(|(id, name)| !id.trim().is_empty() && !name.trim().is_empty())
             .ok_or_else(|| {
-                CliError::usage(format!("{person:?} is not ID=NAME")).with_hint("write --people 42=Ada")
+                CliError::usage(format!("{} is not ID=NAME", quoted(person)))
+                    .with_hint("write --people 42=Ada")
             })?;
         people.insert(id.trim().to_owned(), name.trim().to_owned());
     }
@@ -82,7 +86,7 @@ fn described(kind: &str, args: &NotifyAddArgs) -> Result<NewChannel, CliError> {
 fn read_secrets(keys: &[&str]) -> Result<Vec<String>, CliError> {
     let stdin = std::io::stdin();
     if !keys.is_empty() && stdin.is_terminal() {
-        output::tell(&format!("paste {}, one on each line:\n", keys.join(" and ")));
+        output::tell(&format!("paste {}, one per line:\n", keys.join(" and ")));
     }
     let mut secrets = Vec::with_capacity(keys.len());
     for key in keys {
@@ -91,9 +95,7 @@ fn read_secrets(keys: &[&str]) -> Result<Vec<String>, CliError> {
         read.map_err(|error| CliError::new(Exit::Io, format!("could not read the {key}: {error}")))?;
         let secret = line.trim();
         if secret.is_empty() {
-            return Err(
-                CliError::usage(format!("no {key} on stdin")).with_hint("write the tokens one on each line")
-            );
+            return Err(CliError::usage(format!("no {key} on stdin")).with_hint("write one token per line"));
         }
         secrets.push(secret.to_owned());
     }

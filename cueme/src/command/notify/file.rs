@@ -2,6 +2,7 @@
 
 use cueme_broker::notify::{Channel, ConfigureError};
 use protocol_spec::endpoint::Places;
+use protocol_spec::visible::quoted;
 
 use crate::error::CliError;
 
@@ -16,7 +17,7 @@ pub(super) fn find(places: &Places, name: &str) -> Result<Channel, CliError> {
     let known: Vec<String> = channels.iter().map(|channel| channel.name.clone()).collect();
     let found = channels.into_iter().find(|channel| channel.name == name);
     found.ok_or_else(|| {
-        let error = CliError::usage(format!("there is no channel {name:?}"));
+        let error = CliError::usage(format!("there is no channel {}", quoted(name)));
         if known.is_empty() {
             error.with_hint("`cueme notify add --help` shows how to add one")
         } else {

@@ -3,6 +3,7 @@
 use cueme_broker::notify::{Notice, Sender};
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
+use protocol_spec::visible::quoted;
 
 use super::file::find;
 use crate::error::CliError;
@@ -17,7 +18,8 @@ pub(super) fn run(places: &Places, name: &str) -> Result<Exit, CliError> {
     let sent = runtime.block_on(Sender::default().send(&channel, &Notice::test()));
     sent.map_err(|error| {
         CliError::new(Exit::Io, format!("{name} was not reached: {error}")).with_hint(format!(
-            "check the section {name:?} in {}",
+            "check the section {} in {}",
+            quoted(name),
             places.config.display()
         ))
     })?;

@@ -5,12 +5,12 @@ use protocol_spec::message::{AgentView, CueView, History, Request};
 
 use super::fold::shown;
 use super::layout::Layout;
-use super::model::{About, Body, Command, State};
+use super::model::{Body, CallPurpose, Command, State};
 use crate::display::{
     StyledLine, Tone, TonedText, decision_lines, full_head, payload_lines, piece, question_lines,
 };
 
-/// How many earlier questions of an agent are shown above the selected one.
+/// The most earlier questions of an agent above the selected one.
 const CONVERSATION_MAX: u32 = 20;
 
 /// A line of the list.
@@ -164,7 +164,7 @@ impl State {
             before: None,
         };
         commands.push(Command::Call(
-            About::Conversation(agent),
+            CallPurpose::Conversation(agent),
             Request::History(history),
         ));
     }

@@ -1,4 +1,4 @@
-//! Which lines of a text are on the screen when the first and the last row may say what is left out.
+//! Selects the lines of a text that fit the screen when the first and the last row may count the hidden lines.
 
 use std::ops::Range;
 

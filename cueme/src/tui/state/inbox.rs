@@ -4,7 +4,7 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{Request, Show};
 
 use super::entry::Entry;
-use super::model::{About, Command, Connection, Inbox, Mode, State};
+use super::model::{CallPurpose, Command, Connection, Inbox, Mode, State};
 
 impl State {
     pub(super) fn take_inbox(&mut self, inbox: Inbox, commands: &mut Vec<Command>) {
@@ -46,7 +46,7 @@ impl State {
         self.selected = Some(Entry::Gone(id));
         self.say(format!("question {id} was decided elsewhere"));
         let show = Show { cue: id.to_string() };
-        commands.push(Command::Call(About::Elsewhere(id), Request::Show(show)));
+        commands.push(Command::Call(CallPurpose::Elsewhere(id), Request::Show(show)));
     }
 
     /// Leaves the keys to the list when the question they went to is not open any more.

@@ -10,16 +10,16 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::entry::Entry;
 use super::fold::page;
 use super::layout::Layout;
-use super::model::{About, Asked, Command, Mode, State};
+use super::model::{CallPurpose, Command, Mode, PromptPurpose, State};
 use crate::command::UNDO_WINDOW_MS;
 use crate::dialogue::remark;
 use crate::tui::draft::{Draft, Row};
 use crate::tui::text_box::{TEXT_BYTES_MAX, TextBox};
 
-/// How many past questions a search finds at most.
+/// The most past questions that a search finds.
 const FOUND_MAX: u32 = 100;
 
-impl Asked {
+impl PromptPurpose {
     /// Says whether it is about closing a question.
     pub(super) fn is_decision(&self) -> bool {
         matches!(self, Self::Decline(_) | Self::Cancel(_))
@@ -118,8 +118,8 @@ impl State {
             KeyCode::Char('n') => self.ask_note(Purpose::Note),
             KeyCode::Char('N') => self.ask_note(Purpose::QueuedAnswer),
             KeyCode::Char('u') => self.undo(commands),
-            KeyCode::Char('d') => self.ask_reason(Asked::Decline),
-            KeyCode::Char('x') => self.ask_reason(Asked::Cancel),
+            KeyCode::Char('d') => self.ask_reason(PromptPurpose::Decline),
+            KeyCode::Char('x') => self.ask_reason(PromptPurpose::Cancel),
             KeyCode::Esc => {
                 self.search.set("");
                 self.found.clear();
@@ -137,7 +137,7 @@ impl State {
         match &self.selected {
             Some(Entry::Unseen(cue)) => {
                 let show = Show { cue: cue.to_string() };
-                commands.push(Command::Call(About::Seen, Request::Seen(show)));
+                commands.push(Command::Call(CallPurpose::Seen, Request::Seen(show)));
             }
             Some(Entry::Agent(agent)) => self.mode = note(agent.clone(), Purpose::Note),
             Some(Entry::Open(cue)) => {
@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    fn ask_reason(&mut self, asked: impl Fn(CueId) -> Asked) {
+    fn ask_reason(&mut self, asked: impl Fn(CueId) -> PromptPurpose) {
         match &self.selected {
             Some(Entry::Open(cue)) => self.mode = Mode::Prompt(asked(*cue), TextBox::long()),
             _ => self.say("select an open question first"),
@@ -169,7 +169,7 @@ impl State {
             Some(held) => {
                 let cue = held.cue;
                 let undo = Undo { cue: cue.to_string() };
-                commands.push(Command::Call(About::Undo(cue), Request::Undo(undo)));
+                commands.push(Command::Call(CallPurpose::Undo(cue), Request::Undo(undo)));
             }
             None => self.say("there is no answer to take back; n leaves the agent a note"),
         }
@@ -194,7 +194,7 @@ impl State {
                     limit: Some(FOUND_MAX),
                     before: None,
                 };
-                commands.push(Command::Call(About::Search, Request::History(history)));
+                commands.push(Command::Call(CallPurpose::Search, Request::History(history)));
             }
             KeyCode::Up => self.select_by(-1),
             KeyCode::Down => self.select_by(1),
@@ -214,7 +214,7 @@ impl State {
             KeyCode::Esc => self.mode = Mode::List,
             KeyCode::Tab => draft.step_group(true),
             KeyCode::BackTab => draft.step_group(false),
-            KeyCode::Char('d') if has_control(key) => self.ask_reason(Asked::Decline),
+            KeyCode::Char('d') if has_control(key) => self.ask_reason(PromptPurpose::Decline),
             KeyCode::Char('o') if has_control(key) => match draft.text() {
                 Some(text) if text.is_secret => self.say("a secret is not written into a file"),
                 Some(text) => commands.push(Command::Edit(text.text().to_owned())),
@@ -337,7 +337,7 @@ impl State {
             by: self.by.clone(),
             hold_ms: UNDO_WINDOW_MS,
         };
-        commands.push(Command::Call(About::Answer(id), Request::Answer(request)));
+        commands.push(Command::Call(CallPurpose::Answer(id), Request::Answer(request)));
         self.mode = Mode::List;
         self.select_next_open(&id);
     }
@@ -349,7 +349,7 @@ impl State {
         match key.code {
             KeyCode::Esc => self.mode = Mode::List,
             KeyCode::Tab => {
-                if let Asked::Say(_, purpose) = asked {
+                if let PromptPurpose::Say(_, purpose) = asked {
                     *purpose = match purpose {
                         Purpose::Note => Purpose::QueuedAnswer,
                         Purpose::QueuedAnswer => Purpose::Note,
@@ -365,14 +365,14 @@ impl State {
         }
     }
 
-    fn submit(&mut self, asked: Asked, text: &TextBox, commands: &mut Vec<Command>) {
+    fn submit(&mut self, asked: PromptPurpose, text: &TextBox, commands: &mut Vec<Command>) {
         let words = (!text.is_blank()).then(|| text.text().to_owned());
         let by = self.by.clone();
         let (about, request) = match asked {
-            Asked::Decline(id) => {
+            PromptPurpose::Decline(id) => {
                 let cue = id.to_string();
                 (
-                    About::Close(id),
+                    CallPurpose::Close(id),
                     Request::Decline(Decline {
                         cue,
                         reason: words,
@@ -380,10 +380,10 @@ impl State {
                     }),
                 )
             }
-            Asked::Cancel(id) => {
+            PromptPurpose::Cancel(id) => {
                 let cue = id.to_string();
                 (
-                    About::Close(id),
+                    CallPurpose::Close(id),
                     Request::Cancel(Cancel {
                         cue,
                         reason: words,
@@ -391,7 +391,7 @@ impl State {
                     }),
                 )
             }
-            Asked::Say(agent, purpose) => {
+            PromptPurpose::Say(agent, purpose) => {
                 let Some(text) = words else {
                     return self.say("the message is empty");
                 };
@@ -402,11 +402,11 @@ impl State {
                     purpose,
                     by,
                 };
-                (About::Say(purpose), Request::Say(say))
+                (CallPurpose::Say(purpose), Request::Say(say))
             }
         };
         self.mode = Mode::List;
-        if let About::Close(id) = about {
+        if let CallPurpose::Close(id) = about {
             self.mine.insert(id);
             self.select_next_open(&id);
         }
@@ -425,7 +425,7 @@ impl State {
 }
 
 fn note(agent: AgentId, purpose: Purpose) -> Mode {
-    Mode::Prompt(Asked::Say(agent, purpose), TextBox::long())
+    Mode::Prompt(PromptPurpose::Say(agent, purpose), TextBox::long())
 }
 
 /// Edits a text; says whether the key meant something there.

@@ -9,7 +9,7 @@ use crate::display::{StyledLine, Tone, ago, full_head, piece, visible_line};
 
 /// From how many columns on the list stands beside the question.
 const WIDE_COLUMNS: u16 = 100;
-/// How many rows the head of a question takes at most.
+/// The most rows of a question's head.
 const HEAD_ROWS_MAX: usize = 4;
 
 /// Where things are.

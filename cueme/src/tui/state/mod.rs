@@ -17,5 +17,5 @@ mod tests;
 pub(super) use entry::Entry;
 pub(super) use fold::shown;
 pub(super) use layout::Layout;
-pub(super) use model::{About, Command, Connection, Event, Inbox, Mode, State};
+pub(super) use model::{CallPurpose, Command, Connection, Event, Inbox, Mode, State};
 pub(super) use panel::Panel;

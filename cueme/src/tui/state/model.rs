@@ -27,7 +27,7 @@ pub(in crate::tui) enum Event {
     /// The broker is away, for this reason.
     Lost(String),
     /// The result of a call, or its failure.
-    Reply(About, Result<Vec<Reply>, String>),
+    Reply(CallPurpose, Result<Vec<Reply>, String>),
     /// The text that the person's editor saved, or its failure.
     Edited(Result<String, String>),
 }
@@ -46,7 +46,7 @@ pub(in crate::tui) enum Command {
     /// Take the mouse over, or give it back to the terminal.
     Mouse(bool),
     /// Call the broker; what comes of it comes back as [`Event::Reply`].
-    Call(About, Request),
+    Call(CallPurpose, Request),
     /// Let the person edit a text in their own editor.
     Edit(String),
     /// Stop until the shell brings the program back.
@@ -54,9 +54,9 @@ pub(in crate::tui) enum Command {
     Quit,
 }
 
-/// The subject of a call.
+/// The purpose of a call to the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum About {
+pub(in crate::tui) enum CallPurpose {
     Answer(CueId),
     /// A question is declined or closed.
     Close(CueId),
@@ -84,13 +84,13 @@ pub(in crate::tui) enum Mode {
         remark: Option<&'static str>,
     },
     /// One text is asked for.
-    Prompt(Asked, TextBox),
+    Prompt(PromptPurpose, TextBox),
     Help,
 }
 
 /// The purpose of a text that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum Asked {
+pub(in crate::tui) enum PromptPurpose {
     Decline(CueId),
     Cancel(CueId),
     Say(AgentId, Purpose),
@@ -153,7 +153,7 @@ pub(in crate::tui) struct State {
     pub(super) asked_for: Option<(AgentId, u64)>,
     pub(super) body: Body,
     pub(super) scroll: usize,
-    /// How many lines of the body were shown without a gap.
+    /// The number of the body's lines, from the first on, that were shown.
     pub(super) read_to: usize,
     pub(super) notice: Option<String>,
     /// Whether the person was told that leaving loses drafts.
@@ -205,7 +205,7 @@ impl State {
         let mut commands = Vec::new();
         match event {
             Event::Key(key) => self.press(key, &mut commands),
-            Event::Mouse(mouse) => self.point(mouse, &mut commands),
+            Event::Mouse(mouse) => self.handle_mouse(mouse, &mut commands),
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Tick => {}

@@ -6,7 +6,7 @@ use ratatui::layout::Position;
 use super::layout::Layout;
 use super::model::{Command, Mode, State};
 
-/// How many lines one step of the wheel scrolls.
+/// The number of lines that one step of the wheel scrolls.
 const WHEEL_LINES: usize = 3;
 
 impl State {
@@ -20,7 +20,7 @@ impl State {
         });
     }
 
-    pub(super) fn point(&mut self, mouse: MouseEvent, commands: &mut Vec<Command>) {
+    pub(super) fn handle_mouse(&mut self, mouse: MouseEvent, commands: &mut Vec<Command>) {
         let layout = Layout::of(self);
         let is_in_list = layout.list.contains(Position::new(mouse.column, mouse.row));
         let is_choosing = matches!(self.mode, Mode::List | Mode::Search);

@@ -3,7 +3,7 @@
 use protocol_spec::message::Purpose;
 
 use super::entry::{Entry, wrapped};
-use super::model::{Asked, Mode, State};
+use super::model::{Mode, PromptPurpose, State};
 use crate::display::{StyledLine, Tone, piece, plain_lines, visible_line};
 use crate::tui::draft::{Draft, Group, Row};
 use crate::tui::text_box::TextBox;
@@ -170,14 +170,14 @@ impl Panel {
     }
 }
 
-fn asked_words(asked: &Asked) -> String {
+fn asked_words(asked: &PromptPurpose) -> String {
     match asked {
-        Asked::Decline(cue) => format!("Decline {cue}. Why? (empty is fine)"),
-        Asked::Cancel(cue) => format!("Close {cue} without an answer. Why? (empty is fine)"),
-        Asked::Say(agent, Purpose::Note) => {
+        PromptPurpose::Decline(cue) => format!("Decline {cue}. Why? (empty is fine)"),
+        PromptPurpose::Cancel(cue) => format!("Close {cue} without an answer. Why? (empty is fine)"),
+        PromptPurpose::Say(agent, Purpose::Note) => {
             format!("Note for {agent}: goes above your next answer (Tab: answer its next question instead)")
         }
-        Asked::Say(agent, Purpose::QueuedAnswer) => format!(
+        PromptPurpose::Say(agent, Purpose::QueuedAnswer) => format!(
             "Queued answer for {agent}: answers its next plain question before you see it (Tab: a note instead)"
         ),
     }

@@ -3,20 +3,20 @@
 use protocol_spec::id::CueId;
 use protocol_spec::message::{CueView, Decided, Purpose, Reply, Said};
 
-use super::model::{About, Held, Mode, State};
+use super::model::{CallPurpose, Held, Mode, State};
 use crate::command::{decided_words, said_words};
 use crate::display::{decision_words, visible_line};
 use crate::tui::draft::Draft;
 use crate::tui::text_box::TextBox;
 
 impl State {
-    pub(super) fn take_reply(&mut self, about: About, result: Result<Vec<Reply>, String>) {
+    pub(super) fn take_reply(&mut self, about: CallPurpose, result: Result<Vec<Reply>, String>) {
         let replies = match result {
             Ok(replies) => replies,
             Err(why) => return self.take_failure(&about, &why),
         };
         match about {
-            About::Conversation(agent) => {
+            CallPurpose::Conversation(agent) => {
                 self.conversations.insert(agent, cues_of(replies));
                 self.body.key = self
                     .body
@@ -24,8 +24,8 @@ impl State {
                     .take()
                     .map(|(entry, columns, _)| (entry, columns, u64::MAX));
             }
-            About::Search => self.take_found(cues_of(replies)),
-            About::Seen => {}
+            CallPurpose::Search => self.take_found(cues_of(replies)),
+            CallPurpose::Seen => {}
             _ => {
                 for reply in replies {
                     self.take_one(&about, reply);
@@ -34,15 +34,15 @@ impl State {
         }
     }
 
-    fn take_one(&mut self, about: &About, reply: Reply) {
+    fn take_one(&mut self, about: &CallPurpose, reply: Reply) {
         match (about, reply) {
-            (About::Answer(cue) | About::Close(cue), Reply::Decided(decided)) => {
+            (CallPurpose::Answer(cue) | CallPurpose::Close(cue), Reply::Decided(decided)) => {
                 self.take_decided(cue, &decided)
             }
-            (About::Undo(cue), Reply::Undone(_)) => self.take_undone(cue),
-            (About::Say(purpose), Reply::Said(said)) => self.take_said(&said, *purpose),
-            (About::Elsewhere(_), Reply::Cue(cue)) => self.take_elsewhere(*cue),
-            // Nobody asked for it; the next inbox says how things are.
+            (CallPurpose::Undo(cue), Reply::Undone(_)) => self.take_undone(cue),
+            (CallPurpose::Say(purpose), Reply::Said(said)) => self.take_said(&said, *purpose),
+            (CallPurpose::Elsewhere(_), Reply::Cue(cue)) => self.take_elsewhere(*cue),
+            // An unexpected reply is ignored; the next inbox shows the current state.
             _ => {}
         }
     }
@@ -80,7 +80,7 @@ impl State {
 
     fn take_said(&mut self, said: &Said, purpose: Purpose) {
         let words = said_words(said, purpose);
-        // What it adds about an open question is on the screen already.
+        // The remaining lines concern an open question, which is on the screen already.
         self.say(words.lines().next().unwrap_or_default());
     }
 
@@ -119,19 +119,23 @@ impl State {
         });
     }
 
-    fn take_failure(&mut self, about: &About, why: &str) {
+    fn take_failure(&mut self, about: &CallPurpose, why: &str) {
         match about {
-            About::Answer(cue) => {
+            CallPurpose::Answer(cue) => {
                 if let Some(mut draft) = self.sending.remove(cue) {
                     draft.complaint = Some(why.to_owned());
                     self.drafts.insert(*cue, draft);
                 }
                 self.mine.remove(cue);
             }
-            About::Close(cue) => drop(self.mine.remove(cue)),
+            CallPurpose::Close(cue) => drop(self.mine.remove(cue)),
             // The list goes on without it, and reads it again with the next change.
-            About::Conversation(_) => return,
-            About::Undo(_) | About::Say(_) | About::Elsewhere(_) | About::Seen | About::Search => {}
+            CallPurpose::Conversation(_) => return,
+            CallPurpose::Undo(_)
+            | CallPurpose::Say(_)
+            | CallPurpose::Elsewhere(_)
+            | CallPurpose::Seen
+            | CallPurpose::Search => {}
         }
         self.say(why);
     }

@@ -15,7 +15,7 @@ const CONFIRM: &str = r#"{"type":"confirm","text":"Go?","confirm_label":"Allow",
 /// A person at a screen.
 struct Person {
     state: State,
-    calls: Vec<(About, Request)>,
+    calls: Vec<(CallPurpose, Request)>,
     has_quit: bool,
 }
 
@@ -214,7 +214,7 @@ fn a_question_answered_elsewhere_is_withdrawn_at_once_and_the_draft_stays() {
     person.reads(&[second]);
     assert_eq!(*person.state.mode(), Mode::List);
     assert_eq!(person.state.selected(), Some(&Entry::Gone(first.cue_id)));
-    let elsewhere = About::Elsewhere(first.cue_id);
+    let elsewhere = CallPurpose::Elsewhere(first.cue_id);
     assert!(person.calls.iter().any(|(about, _)| *about == elsewhere));
     let told = CueView {
         outcome: Outcome::Answered,
@@ -222,7 +222,7 @@ fn a_question_answered_elsewhere_is_withdrawn_at_once_and_the_draft_stays() {
         text: Some("yes".to_owned()),
         ..first.clone()
     };
-    let about = About::Elsewhere(first.cue_id);
+    let about = CallPurpose::Elsewhere(first.cue_id);
     person.happens(Event::Reply(about, Ok(vec![Reply::Cue(Box::new(told))])));
     let notice = person.state.notice().unwrap_or_default().to_owned();
     assert!(
@@ -242,7 +242,7 @@ fn an_answer_that_did_not_arrive_is_a_draft_again() {
     person.presses(KeyCode::Enter);
     person.happens(Event::Lost("the broker went away".to_owned()));
     person.happens(Event::Reply(
-        About::Answer(asked.cue_id),
+        CallPurpose::Answer(asked.cue_id),
         Err("the broker went away".to_owned()),
     ));
     assert_eq!(person.draft_text(&asked).as_deref(), Some("yes"));
@@ -261,7 +261,7 @@ fn undo_brings_the_question_back_with_what_was_written() {
     person.presses(KeyCode::Enter);
     let until = Timestamp::from_millis(6000);
     person.happens(Event::Reply(
-        About::Answer(asked.cue_id),
+        CallPurpose::Answer(asked.cue_id),
         Ok(vec![decided(&asked, Some(until))]),
     ));
     person.reads(&[]);
@@ -281,7 +281,7 @@ fn undo_brings_the_question_back_with_what_was_written() {
         answer: None,
     };
     person.happens(Event::Reply(
-        About::Undo(asked.cue_id),
+        CallPurpose::Undo(asked.cue_id),
         Ok(vec![Reply::Undone(undone)]),
     ));
     // This one was read before the undo.
@@ -342,13 +342,18 @@ fn a_search_filters_the_list_and_finds_past_questions() {
     person.types("数据");
     assert_eq!(person.state.entries(), [Entry::Open(cues[0].cue_id)]);
     person.presses(KeyCode::Enter);
-    assert!(person.calls.iter().any(|(about, _)| *about == About::Search));
+    assert!(
+        person
+            .calls
+            .iter()
+            .any(|(about, _)| *about == CallPurpose::Search)
+    );
     let past = CueView {
         outcome: Outcome::Answered,
         ..cue(9, "数据库 past", None)
     };
     person.happens(Event::Reply(
-        About::Search,
+        CallPurpose::Search,
         Ok(vec![Reply::Cue(Box::new(past.clone()))]),
     ));
     assert!(person.state.entries().contains(&Entry::Found(past.cue_id)));
@@ -472,12 +477,12 @@ proptest! {
                     person.happens(Event::Inbox(Inbox { cues: open.clone(), unseen: vec![], agents: vec![agent("bako-nefi"), agent("nefi-bako")] }));
                 }
                 Step::Answered(is_fine) => {
-                    let sent = person.calls[taken..].iter().find_map(|(about, _)| match about { About::Answer(id) => Some(*id), _ => None });
+                    let sent = person.calls[taken..].iter().find_map(|(about, _)| match about { CallPurpose::Answer(id) => Some(*id), _ => None });
                     taken = person.calls.len();
                     if let Some(id) = sent {
                         let cue = stock.iter().find(|cue| cue.cue_id == id).unwrap();
                         let result = if is_fine { Ok(vec![decided(cue, Some(Timestamp::from_millis(9000)))]) } else { Err("no".to_owned()) };
-                        person.happens(Event::Reply(About::Answer(id), result));
+                        person.happens(Event::Reply(CallPurpose::Answer(id), result));
                     }
                 }
             }
@@ -488,7 +493,7 @@ proptest! {
                 }
             }
             for (about, request) in &person.calls {
-                if let (About::Answer(id), Request::Answer(sent)) = (about, request) {
+                if let (CallPurpose::Answer(id), Request::Answer(sent)) = (about, request) {
                     let cue = stock.iter().find(|cue| cue.cue_id == *id).unwrap();
                     prop_assert!(!cue.damaged);
                     let payload = cue.payload.as_ref().map(|raw| protocol_spec::payload::Payload::parse(raw.get()).unwrap());

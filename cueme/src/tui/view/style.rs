@@ -1,11 +1,11 @@
-//! From tones to what a terminal paints. Without colours, bold, dim and reverse still tell things apart.
+//! Maps tones to terminal styles. Without colours, bold, dim and reverse still tell things apart.
 
 use ratatui::style::{Color, Modifier, Style as Painted};
 use ratatui::text::{Line, Span};
 
 use crate::display::{Piece, Tone};
 
-/// How tones are painted.
+/// The painter of tones.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tui) struct Style {
     pub(in crate::tui) has_colours: bool,

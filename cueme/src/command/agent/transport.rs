@@ -1,4 +1,4 @@
-//! The two ways to drive Cursor's agent: ACP, in which it can ask inside of its turn, and the stream of its CLI.
+//! The two transports to Cursor's agent: ACP, in which it can ask inside of its turn, and the stream of its CLI.
 
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ use adapter_core::process::locate;
 
 use crate::cli::Via;
 
-/// An agent, driven in one of the two ways.
+/// An agent behind one of the two transports.
 #[derive(Debug)]
 pub(super) enum Driver {
     Stream(Box<CliAgent>),
@@ -47,16 +47,16 @@ impl Driver {
     }
 }
 
-/// Which way is taken, and why.
+/// The chosen transport, and the reason.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct Transport {
     pub(super) via: Via,
     pub(super) why: &'static str,
 }
 
 /// The facts on which the choice depends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct TransportFacts<'a> {
     pub(super) via: Option<Via>,
     pub(super) config: &'a Config,
     pub(super) model: &'a str,
@@ -66,21 +66,21 @@ pub(super) struct Wanted<'a> {
     pub(super) path: Option<&'a str>,
 }
 
-/// Chooses the way; the CLI is asked what it offers where that matters.
-pub(super) async fn choose_way(wanted: Wanted<'_>) -> Way {
-    let way = |via, why| Way { via, why };
+/// Chooses the transport; asks the CLI what it offers where that matters.
+pub(super) async fn choose_transport(wanted: TransportFacts<'_>) -> Transport {
+    let transport = |via, why| Transport { via, why };
     if let Some(via) = wanted.via {
-        return way(via, "as --via says");
+        return transport(via, "as --via says");
     }
     let Some(spec) = wanted.config.spec(wanted.model).filter(|spec| spec.prompt_as_arg) else {
-        return way(Via::Stream, "a custom CLI reads its turn from stdin");
+        return transport(Via::Stream, "a custom CLI reads its turn from stdin");
     };
     let model = wanted.config.models.get(wanted.model);
     if model.is_some_and(|model| !model.auth_profiles.is_empty() || !model.fallback_models.is_empty()) {
-        return way(Via::Stream, "profiles and fallback models need the stream");
+        return transport(Via::Stream, "profiles and fallback models need the stream");
     }
     if wanted.is_stream_only {
-        return way(
+        return transport(
             Via::Stream,
             "a chat of the CLI, or a run without a human, needs the stream",
         );
@@ -90,11 +90,11 @@ pub(super) async fn choose_way(wanted: Wanted<'_>) -> Way {
         .map(OsString::from)
         .or_else(|| std::env::var_os("PATH"));
     match locate(&spec.command, path.as_deref()) {
-        Some(program) if offers_acp(&program).await => way(Via::Acp, "the CLI offers `acp`"),
-        Some(_) => way(
+        Some(program) if offers_acp(&program).await => transport(Via::Acp, "the CLI offers `acp`"),
+        Some(_) => transport(
             Via::Stream,
             "this version of the CLI has no `acp`; `agent update` may bring it",
         ),
-        None => way(Via::Stream, "there is no CLI to ask"),
+        None => transport(Via::Stream, "there is no CLI to ask"),
     }
 }
