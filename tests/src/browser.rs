@@ -1,16 +1,15 @@
 //! A person at a real browser: headless Chromium driven through chromedriver, one of its own for each test.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use thirtyfour::prelude::*;
 use tokio::runtime::Runtime;
 
-use cueme_test_kit::{PATIENCE, within};
+use cueme_test_kit::{PATIENCE, free_port, within};
 
 use crate::worker::Worker;
 
@@ -48,11 +47,7 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser of this size that prefers this language.
     pub fn start(size: (u32, u32), language: &str) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let chromedriver = Command::new("chromedriver")
             .arg(format!("--port={port}"))
             .stdout(Stdio::null())
@@ -67,7 +62,7 @@ impl Browser {
             .enable_all()
             .build()
             .unwrap();
-        let driver = runtime.block_on(connect(port, profile.path(), language));
+        let driver = connect(&runtime, port, profile.path(), language);
         let browser = Self {
             runtime,
             driver: Some(driver),
@@ -175,7 +170,7 @@ impl Browser {
         ));
     }
 
-    /// Clicks as a mouse does: whatever lies on top gets it. What is not ready yet is waited for.
+    /// Clicks like a mouse: the topmost element gets the click. Waits until the element is ready.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let ready = json!(selector);
@@ -325,7 +320,7 @@ impl Drop for Browser {
     }
 }
 
-async fn connect(port: u16, profile: &Path, language: &str) -> WebDriver {
+fn connect(runtime: &Runtime, port: u16, profile: &Path, language: &str) -> WebDriver {
     let mut wanted = DesiredCapabilities::chrome();
     for flag in FLAGS {
         wanted.add_arg(flag).unwrap();
@@ -335,14 +330,13 @@ async fn connect(port: u16, profile: &Path, language: &str) -> WebDriver {
         .unwrap();
     wanted.add_arg(&format!("--accept-lang={language}")).unwrap();
     adapter_core::http::choose_cryptography();
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match WebDriver::new(format!("http://127.0.0.1:{port}"), wanted.clone()).await {
-            Ok(driver) => return driver,
-            Err(error) => assert!(Instant::now() < deadline, "no browser: {error}"),
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let mut failure = None;
+    let driver = within(PATIENCE, || {
+        let started = WebDriver::new(format!("http://127.0.0.1:{port}"), wanted.clone());
+        let started = runtime.block_on(started);
+        started.map_err(|error| failure = Some(error)).ok()
+    });
+    driver.unwrap_or_else(|| panic!("no browser: {failure:?}"))
 }
 
 /// Keys as WebDriver spells them.

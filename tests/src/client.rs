@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::process::{is_alive, send_signal};
 use cueme_test_kit::eventually;
 
-/// A command that runs. What it prints is caught; it is killed when dropped.
+/// A running command. Its output is captured; it is killed when dropped.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
@@ -18,14 +18,14 @@ pub struct Client {
     stderr: File,
 }
 
-/// How a command ended and what it printed.
+/// The exit and the output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The exit code; `None` when a signal ended it.
     pub code: Option<i32>,
-    /// What it printed on stdout.
+    /// Its stdout.
     pub stdout: String,
-    /// What it printed on stderr.
+    /// Its stderr.
     pub stderr: String,
 }
 

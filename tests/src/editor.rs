@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::eventually;
 
-/// What an editor does with what an agent asks of it.
+/// The reaction of an editor to an agent's question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manners {
     /// It has no such method.

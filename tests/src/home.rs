@@ -16,7 +16,7 @@ use crate::process::{is_alive, is_broker, of_home, send_signal};
 use cueme_test_kit::Wire;
 use cueme_test_kit::eventually;
 
-/// What hosts set for their hooks.
+/// The variables that hosts set for their hooks.
 const HOSTS_VARIABLES: [&str; 7] = [
     "CURSOR_VERSION",
     "CURSOR_PROJECT_DIR",

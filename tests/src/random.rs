@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! A random number generator with a repeatable seed.
 
 /// SplitMix64: small, and the same everywhere.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! What the double of Cursor's CLI can play.
+//! The scenarios of the double of Cursor's CLI.
 //!
 //! One list for the double, which refuses anything else, and for the tests that must try everything.
 

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// How long the browser may take to reply.
+/// The timeout of a reply from the browser.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection to a browser, and a session with its service worker.

@@ -31,7 +31,7 @@ fn zombies() -> Vec<String> {
 #[tokio::test]
 async fn no_process_no_zombie_and_no_pipe_is_left_after_any_scenario() {
     Fake::new("simple").play().await;
-    // What the first turn still drops must not hide what a later one keeps.
+    // Descriptors that the first turn still closes must not hide those that a later turn leaks.
     let mut before = descriptors();
     for _ in 0..50 {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::patience::PATIENCE;
 
-/// How long connecting may take.
+/// The timeout of connecting.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the page is.
@@ -17,7 +17,7 @@ pub struct Http {
     port: u16,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status.
@@ -58,7 +58,7 @@ impl Http {
     #[track_caller]
     pub fn send_raw(self, request: &[u8]) -> Option<Answer> {
         let mut stream = self.connect();
-        // Whoever has seen enough may close before everything was sent.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(request);
         Answer::read(&mut BufReader::new(stream))
     }

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long anything may take before a test gives up. Generous, because the machine may be busy.
+/// The timeout of every wait in a test. Generous, because the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(40);
-/// How often it is looked at.
+/// The polling interval.
 const LOOK: Duration = Duration::from_millis(4);
 
 /// Looks until there is something to see, and returns it.

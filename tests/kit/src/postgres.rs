@@ -1,28 +1,31 @@
 //! A real PostgreSQL server for tests: a cluster of its own in a temporary directory, on a free port.
 
 use std::fs;
-use std::io;
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
-use crate::{PATIENCE, eventually, not_run_without, within};
+use crate::tls::Certificate;
+use crate::{PATIENCE, eventually, free_port, not_run_without, within};
 
 /// Where Debian puts each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// Who runs the server where the test is root, which PostgreSQL refuses to be run by.
+/// The user that runs the server if the test is root: PostgreSQL refuses to run as root.
 const UNPRIVILEGED: &str = "postgres";
 /// The superuser of the cluster.
 const USER: &str = "cueme";
 /// Waits until its standard input ends, as it does when the test process is gone in whatever way; then it removes everything.
 const WATCHDOG: &str =
     r#"cat > /dev/null; "$0" -D "$1/data" -m immediate stop > /dev/null 2>&1; rm -rf "$1""#;
+
+/// What a session prints after its statements.
+const DONE: &str = "-- done";
 
 /// A running server, with trust for everybody on the loopback interface.
 #[derive(Debug)]
@@ -106,20 +109,34 @@ impl Server {
     ///
     /// Panics when a statement fails.
     pub fn run(&self, url: &str, sql: &str) -> String {
+        let mut command = self.psql(url);
+        output_of(command.args(["-c", sql])).trim_end().to_owned()
+    }
+
+    /// Opens a connection that stays open until it is dropped.
+    ///
+    /// # Panics
+    ///
+    /// Panics when `psql` does not start.
+    pub fn session(&self, url: &str) -> Session {
+        let mut command = self.psql(url);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
+        Session {
+            child,
+            input,
+            output: BufReader::new(output),
+        }
+    }
+
+    fn psql(&self, url: &str) -> Command {
         let mut command = Command::new(self.programs.join("psql"));
-        command.args([
-            "-X",
-            "-q",
-            "-A",
-            "-t",
-            "-v",
-            "ON_ERROR_STOP=1",
-            "-d",
-            url,
-            "-c",
-            sql,
-        ]);
-        output_of(&mut command).trim_end().to_owned()
+        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url]);
+        command
     }
 
     /// Starts the server again after [`stop`](Self::stop).
@@ -249,7 +266,7 @@ impl Server {
         self.run(&self.url("postgres"), &create);
     }
 
-    /// Starts the server again as a standby of nobody, which can only be read.
+    /// Starts the server again as a standby without a primary, which can only be read.
     ///
     /// # Panics
     ///
@@ -260,12 +277,12 @@ impl Server {
         self.restart();
     }
 
-    /// Starts the server again with TLS, by a certificate and its key as PEM.
+    /// Starts the server again with TLS, by a certificate.
     ///
     /// # Panics
     ///
     /// Panics when it does not start.
-    pub fn use_tls(&self, certificate: &Path, key: &Path) {
+    pub fn use_tls(&self, Certificate { certificate, key }: &Certificate) {
         self.stop("fast");
         let data = self.directory.join("data");
         for (from, name) in [(certificate, "server.crt"), (key, "server.key")] {
@@ -330,6 +347,62 @@ impl Drop for Server {
     }
 }
 
+/// A connection that stays open: for a transaction, or for more statements than processes could be started for.
+#[derive(Debug)]
+pub struct Session {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    /// Runs statements, and returns what they print once they are done.
+    ///
+    /// # Panics
+    ///
+    /// Panics when a statement fails.
+    pub fn run(&mut self, sql: &str) -> String {
+        self.begin(sql);
+        self.end()
+    }
+
+    /// Sends statements, without waiting for them.
+    ///
+    /// # Panics
+    ///
+    /// Panics when the connection is lost.
+    pub fn begin(&mut self, sql: &str) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{sql}\n;\nSELECT '{DONE}';").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Waits for the statements that were sent, and returns what they print.
+    ///
+    /// # Panics
+    ///
+    /// Panics when one of them failed.
+    pub fn end(&mut self) -> String {
+        let mut printed = String::new();
+        loop {
+            let mut line = String::new();
+            let bytes = self.output.read_line(&mut line).unwrap();
+            assert!(bytes > 0, "a statement failed after: {printed}");
+            if line.trim_end() == DONE {
+                return printed.trim_end().to_owned();
+            }
+            printed.push_str(&line);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
 /// Finds the newest installed version.
 fn programs() -> Option<PathBuf> {
     let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(VERSIONS)
@@ -377,13 +450,6 @@ fn as_unprivileged(program: &Path, is_root: bool) -> Command {
     command
 }
 
-fn free_port() -> u16 {
-    eventually("a free port", || {
-        let free = |listener: TcpListener| Ok::<_, io::Error>(listener.local_addr()?.port());
-        TcpListener::bind("127.0.0.1:0").and_then(free).ok()
-    })
-}
-
 fn output_of(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -403,6 +469,11 @@ mod tests {
         server.run(&first, "CREATE TABLE t (n int); INSERT INTO t VALUES (1), (2)");
         assert_eq!(server.run(&first, "SELECT sum(n), count(*) FROM t"), "3|2");
         assert_eq!(server.run(&first, "SHOW fsync"), "on");
+        let mut session = server.session(&first);
+        session.run("BEGIN; INSERT INTO t VALUES (3)");
+        assert_eq!(session.run("SELECT n FROM t ORDER BY n"), "1\n2\n3");
+        session.run("ROLLBACK");
+        drop(session);
         server.stop("immediate");
         server.restart();
         assert_eq!(server.run(&first, "SELECT count(*) FROM t"), "2");

@@ -1,31 +1,45 @@
-//! A TCP proxy that knows where PostgreSQL's messages begin, so that it can cut a connection at any of them.
+//! A TCP proxy that knows where PostgreSQL's messages begin, so that it can cut a connection at any of them, or hold one back.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
-/// Where a connection is cut: after so many messages of one side.
+/// Where a connection is cut or held: after so many messages of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// After so many messages of the client reached the server.
     Sent(u32),
     /// After so many messages of the server reached the client.
     Received(u32),
+    /// When the client commits.
+    Commit,
     /// When the server confirms a commit.
     Confirmation,
+}
+
+/// What happens to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strike {
+    /// It does not arrive, and the connection ends.
+    Cut,
+    /// It arrives once it is released.
+    Hold,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// Where it leads.
     server_port: AtomicU16,
-    cut: Mutex<Option<Cut>>,
-    /// How often the client spoke when the server had answered everything.
+    strike: Mutex<Option<(Cut, Strike)>>,
+    /// Whether a message is held back, and the signal that it is not any more.
+    is_holding: Mutex<bool>,
+    released: Condvar,
+    /// The number of round trips: the client spoke when the server had answered everything.
     turns: AtomicU32,
     /// Whether notifications are lost, as in a pooler.
     is_deaf: AtomicBool,
-    /// How many answers the server owes.
+    /// The number of answers that the server still owes.
     owed: AtomicI32,
 }
 
@@ -93,7 +107,35 @@ impl Proxy {
     ///
     /// Panics when a thread of the proxy has.
     pub fn cut(&self, cut: Cut) {
-        *self.state.cut.lock().unwrap() = Some(cut);
+        *self.state.strike.lock().unwrap() = Some((cut, Strike::Cut));
+    }
+
+    /// Holds one message back, and with it what follows on its connection, until [`release`](Self::release).
+    ///
+    /// # Panics
+    ///
+    /// Panics when a thread of the proxy has.
+    pub fn hold(&self, at: Cut) {
+        *self.state.strike.lock().unwrap() = Some((at, Strike::Hold));
+    }
+
+    /// Says whether a message is held back.
+    ///
+    /// # Panics
+    ///
+    /// Panics when a thread of the proxy has.
+    pub fn holds(&self) -> bool {
+        *self.state.is_holding.lock().unwrap()
+    }
+
+    /// Lets the message arrive that is held back.
+    ///
+    /// # Panics
+    ///
+    /// Panics when a thread of the proxy has.
+    pub fn release(&self) {
+        *self.state.is_holding.lock().unwrap() = false;
+        self.state.released.notify_all();
     }
 
     /// Cuts nothing; says whether something would still have been cut.
@@ -102,7 +144,7 @@ impl Proxy {
     ///
     /// Panics when a thread of the proxy has.
     pub fn spare(&self) -> bool {
-        self.state.cut.lock().unwrap().take().is_some()
+        self.state.strike.lock().unwrap().take().is_some()
     }
 
     /// Loses every notification from now on.
@@ -133,7 +175,12 @@ fn relay(from: &TcpStream, to: &TcpStream, is_client: bool, state: &Arc<State>) 
             if !is_client && message.first() == Some(&b'Z') {
                 state.owed.fetch_sub(1, Ordering::SeqCst);
             }
-            if is_cut(&state, is_client, &message) || to.write_all(&message).is_err() {
+            match strike(&state, is_client, &message) {
+                Some(Strike::Cut) => break,
+                Some(Strike::Hold) => hold(&state),
+                None => {}
+            }
+            if to.write_all(&message).is_err() {
                 break;
             }
         }
@@ -142,21 +189,32 @@ fn relay(from: &TcpStream, to: &TcpStream, is_client: bool, state: &Arc<State>) 
     });
 }
 
-/// Counts a message; says whether it is the one that does not arrive.
-fn is_cut(state: &State, is_client: bool, message: &[u8]) -> bool {
-    let mut cut = state.cut.lock().unwrap();
-    let is_confirmation = !is_client && message.ends_with(b"COMMIT\0");
-    let left = match (&mut *cut, is_client) {
-        (Some(Cut::Sent(left)), true) | (Some(Cut::Received(left)), false) => left,
-        (Some(Cut::Confirmation), _) if is_confirmation => &mut 0,
-        _ => return false,
+/// Waits until the message that is held back may arrive.
+fn hold(state: &State) {
+    let mut is_holding = state.is_holding.lock().unwrap();
+    *is_holding = true;
+    while *is_holding {
+        is_holding = state.released.wait(is_holding).unwrap();
+    }
+}
+
+/// Counts a message; returns what happens to it, if it is the one.
+fn strike(state: &State, is_client: bool, message: &[u8]) -> Option<Strike> {
+    let mut planned = state.strike.lock().unwrap();
+    let (at, strike) = planned.as_mut()?;
+    let is_of_commit = message.ends_with(b"COMMIT\0");
+    let left = match (at, is_client) {
+        (Cut::Sent(left), true) | (Cut::Received(left), false) => left,
+        (Cut::Commit, true) | (Cut::Confirmation, false) if is_of_commit => &mut 0,
+        _ => return None,
     };
     if *left > 0 {
         *left -= 1;
-        return false;
+        return None;
     }
-    *cut = None;
-    true
+    let strike = *strike;
+    *planned = None;
+    Some(strike)
 }
 
 /// Reads a message; the first one of a client has no type.

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use protocol_spec::frame::Splitter;
 use protocol_spec::id::RequestId;
@@ -81,6 +82,21 @@ impl Wire {
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("nothing came: {error}"),
             }
+        }
+    }
+
+    /// Says whether nothing comes for so long.
+    pub fn is_silent_for(&mut self, span: Duration) -> bool {
+        let mut piece = [0; 16 * 1024];
+        let _ = self.stream.set_read_timeout(Some(span));
+        let read = self.stream.read(&mut piece);
+        let _ = self.stream.set_read_timeout(Some(PATIENCE));
+        match read {
+            Ok(count) => {
+                self.splitter.push(&piece[..count]);
+                false
+            }
+            Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A double of an ACP agent for tests: JSON-RPC lines on stdin and stdout.
 //!
-//! It plays the scenario named by `FAKE_ACP_SCENARIO` for every prompt. What it reads goes to the file named by
+//! It plays the scenario named by `FAKE_ACP_SCENARIO` for every prompt. Its input goes to the file named by
 //! `FAKE_ACP_LOG`, as it was written. `acp --help` says that there is such a command, as Cursor's CLI does.
 
 use std::io::{self, BufRead, StdinLock, Write};

@@ -1,4 +1,4 @@
-//! What the stand-in does, and where it breaks down.
+//! The script of the stand-in, and its faults.
 
 use std::collections::VecDeque;
 
@@ -13,19 +13,19 @@ pub struct Script {
     pub timeline: Vec<(u64, String)>,
     /// Statuses that the next reads show, whatever the time.
     pub reads: VecDeque<String>,
-    /// How many reads after a follow-up still show the old status.
+    /// The number of reads after a follow-up that still show the old status.
     pub stale_reads: usize,
-    /// What the agent answers to each prompt, in order; the last answer repeats.
+    /// The agent's answer to each prompt, in order; the last answer repeats.
     pub answers: Vec<String>,
-    /// How long reading the conversation takes, in milliseconds.
+    /// The delay of a read of the conversation, in milliseconds.
     pub conversation_delay_ms: u64,
-    /// How many reads of the conversation after the end do not show the last answer yet.
+    /// The number of reads of the conversation after the end that do not show the last answer yet.
     pub conversation_lag: usize,
-    /// What becomes of webhooks.
+    /// The delivery of webhooks.
     pub webhooks: Webhooks,
     /// Requests that fail. Each fails the first request that fits it.
     pub failures: Vec<Failure>,
-    /// How each connection to a stream goes; connections beyond the list go well.
+    /// The course of each connection to a stream; connections beyond the list have no faults.
     pub streams: VecDeque<StreamScript>,
     /// Extra events of a stream before the answer, as name and data.
     pub stream_events: Vec<(String, Value)>,
@@ -93,7 +93,7 @@ impl Script {
     }
 }
 
-/// What becomes of webhooks.
+/// The delivery of webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Webhooks {
@@ -114,9 +114,9 @@ pub struct Failure {
     pub method: String,
     /// A part of the path.
     pub path_part: String,
-    /// How often.
+    /// The number of times.
     pub times: usize,
-    /// What is answered.
+    /// The reply.
     pub reply: Reply,
 }
 
@@ -138,14 +138,14 @@ pub enum Reply {
         /// The status.
         status: u16,
     },
-    /// No answer: the connection is closed. What was asked is done nevertheless.
+    /// No answer: the connection is closed. The server performs the request nevertheless.
     Drop,
     /// No answer, however long one waits.
     Hang {
         /// Whether what was asked is done nevertheless.
         is_done: bool,
     },
-    /// What was asked is done, and then the answer fails like this.
+    /// The server performs the request, and then fails like this.
     Done(Box<Reply>),
     /// An answer that is not what was promised.
     Garbage,
@@ -174,7 +174,7 @@ impl Reply {
         Reply::Body { status, body }
     }
 
-    /// The same, after what was asked was done.
+    /// Replies so after the request was carried out.
     pub fn done(self) -> Self {
         Reply::Done(Box::new(self))
     }
@@ -190,16 +190,16 @@ impl Reply {
     }
 }
 
-/// How one connection to a stream goes.
+/// The course of one connection to a stream.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct StreamScript {
-    /// How many events are sent before its end.
+    /// The number of events before its end.
     pub events: usize,
-    /// How it ends.
+    /// Its end.
     pub end: StreamEnd,
 }
 
-/// How a connection to a stream ends.
+/// The end of a connection to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamEnd {

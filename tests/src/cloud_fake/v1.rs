@@ -217,7 +217,7 @@ async fn send_events(
     }
     if let Some(script) = script {
         if script.end == StreamEnd::Break {
-            // What was sent must leave before the connection breaks.
+            // The sent events must leave before the connection breaks.
             tokio::time::sleep(Duration::from_millis(30)).await;
             let _ = sender.send(Err(io::Error::other("broken by the script")));
         }
@@ -243,7 +243,7 @@ async fn send_events(
 
 fn send(sender: &mpsc::UnboundedSender<io::Result<Bytes>>, id: Option<&str>, name: &str, data: &Value) {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-    // Nobody may be listening any more.
+    // The receiver may be gone.
     let _ = sender.send(Ok(Bytes::from(format!("{id}event: {name}\ndata: {data}\n\n"))));
 }
 

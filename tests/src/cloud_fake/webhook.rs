@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::script::Webhooks;
 use super::state::{Run, Shared};
 
-/// Sends the end of a run to whoever asked for it, when it has come.
+/// Sends the webhook of a run's end to its subscriber, when it has come.
 pub(super) fn schedule(shared: &Shared, agent_id: &str, run: &Run) {
     let (mode, launch) = {
         let state = shared.lock();

@@ -5,7 +5,7 @@
 
 use protocol_spec::envelope::{Envelope, EnvelopeError};
 
-/// What the blocks hold.
+/// The content of the blocks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) prompt: String,

@@ -1,4 +1,4 @@
-//! Everything that reads bytes of others, each with what must hold whatever the bytes are. A reader that does not hold
+//! Every reader of foreign bytes, each with a property that holds for all inputs. A reader that breaks its property
 //! panics.
 //!
 //! `cargo fuzz` drives them, `prove r5` does with chance alone, and a test replays what fuzzing kept.
@@ -16,7 +16,7 @@ use protocol_spec::payload::Payload;
 /// The envelope's rules read a second time, as plainly as can be.
 #[path = "naive.rs"]
 mod naive;
-/// How text that is shown is held against its source.
+/// Compares shown text with its source.
 #[path = "visible.rs"]
 pub mod visible;
 
@@ -56,8 +56,8 @@ pub fn payload(bytes: &[u8]) {
     assert_eq!(Payload::parse(&line).expect("the wire form is valid"), payload);
 }
 
-/// Cuts any bytes into lines: the same ones whatever pieces they come in. What decodes as a message is written as
-/// something that decodes to the same.
+/// Splits any bytes into lines: the same ones regardless of the pieces they come in. A line that decodes as a message
+/// is encoded as a line that decodes to the same.
 pub fn frame(bytes: &[u8]) {
     let Some((cut, bytes)) = bytes.split_first() else {
         return;
@@ -92,8 +92,8 @@ pub fn stream(bytes: &[u8]) {
     replay(bytes, std::io::sink(), ReplayOptions::default()).expect("a sink takes everything");
 }
 
-/// Reads any bytes as the head of a request to the page: nobody is taken for our own host, or for our own page, who
-/// does not say so to the letter.
+/// Reads any bytes as the head of a request to the page: only a head that says so to the letter counts as from our own
+/// host, or our own page.
 pub fn edge(bytes: &[u8]) {
     let Some(parts) = head(bytes) else { return };
     let config = WebConfig {
@@ -168,7 +168,7 @@ pub fn markdown(bytes: &[u8]) {
     }
 }
 
-/// What may be in the page's drawing of a text. Said again and not asked for: a list that grew there is noticed here.
+/// The tags that the page may use to draw a text. A copy on purpose: the test notices a list that grew there.
 const TAGS: [&str; 26] = [
     "a",
     "blockquote",

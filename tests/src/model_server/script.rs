@@ -1,4 +1,4 @@
-//! What the model does, step by step, and what it was told meanwhile.
+//! The script of the model, step by step, and the record of its input.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use super::dialect::{Action, Asked};
 
 /// Stands for the agent's id in a step: the model writes the id it read last.
 pub const AGENT: &str = "{agent}";
-/// What the model says when its script is over.
+/// The model's text after the end of its script.
 const NOTHING_LEFT: &str = "The script is over.";
 
-/// What the model does next.
+/// The model's next action.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Says something and ends its turn.

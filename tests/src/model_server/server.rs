@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use super::dialect::{self, Action, Dialect};
 use super::script::{Play, Step};
 
-/// What a request gets that is not the agent's own: a title, a summary, a check of the quota.
+/// The reply to a request that is not the agent's own: a title, a summary, a check of the quota.
 const ASIDE: &str = "ok";
 const BODY_BYTES_MAX: usize = 64 << 20;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Action;
 
-/// What programs call the tool that runs a command.
+/// The programs' names for the tool that runs a command.
 const SHELLS: [&str; 7] = [
     "Bash",
     "bash",

@@ -19,7 +19,7 @@ use crate::eventually;
 /// Limits of the service.
 const MESSAGE_BYTES_MAX: usize = 4096;
 const ACTIONS_MAX: usize = 3;
-/// How often a silent subscription hears something.
+/// The keepalive interval of a silent subscription.
 const KEEPALIVE: Duration = Duration::from_secs(45);
 
 /// A server.

@@ -55,11 +55,11 @@ struct Kept {
     sender: String,
     origin: String,
     has_ended: bool,
-    /// What was delivered, decrypted.
+    /// The delivered messages, decrypted.
     messages: Vec<Value>,
 }
 
-/// What a browser tells the page about its subscription.
+/// A subscription, as a browser describes it to the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushBrowser {
     id: String,

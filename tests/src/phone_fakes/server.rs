@@ -18,7 +18,7 @@ impl Server {
         Self::start_with(routes, std::future::pending::<()>())
     }
 
-    /// The same, with something else that runs beside it.
+    /// Starts a server with a task that runs beside it.
     pub(super) fn start_with(routes: Router, beside: impl Future<Output = ()> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         listener.set_nonblocking(true).expect("a listener");

@@ -26,7 +26,7 @@ const CHANNEL: &str = "C0DESK";
 /// Limits of the API.
 const BLOCKS_MAX: usize = 50;
 const LABEL_CHARS_MAX: usize = 75;
-/// How long an envelope may wait for its acknowledgement.
+/// The timeout of an envelope's acknowledgement.
 const ACK_MAX: Duration = Duration::from_secs(3);
 
 /// A message of the app, as it is seen in the channel now.
@@ -36,7 +36,7 @@ pub struct SlackMessage {
     pub ts: String,
     /// All the text in its blocks.
     pub words: String,
-    /// What notifications show.
+    /// The text in notifications.
     pub text: String,
     /// Its buttons: label, and what they carry.
     pub buttons: Vec<(String, String)>,

@@ -32,7 +32,7 @@ const CALLBACK_BYTES_MAX: usize = 64;
 pub struct Person {
     /// The id that Telegram gives them.
     pub id: i64,
-    /// What they call themselves.
+    /// Their user name.
     pub name: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub struct TelegramMessage {
     pub reply_to: Option<i64>,
     /// The file that came with it: name and content.
     pub file: Option<(String, String)>,
-    /// How often it was edited.
+    /// The number of edits.
     pub edits: u32,
 }
 

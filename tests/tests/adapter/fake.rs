@@ -33,7 +33,7 @@ pub struct Fake {
     pub prompt: String,
 }
 
-/// What a turn gave.
+/// The result of a turn.
 pub struct Played {
     pub events: Vec<Value>,
     pub report: TurnReport,

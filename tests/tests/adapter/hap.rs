@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use adapter_core::config::Config;
 use adapter_core::cursor::cli::CliAgent;
 use adapter_core::hap::{
-    Answer, Confirmation, ConversationEnd, HapEvent, HapOptions, Heard, Human, HumanError, HumanQuestion,
-    Receipt, ReceiptOutcome, converse,
+    Answer, Confirmable, Confirmation, ConversationEnd, HapEvent, HapOptions, Human, HumanError,
+    HumanQuestion, Receipt, ReceiptOutcome, converse,
 };
 use serde_json::Value;
 
@@ -24,12 +24,12 @@ struct Scripted {
     reachable: bool,
     /// Whether the answers to the agent's own cues end the run.
     ends_run: bool,
-    /// How many answers were confirmed.
+    /// The number of confirmed answers.
     confirmed: Arc<AtomicUsize>,
 }
 
 impl Human for Scripted {
-    async fn ask(&mut self, question: HumanQuestion) -> Result<Heard<Answer>, HumanError> {
+    async fn ask(&mut self, question: HumanQuestion) -> Result<Confirmable<Answer>, HumanError> {
         if !self.reachable {
             return Err(HumanError {
                 reason: "no broker".into(),
@@ -46,7 +46,7 @@ impl Human for Scripted {
         let confirmation = Confirmation::by(move || {
             confirmed.fetch_add(1, Ordering::SeqCst);
         });
-        Ok(Heard { word, confirmation })
+        Ok(Confirmable { word, confirmation })
     }
 
     async fn receipts(&mut self, nonce: &str) -> Result<Vec<Receipt>, HumanError> {

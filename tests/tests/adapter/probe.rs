@@ -1,4 +1,4 @@
-//! What the adapter learns from the CLI about itself.
+//! The adapter's probes of the CLI.
 
 use std::path::{Path, PathBuf};
 

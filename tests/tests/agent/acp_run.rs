@@ -23,7 +23,7 @@ fn answered(scenario: &'static str, words: &[&str]) -> (Value, Value) {
     stage.answer(&["decline"]);
     let ended = run.finish().expect(0);
     let said = text(&ended);
-    // What it says in later turns, after it was reminded to ask, stands behind it.
+    // The text of later turns, after the reminder to ask, follows it.
     let told = serde_json::Deserializer::from_str(&said).into_iter().next();
     (
         asked,
@@ -92,7 +92,7 @@ fn a_turn_that_ends_silently_is_a_question_and_the_answer_continues_the_same_ses
         (session["sessionId"].as_str(), session["model"].as_str()),
         (Some("5e55-1"), Some("double-1"))
     );
-    // What the agent tells again while it loads the session is not shown a second time.
+    // The history that the agent repeats while it loads the session is not shown a second time.
     assert!(!text(&ended).contains("what was said before"));
     let read = std::fs::read_to_string(&log).unwrap();
     assert!(

@@ -226,7 +226,7 @@ fn a_reader_that_goes_away_ends_the_turn_and_all_it_started() {
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null());
     let mut child = command.spawn().unwrap();
-    // Nobody reads from the first event on; the double would say nothing more for an hour.
+    // Without a reader, the first event ends the turn; the double would write nothing more for an hour.
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(stage.turns().len(), 1);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use cueme_tests::{Client, Home, Run, eventually};
 
-/// What the double asks when its scenario lets it ask.
+/// The question of the double in scenarios that let it ask.
 pub(crate) const QUESTION: &str = "Done?";
 
 /// A home in which `agent` is the double and `cueme` the program under test.

@@ -1,4 +1,4 @@
-//! What a person sees of `cueme agent run` in a real terminal.
+//! The view of `cueme agent run` in a real terminal.
 
 use std::fs;
 

@@ -119,7 +119,7 @@ fn a_form_takes_each_kind_of_field_and_insists_on_required_ones() {
         asking,
         "Env: staging\nRegions: us, asia\nReplicas: -1.50\nNotes:\n  first\n  second\nMigrate: true\nToken: hunter2\nDay: 2026-02-28\nOwner: Mia\n",
     );
-    browser.sees(".reply", "[redacted]");
+    browser.sees(".reply", "hidden");
     assert!(!browser.text("body").contains("hunter2"));
     assert!(!home.run(&["history", "--json"]).stdout.contains("hunter2"));
 }

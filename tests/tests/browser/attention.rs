@@ -150,3 +150,23 @@ fn the_page_can_be_installed_and_its_worker_serves_no_state() {
     let document = document.as_str().unwrap();
     assert!(document.contains("id=\"state\"></script>"), "{document}");
 }
+
+#[test]
+fn tab_title_and_summary_count_the_decisions_that_are_waited_for_and_no_group_repeats_it() {
+    let home = Home::new();
+    let (agent, other) = (home.join(), home.join_as("terminal"));
+    let (_first, _) = home.ask(&agent, "One?", None);
+    let (_second, _) = home.ask(&agent, "Two?", None);
+    let (detached, _) = home.ask(&other, "Gone?", None);
+    detached.kill();
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees("[data-state=detached] .row-text", "Gone?");
+    browser.until("return document.title === '(2) cueme'");
+    assert_eq!(browser.text("[data-filter=waiting] .chip-count"), "2");
+    browser.sees(".inbox-summary", "2 questions are waiting for you");
+    browser.click("[aria-label=View]");
+    browser.click_text("dialog label.line", "Group by project");
+    browser.press(key::ESCAPE);
+    browser.sees(".group-name", "Waiting for you");
+    assert_eq!(browser.count(".group[data-state=waiting] .group-count"), 0);
+}

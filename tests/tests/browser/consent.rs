@@ -245,7 +245,7 @@ fn a_yes_waits_until_the_files_of_the_question_were_seen() {
     let browser = sign_in(&home, DESKTOP);
     browser.script("const send = window.fetch; window.fetch = (url, how) => (/\\/files\\/\\d+$/.test(url) ? new Promise((done) => (window.free = () => done(send(url, how)))) : send(url, how))");
     browser.script(&format!("location.hash = '#/agent/{agent}'"));
-    browser.sees(".unseen", "A file of the question is not shown yet.");
+    browser.sees(".unseen", "A file in the question is not shown yet.");
     browser.press("y");
     browser.click("[data-confirm=true]");
     browser.until("return Boolean(window.free)");

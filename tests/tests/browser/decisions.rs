@@ -55,7 +55,7 @@ fn rows_are_decisions_in_groups_by_project_and_the_choice_is_remembered() {
     browser.sees(".group-path", "/…/below");
     browser.sees(".row-sub", "Yes or no");
     browser.sees(".row-sub", "Claude Code");
-    // How many wait is said in one place.
+    // The page shows the number of waiting questions in one place only.
     assert_eq!(browser.text("[data-filter=waiting] .chip-count"), "3");
     assert_eq!(
         browser.script("return document.querySelector('.inbox-summary').getBoundingClientRect().width"),
@@ -134,7 +134,7 @@ fn a_form_is_filled_by_keys_and_the_past_shows_what_was_chosen_and_not_how_it_wa
         r#"{"type":"form","fields":[{"label":"Name","required":true},{"label":"Loud","kind":"boolean"}]}"#;
     let (asking, _) = home.ask(&agent, "Which release?", Some(form));
     answers(&browser, "Which release?");
-    browser.sees(".for", "1 required left");
+    browser.sees(".for", "1 required field left");
     assert_eq!(
         browser.script("return document.querySelector('.send').disabled"),
         json!(true)
@@ -142,7 +142,7 @@ fn a_form_is_filled_by_keys_and_the_past_shows_what_was_chosen_and_not_how_it_wa
     browser.press(key::ENTER);
     browser.until("return document.activeElement === document.querySelector('.field .input')");
     browser.press("Autumn");
-    browser.sees(".for", "0 required left");
+    browser.until("return !document.querySelector('.for').innerText.includes('required field')");
     browser.press(&format!("{}{}", key::TAB, " "));
     browser.press(key::TAB);
     browser.until("return document.activeElement.classList.contains('send')");
@@ -192,6 +192,14 @@ fn arrow_keys_reach_what_was_found_and_projects_and_runtimes_narrow_a_search() {
     browser.click("#search");
     browser.write("#search", "project:infra runtime:claude");
     browser.until("return [...document.querySelectorAll('.row-text')].map((text) => text.innerText).join() === 'The other question'");
+    // There are no words to look for in questions and answers.
+    browser.misses(".results");
+    browser.write("#search", " zebra");
+    browser.sees(".results", "No question or answer contains “zebra”.");
+    browser.press(key::ESCAPE);
+    browser.write("#search", "zebra Project:shop");
+    browser.sees(".hit mark", "zebra");
+    browser.until("return document.querySelectorAll('.hit').length === 1");
     browser.press(key::ESCAPE);
     browser.write("#search", "zebra");
     browser.sees(".hit mark", "zebra");
@@ -199,4 +207,48 @@ fn arrow_keys_reach_what_was_found_and_projects_and_runtimes_narrow_a_search() {
     browser.until("return document.activeElement.matches('.row.hit')");
     browser.press(key::ENTER);
     browser.sees(".entry .prose", "The zebra question");
+}
+
+#[test]
+fn a_past_question_is_its_headline_and_opens_where_somebody_looks_for_it() {
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let agent = home.join();
+        let long = format!(
+            "Which plan?\n\n{}The last zebra.",
+            "One more paragraph.\n\n".repeat(20)
+        );
+        let choice = r#"{"type":"choice","options":["Slow","Fast"]}"#;
+        let height = "document.querySelector('.past .fold-body').getBoundingClientRect().height";
+        let is_folded = format!("return document.querySelector('.past .fold') !== null && {height} < 40");
+        let is_open = format!("return {height} > 200");
+        let (asking, _) = home.ask(&agent, &long, Some(choice));
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", &agent);
+        answers(&browser, "Which plan?");
+        browser.script("document.querySelectorAll('.option-input')[1].click()");
+        browser.click(".send");
+        // It folds in front of the human, and unfolds when the answer is taken back.
+        browser.until(&is_folded);
+        browser.click(".toast .strong");
+        answers(&browser, "Which plan?");
+        browser.misses(".fold-button");
+        assert_eq!(browser.count("[data-folded]"), 0);
+        browser.click(".send");
+        assert!(asking.finish().expect(0).stdout.contains("Fast"));
+        browser.until(&is_folded);
+        browser.sees(".past .picked", "Fast");
+        browser.until(
+            "const past = document.querySelector('.past').getBoundingClientRect(); return past.height < 120",
+        );
+        browser.click(".fold-button");
+        browser.until(&is_open);
+        browser.reload();
+        browser.until(&is_folded);
+        browser.script("location.hash = '#/'");
+        browser.write("#search", "zebra");
+        browser.sees(".hit mark", "zebra");
+        browser.click(".hit");
+        browser.until(&is_open);
+    }
 }

@@ -1,4 +1,4 @@
-//! What the page says of what is on the disk: records that are damaged, and times that outlive the broker.
+//! The page's view of the disk: damaged records, and times that outlive the broker.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn a_damaged_question_is_out_of_service_and_is_closed_from_the_page() {
     browser.sees(".row .flag", "Damaged");
     browser.click_text(".row-name", &agent);
     browser.sees(".entry .badge", "Damaged");
-    browser.sees(".entry", "The record of this question is damaged");
+    browser.sees(".entry", "This question’s record is damaged");
     let page = browser.text("body");
     assert!(
         !page.contains("everything") && !page.contains("delete nothing"),

@@ -105,7 +105,7 @@ fn a_page_that_opens_ours_loses_hold_of_it() {
         "document.querySelector('button').onclick = () => {{ window.opened = [open('/'), open({ours})] }}; return true"
     ));
     browser.click("button");
-    // To whoever lost hold of a window it looks closed; its own page it goes on holding.
+    // A script that has lost its reference to a window sees it as closed; its own page keeps the reference.
     browser.until("return window.opened[1].closed");
     assert_eq!(browser.script("return window.opened[0].closed"), json!(false));
 }
@@ -165,7 +165,7 @@ fn a_prompt_of_five_megabytes_opens_at_once_and_is_read_part_by_part() {
             .unwrap()
     };
     let before = length(&browser);
-    browser.click_text(".rest .text-button", "Read on");
+    browser.click_text(".rest .text-button", "Show more");
     browser.until(&format!(
         "return document.querySelector('.entry .fold-body').textContent.length > {before}"
     ));

@@ -34,7 +34,7 @@ fn agents_are_grouped_by_what_they_need_and_times_run() {
     browser.sees("[data-state=working] .row-name", &working);
     let (_asking, _) = home.ask(&waiting, "Look **here**", None);
     browser.sees("[data-state=waiting] .row-name", &waiting);
-    browser.sees(".inbox-summary", "1 agent is waiting for you");
+    browser.sees(".inbox-summary", "1 question is waiting for you");
     let (gone, _) = home.ask(&detached, "Gone", None);
     drop(gone);
     browser.sees("[data-state=detached] .row-name", &detached);
@@ -112,7 +112,7 @@ fn notes_are_left_reordered_deleted_and_delivered_with_the_next_answer() {
         browser.press(key::ENTER);
         browser.sees(".queue-text", message);
     }
-    browser.click(".queue-item:nth-child(3) [aria-label=Earlier]");
+    browser.click(".queue-item:nth-child(3) [aria-label='Move up']");
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'one,three,two'");
     browser.click(".queue-item:nth-child(1) [aria-label=Delete]");
     browser.until("return [...document.querySelectorAll('.queue-text')].map((el) => el.innerText).join() === 'three,two'");
@@ -150,7 +150,7 @@ fn one_message_reaches_a_saved_group() {
     browser.click_text("dialog .chip", "pair2");
     browser.write("dialog textarea", "stop touching main");
     browser.click("dialog .primary");
-    browser.sees(".toast", "Left for 2 agents");
+    browser.sees(".toast", "Queued for 2 agents");
     for (agent, is_told) in agents.iter().zip([true, true, false]) {
         let listed = home.run(&["agents", "--json"]).expect(0).json();
         let entry = listed
@@ -212,6 +212,7 @@ fn the_keyboard_alone_is_enough() {
     browser.until("document.activeElement.blur(); return true");
     browser.press("w");
     browser.sees(".title-button", &second);
+    browser.sees(".answering .for", "Wait");
     browser.press("d");
     browser.sees("dialog", "Decline the question");
     browser.press(key::ESCAPE);
@@ -227,13 +228,13 @@ fn the_page_speaks_chinese_when_the_browser_does_and_can_be_switched() {
     let (_asking, _) = home.ask(&agent, "可以吗?", None);
     let browser = Browser::start(DESKTOP, "zh-CN");
     browser.goto(&link(&home));
-    browser.sees(".inbox-summary", "有 1 个智能体在等你");
+    browser.sees(".inbox-summary", "有 1 个问题在等你");
     browser.until("return document.documentElement.lang === 'zh-CN'");
     browser.click("[aria-label=设置]");
     browser.sees("dialog h2", "设置");
     assert_eq!(browser.script(ALL_STYLES), serde_json::json!(true));
     browser.script("const list = document.querySelectorAll('dialog select')[1]; list.value = 'en'; list.dispatchEvent(new Event('change'))");
-    browser.sees(".inbox-summary", "1 agent is waiting for you");
+    browser.sees(".inbox-summary", "1 question is waiting for you");
     browser.until("return document.documentElement.lang === 'en'");
 }
 
@@ -293,14 +294,107 @@ fn the_first_visit_tells_what_init_writes_for_every_runtime() {
     browser.sees(".blank-guide .guide", "cueme demo --here");
     browser.sees(".blank-guide .guide-name", "Claude Code");
     let names = browser.script("return [...document.querySelectorAll('.blank-guide .guide-list .command code')].map((code) => code.textContent)");
-    let offered: Vec<String> = adapter_core::runtime::Runtime::ALL
+    let offered: Vec<String> = runtimes::Runtime::ALL
         .into_iter()
-        .filter(|runtime| *runtime != adapter_core::runtime::Runtime::Terminal)
+        .filter(|runtime| *runtime != runtimes::Runtime::Terminal)
         .map(|runtime| format!("cueme init {runtime}"))
         .collect();
     assert_eq!(names, serde_json::json!(offered));
     browser.until("return !document.querySelector('.blank-guide .guide-files').checkVisibility()");
     browser.click(".blank-guide [aria-label^='Claude Code']");
     browser.sees(".blank-guide .guide-files", "~/.claude/CLAUDE.md");
-    browser.sees(".blank-guide .guide-files", "the HAP rule");
+    browser.sees(
+        ".blank-guide .guide-files",
+        "instructions that tell the agent to ask",
+    );
+}
+
+#[test]
+fn filters_keep_their_counts_with_a_hundred_agents_and_the_chosen_one_is_remembered() {
+    let home = Home::new();
+    let agents = (0..100).map(|_| home.join()).collect::<Vec<_>>();
+    let asking = [0, 1, 2].map(|at| home.ask(&agents[at], &format!("Question {at}?"), None));
+    let browser = sign_in(&home, DESKTOP);
+    browser.until("return document.querySelectorAll('.row').length === 100");
+    let counts = |expected: serde_json::Value| {
+        browser.until(&format!(
+            "return JSON.stringify([...document.querySelectorAll('.inbox > .chips .chip')].map((chip) => [chip.dataset.filter, chip.querySelector('.chip-count')?.innerText ?? ''])) === JSON.stringify({expected})"
+        ));
+    };
+    counts(serde_json::json!([
+        ["all", ""],
+        ["waiting", "3"],
+        ["unread", "3"]
+    ]));
+    browser.press("x");
+    browser.click_text("dialog .pick", "Quiet");
+    browser.click_text("dialog .button", "Archive 97");
+    browser.misses("dialog");
+    counts(serde_json::json!([
+        ["all", ""],
+        ["waiting", "3"],
+        ["unread", "3"],
+        ["archived", "97"]
+    ]));
+    browser.click("[data-filter=waiting]");
+    browser.until("return document.querySelectorAll('.row').length === 3");
+    counts(serde_json::json!([
+        ["all", ""],
+        ["waiting", "3"],
+        ["unread", "3"],
+        ["archived", "97"]
+    ]));
+    browser.reload();
+    browser.until("return document.querySelector('[data-filter=waiting]').ariaPressed === 'true'");
+    drop(asking);
+}
+
+#[test]
+fn the_list_is_made_wider_with_a_mouse() {
+    let home = Home::new();
+    let browser = sign_in(&home, DESKTOP);
+    let width = "return document.querySelector('.inbox').offsetWidth";
+    let before = browser.script(width).as_u64().unwrap();
+    let mouse = |kind: &str, x: u64| {
+        browser.devtools("Input.dispatchMouseEvent", serde_json::json!({"type": kind, "x": x, "y": 400, "button": "left", "buttons": 1, "clickCount": 1}));
+    };
+    mouse("mousePressed", before);
+    mouse("mouseMoved", before + 40);
+    mouse("mouseMoved", before + 90);
+    mouse("mouseReleased", before + 90);
+    browser.until(&format!("{width} === {}", before + 90));
+    browser.reload();
+    assert_eq!(browser.script(width), serde_json::json!(before + 90));
+}
+
+#[test]
+fn a_date_of_another_year_names_it() {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    home.ask_and_answer(&agent, "Long ago?", None, &["yes"]);
+    home.run(&["broker", "stop"]).expect(0);
+    let database = rusqlite::Connection::open(home.path().join("data/cueme.db")).unwrap();
+    let days = "UPDATE cues SET asked_at = asked_at - 400 * 86400000";
+    database.execute(days, []).unwrap();
+    drop(database);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.until("const year = String(new Date(Date.now() - 400 * 864e5).getFullYear()); return ['.day', '.entry-time'].every((place) => document.querySelector(place)?.innerText.includes(year))");
+}
+
+#[test]
+fn the_bars_of_the_browser_have_the_colour_of_the_page() {
+    let home = Home::new();
+    let browser = sign_in(&home, PHONE);
+    let same = "const shown = [...document.querySelectorAll('meta[name=theme-color]')].filter((meta) => matchMedia(meta.media).matches).map((meta) => meta.content); const probe = document.createElement('p'); probe.style.color = shown[0]; document.body.append(probe); const is = shown.length === 1 && getComputedStyle(probe).color === getComputedStyle(document.body).backgroundColor; probe.remove(); return is";
+    for scheme in ["light", "dark"] {
+        browser.prefer(scheme);
+        browser.until(same);
+    }
+    browser.click("[aria-label=Settings]");
+    for theme in ["light", "dark"] {
+        browser.until(&format!("const list = document.querySelector('dialog select'); if (!list) return false; list.value = '{theme}'; list.dispatchEvent(new Event('change')); return true"));
+        browser.until(same);
+    }
+    browser.until("return fetch('/manifest.webmanifest', { credentials: 'include' }).then((answer) => answer.json()).then((manifest) => manifest.theme_color === document.querySelector('meta[data-scheme=light]').content)");
 }

@@ -10,7 +10,7 @@ use cueme_tests::Home;
 
 const AGENTS: u32 = 200;
 const MESSAGES: u64 = 10_000;
-/// How long a person waits before calling it slow; this machine may be busy with other tests.
+/// The time after which a person calls the page slow; this machine may be busy with other tests.
 const SLOW: Duration = Duration::from_secs(8);
 
 /// Multiplies one agent and one settled question of its, as if they had been asked long ago.

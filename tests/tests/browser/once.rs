@@ -10,6 +10,10 @@ const CONFIRM: &str = r#"{"type":"confirm","confirm_label":"Yes, move","cancel_l
 
 /// Lets agents of several projects ask the same.
 fn ask_all(home: &Home, projects: &[&str]) -> Vec<(String, Client)> {
+    ask_all_this(home, projects, QUESTION)
+}
+
+fn ask_all_this(home: &Home, projects: &[&str], question: &str) -> Vec<(String, Client)> {
     let ask = |project: &&str| {
         let folder = home.scratch().join(project);
         std::fs::create_dir_all(&folder).unwrap();
@@ -21,7 +25,7 @@ fn ask_all(home: &Home, projects: &[&str]) -> Vec<(String, Client)> {
         let joined = String::from_utf8(joined.stdout).unwrap();
         let agent = joined.lines().find_map(|line| line.strip_prefix("agent_id="));
         let agent = agent.expect("an agent_id").to_owned();
-        let asking = home.start_cue(&agent, QUESTION, Some(CONFIRM));
+        let asking = home.start_cue(&agent, question, Some(CONFIRM));
         home.wait_for_one(|cue| cue["agent_id"] == agent.as_str());
         (agent, asking)
     };
@@ -68,6 +72,7 @@ fn one_answer_goes_to_every_agent_that_is_left_ticked_and_each_can_be_taken_back
             )),
             json!(true)
         );
+        browser.sees(".once-line", "this question");
         browser.script(&format!("{}.querySelector('input').click()", line_of(&left_out)));
         browser.sees(
             ".once-count",
@@ -118,7 +123,7 @@ fn a_refusal_goes_to_all_of_them_and_a_failure_is_told_by_name() {
     browser.click("dialog .primary");
     browser.sees(
         ".toast[data-tone=bad]",
-        &format!("Not sent to {last}: somebody was faster"),
+        &format!("Not sent to {last}: Somebody was faster."),
     );
     for (_, asking) in asking {
         assert!(
@@ -130,4 +135,37 @@ fn a_refusal_goes_to_all_of_them_and_a_failure_is_told_by_name() {
         );
     }
     assert!(last_asking.is_running());
+}
+
+#[test]
+fn how_many_get_the_answer_is_in_sight_with_the_buttons_that_send_it() {
+    let question = format!("{QUESTION}\n\n{}", "One more step.\n\n".repeat(80));
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let asking = ask_all_this(&home, &["payments-api", "storefront-web", "数据平台"], &question);
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", "3 agents");
+        browser.sees(".recipients", "3 of 3 agents");
+        browser.script(&format!(
+            "{}.querySelector('input').click()",
+            line_of(&asking[2].0)
+        ));
+        browser.until("const timeline = document.querySelector('.timeline'); timeline.dispatchEvent(new Event('wheel')); timeline.scrollTop = 0; return !document.querySelector('.once-count').checkVisibility() || document.querySelector('.once-count').getBoundingClientRect().top > innerHeight");
+        for seen in [".recipients", "[data-confirm=true]"] {
+            browser.until(&format!("const box = document.querySelector('{seen}').getBoundingClientRect(); return box.width > 0 && box.top > 0 && box.bottom <= innerHeight && box.right <= innerWidth"));
+        }
+        assert_eq!(browser.text(".recipients"), "2 of 3 agents");
+    }
+}
+
+#[test]
+fn a_row_of_several_agents_shows_each_of_their_runtimes_once() {
+    let home = Home::new();
+    let agents = ["claude_code", "cursor", "cursor"].map(|runtime| home.join_as(runtime));
+    let _asking = agents
+        .each_ref()
+        .map(|agent| home.start_cue(agent, QUESTION, Some(CONFIRM)));
+    let browser = sign_in(&home, DESKTOP);
+    browser.sees(".row-name", "3 agents");
+    browser.until("return document.querySelectorAll('.row').length === 1 && document.querySelectorAll('.row-glyphs .icon').length === 2");
 }

@@ -7,133 +7,13 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::driver::{Browser, DESKTOP, PHONE, link, sign_in};
-use cueme_tests::{Client, Home};
+use crate::screenshots::{Morning, open};
 
-/// What a visit may load, with the inbox, a conversation and every dialog opened; uncompressed.
+/// The limit on the uncompressed size of a visit, with the inbox, a conversation and every dialog opened.
 const PAGE_BYTES_MAX: u64 = 150_000;
 
-fn ui() -> PathBuf {
+pub(crate) fn ui() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/ui")
-}
-
-/// A busy morning: six agents in every state.
-struct Morning {
-    /// Run before the home is: whoever still waits would start its broker again.
-    _asking: Vec<Client>,
-    home: Home,
-}
-
-impl Morning {
-    fn new() -> Self {
-        let home = Home::created();
-        let join = |runtime: &str, project: &str| {
-            let directory = home.path().join(project);
-            std::fs::create_dir_all(&directory).unwrap();
-            let mut command = home.command(&["join", runtime]);
-            let output = command.current_dir(directory).output().unwrap();
-            let stdout = String::from_utf8(output.stdout).unwrap();
-            stdout
-                .lines()
-                .find_map(|line| line.strip_prefix("agent_id="))
-                .unwrap()
-                .to_owned()
-        };
-        let first = join("claude_code", "shop-api");
-        let confirm = join("cursor", "web-app");
-        let form = join("codex", "infra");
-        let detached = join("opencode", "runner");
-        let pause = join("windsurf", "handbook");
-        let working = join("kiro", "mobile");
-        let mut asking = Vec::new();
-        let (earlier, cue) = home.ask(&first, EARLIER, None);
-        home.run(&[
-            "answer",
-            &cue,
-            "Keep it for one release, but log every call.\n\nThen delete it.",
-        ])
-        .expect(0);
-        earlier.finish().expect(0);
-        asking.push(home.ask(&first, DATABASE, Some(r#"{"type":"choice","options":["SQLite","PostgreSQL","Both: SQLite on push, PostgreSQL nightly"]}"#)).0);
-        asking.push(home.ask(&confirm, "I am about to drop the table `sessions_old` on staging.", Some(r#"{"type":"confirm","text":"Drop sessions_old now?","confirm_label":"Drop it","cancel_label":"Leave it alone"}"#)).0);
-        asking.push(home.ask(&form, "Where should I deploy this?", Some(DEPLOY)).0);
-        drop(
-            home.ask(
-                &detached,
-                "The third run failed with a timeout. Retry, or look into it first?",
-                None,
-            )
-            .0,
-        );
-        asking.push(home.start_with(&["pause", &pause, "Paused before publishing the handbook."], ""));
-        home.wait_for("Paused before publishing the handbook.", 1);
-        let names = [
-            (&first, "Checkout rewrite", 252),
-            (&confirm, "Design tokens", 95),
-            (&form, "Deploy", 41),
-            (&detached, "Flaky tests", 5_400),
-            (&pause, "Handbook", 12),
-            (&working, "Offline mode", 720),
-        ];
-        backdate(&home, &names);
-        for prompt in [DATABASE, "Paused before publishing the handbook."] {
-            home.wait_for(prompt, 1);
-        }
-        Self {
-            home,
-            _asking: asking,
-        }
-    }
-}
-
-const EARLIER: &str = "I mapped the checkout flow. The tax step calls the old service **twice**:\n\n```rust\n// Totals are computed before discounts.\nfn total(cart: &Cart) -> Result<Money> {\n    let net: Money = cart.lines.iter().map(Line::net).sum();\n    Ok(net + tax_service::rate(cart.region, \"v1\")? * net)\n}\n```\n\nShall I keep the old endpoint until the clients have moved?";
-const DATABASE: &str = "## Database for the integration tests\n\nThe suite needs a real database. Three options, by what they cost:\n\n- **SQLite** starts in `3 ms`, but has no row locks\n- **PostgreSQL** is what production runs; adds 9 s a run\n- **Both**: SQLite on each push, PostgreSQL nightly\n\nWhich one should I set up?";
-const DEPLOY: &str = r#"{"type":"form","fields":[{"label":"Environment","options":["production","staging"],"required":true},{"label":"Replicas","kind":"number","required":true},{"label":"Date","kind":"date"},{"label":"API key","kind":"password"},{"label":"Run migrations","kind":"boolean"}]}"#;
-
-/// Gives agents names, and lets what they asked have been asked some seconds earlier. Clients that wait stay with their questions.
-fn backdate(home: &Home, agents: &[(&String, &str, i64)]) {
-    home.run(&["broker", "stop"]).expect(0);
-    let database = rusqlite::Connection::open(home.path().join("data/cueme.db")).unwrap();
-    for (agent, name, seconds) in agents {
-        let earlier = "UPDATE cues SET asked_at = asked_at - ?2 * 1000 WHERE agent_id = ?1";
-        database
-            .execute(earlier, rusqlite::params![agent, seconds])
-            .unwrap();
-        let named = "UPDATE agents SET name = ?2, seen_at = seen_at - ?3 * 1000 WHERE agent_id = ?1";
-        database
-            .execute(named, rusqlite::params![agent, name, seconds])
-            .unwrap();
-    }
-}
-
-fn open(browser: &Browser, agent: &str) {
-    browser.click_text(".row-name", agent);
-    browser.until("return document.querySelector('.entry[data-outcome=open]') !== null && document.querySelector('.composer') !== null");
-    // The whole question is in view, or its beginning where it is longer than the view.
-    browser.until("const box = document.querySelector('.entry[data-outcome=open]').getBoundingClientRect(), view = document.querySelector('.timeline').getBoundingClientRect(); return box.bottom <= view.bottom + 1 || Math.abs(box.top - view.top) < 24");
-}
-
-#[test]
-fn the_screenshots_of_the_readme_are_taken() {
-    let morning = Morning::new();
-    let shots = ui().join("screenshots");
-    let desktop = sign_in(&morning.home, DESKTOP);
-    desktop.prefer("light");
-    desktop.script("document.querySelectorAll('.nudge .text-button')[1]?.click()");
-    open(&desktop, "Checkout rewrite");
-    desktop.misses(".unread [data-current]");
-    desktop.screenshot(&shots.join("desktop-light.png"));
-    desktop.prefer("dark");
-    desktop.until(
-        "return matchMedia('(prefers-color-scheme: dark)').matches && document.getAnimations().length === 0",
-    );
-    desktop.screenshot(&shots.join("desktop-dark.png"));
-    let phone = sign_in(&morning.home, PHONE);
-    phone.prefer("light");
-    phone.script("document.querySelectorAll('.nudge .text-button')[1]?.click()");
-    phone.sees(".row-name", "Checkout rewrite");
-    phone.screenshot(&shots.join("phone-inbox.png"));
-    open(&phone, "Checkout rewrite");
-    phone.screenshot(&shots.join("phone-question.png"));
 }
 
 #[test]
@@ -142,13 +22,30 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
     let browser = sign_in(&morning.home, DESKTOP);
     browser.script("window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI)); addEventListener('error', (event) => violations.push(event.message)); addEventListener('unhandledrejection', (event) => violations.push(String(event.reason)))");
     open(&browser, "Checkout rewrite");
-    for dialog in ["Settings", "Message several agents", "Keyboard"] {
+    for dialog in ["Settings", "Message several agents", "Keyboard shortcuts"] {
         browser.click(&format!("[aria-label='{dialog}']"));
         browser.sees("dialog h2", dialog);
         browser.press(crate::driver::key::ESCAPE);
         browser.misses("dialog");
     }
-    // The document without the state in it, which is no part of the page.
+    assert_weight(&browser);
+    assert_eq!(browser.script("return violations"), json!([]));
+}
+
+#[test]
+fn a_first_visit_in_chinese_loads_at_most_as_much() {
+    let morning = Morning::new();
+    let browser = Browser::start(DESKTOP, "zh-CN");
+    browser.goto(&link(&morning.home));
+    browser.wait_until_ready();
+    open(&browser, "Checkout rewrite");
+    browser.sees(".for", "正在回答");
+    assert_weight(&browser);
+}
+
+/// Asserts that all that was loaded so far is light enough: the document without the state in it, which is no part of the page, and every file.
+#[track_caller]
+fn assert_weight(browser: &Browser) {
     let loaded = browser.script(
         "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
          return fetch('/').then((answer) => answer.arrayBuffer()).then((document) => [['/', document.byteLength], ...files.map((entry) => [entry.name.replace(location.origin, ''), entry.decodedBodySize])])",
@@ -165,7 +62,6 @@ fn a_visit_loads_at_most_its_weight_and_breaks_no_rule_of_its_own() {
     );
     assert!(bytes > 50_000, "the browser did not say what it loaded: {loaded}");
     assert!(bytes <= PAGE_BYTES_MAX, "{bytes} bytes: {loaded}");
-    assert_eq!(browser.script("return violations"), json!([]));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! A browser without the network of its vendor has no push service. The subscription is one of our own service, and what that
 //! service decrypts is delivered to the worker by the browser's debugging protocol.
 
-use std::path::Path;
 use std::time::Duration;
 
 use cueme_tests::phone_fakes::{Push, PushBrowser, Telegram};
@@ -17,7 +16,7 @@ use crate::driver::{Browser, PHONE, key, sign_in};
 const SHOWN: &str = "return (await self.registration.getNotifications()).map(({ tag, title, body, actions }) => ({ tag, title, body, actions: actions.map(({ title }) => title) }))";
 
 /// Stands in for what the browser's vendor would answer.
-fn stand_in(browser: &Browser, subscription: &PushBrowser) {
+pub(crate) fn stand_in(browser: &Browser, subscription: &PushBrowser) {
     let subscription = json!({
         "endpoint": subscription.endpoint,
         "keys": { "p256dh": subscription.p256dh, "auth": subscription.auth },
@@ -31,7 +30,7 @@ fn stand_in(browser: &Browser, subscription: &PushBrowser) {
     ));
 }
 
-fn click_line(browser: &Browser, label: &str) {
+pub(crate) fn click_line(browser: &Browser, label: &str) {
     let label = json!(label);
     browser.until(&format!(
         "const line = [...document.querySelectorAll('#settings-reach label')].find((line) => line.innerText.trim() === {label});
@@ -65,7 +64,10 @@ fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_
     stand_in(&browser, &subscription);
     browser.click("[aria-label=Settings]");
     browser.click("#settings-reach summary");
-    click_line(&browser, "Push questions here, also while the page is closed");
+    click_line(
+        &browser,
+        "Send questions to this device, even when the page is closed",
+    );
     browser.sees("#settings-reach", "Show the question on the lock screen");
     assert_eq!(browser.script("return keys"), json!([public_key]));
     let chosen = "return fetch('/api/v1/push').then((answer) => answer.json()).then(({ subscription }) => JSON.stringify(subscription)";
@@ -80,9 +82,6 @@ fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_
     click_line(&browser, "Pauses");
     browser.until(&format!("{chosen}.endsWith('[\"question\",\"approval\"]}}'))"));
     browser.sees("[data-channel=team]", "notifies only");
-    browser.script("document.getElementById('settings-reach').scrollIntoView(); return true");
-    let shots = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cueme-broker/ui/screenshots");
-    browser.screenshot(&shots.join("phone-reach.png"));
     browser.click_text("#settings-reach section:first-child button", "Send a test");
     eventually("a test", || {
         (push.messages(&subscription) == [json!({ "kind": "test" })]).then_some(())
@@ -178,7 +177,7 @@ fn a_channel_is_added_changed_and_removed_in_the_settings_and_its_token_stays_wi
     let browser = sign_in(&home, PHONE);
     browser.click("[aria-label=Settings]");
     browser.click("#settings-reach summary");
-    browser.sees("#settings-reach", "No channel yet.");
+    browser.sees("#settings-reach", "No channels yet.");
     browser.click_text("#settings-reach button", "Add a channel");
     browser.write("#settings-reach [id^=token]", telegram.token());
     browser.click_text("#settings-reach form button", "Add");
@@ -203,5 +202,5 @@ fn a_channel_is_added_changed_and_removed_in_the_settings_and_its_token_stays_wi
     });
     browser.click_text("[data-channel=telegram] button", "Remove");
     browser.click_text("[data-channel=telegram] button", "Press again to remove it");
-    browser.sees("#settings-reach", "No channel yet.");
+    browser.sees("#settings-reach", "No channels yet.");
 }

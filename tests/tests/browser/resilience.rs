@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::driver::{ALL_STYLES, DESKTOP, key, sign_in};
+use crate::driver::{ALL_STYLES, Browser, DESKTOP, key, sign_in};
 use cueme_tests::Home;
 
 const TEXT: &str = ".composer-text";
@@ -72,7 +72,7 @@ fn the_page_opens_while_the_broker_is_away_and_is_drawn_when_it_is_back() {
     kill_broker(&home);
     browser.goto("about:blank");
     browser.goto(&page);
-    // Nobody served it.
+    // No broker served the page: it comes from the service worker.
     browser.until("return document.styleSheets[0]?.cssRules.length > 0");
     assert_eq!(browser.count(".row"), 0);
     home.run(&["inbox"]).expect(0);
@@ -170,4 +170,33 @@ fn a_second_question_of_the_same_agent_stands_beside_the_first() {
     browser.write(TEXT, "to the second");
     browser.press(key::ENTER);
     assert!(second.finish().expect(0).stdout.contains("to the second"));
+}
+
+#[test]
+fn what_the_page_needs_to_open_is_kept_at_once_and_every_other_part_when_it_is_used() {
+    let home = Home::created();
+    let browser = sign_in(&home, DESKTOP);
+    let keeps = |part: &str, is_kept: bool| {
+        browser.until(&format!(
+            "return caches.keys().then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys())))).then((all) => all.flat().some(({{ url }}) => new URL(url).pathname.startsWith({part:?})) === {is_kept})"
+        ));
+    };
+    browser
+        .until("return navigator.serviceWorker.ready.then((worker) => worker.active.state === 'activated')");
+    browser.until("return Boolean(navigator.serviceWorker.controller)");
+    keeps("/zh-", true);
+    keeps("/tools-", false);
+    let opens = |browser: &Browser| {
+        browser.press(&format!("{}k{}", key::CONTROL, key::RELEASE));
+        browser.sees(".palette-item", "Newest first");
+    };
+    opens(&browser);
+    keeps("/tools-", true);
+    keeps("/review-", false);
+    kill_broker(&home);
+    let page = browser.script("return location.origin");
+    browser.goto("about:blank");
+    browser.goto(page.as_str().unwrap());
+    browser.sees(".inbox-head", "cueme");
+    opens(&browser);
 }

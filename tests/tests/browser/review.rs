@@ -31,6 +31,12 @@ fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
         browser.click_text(".row-name", &agent);
         browser.sees(".answering .patch-bar", "");
         browser.sees(".hl-word", "const");
+        if size == PHONE {
+            // Edge to edge, with one column of numbers: the old one of what is gone, the new one of all else.
+            browser.until("const patch = document.querySelector('.patch').getBoundingClientRect(); return patch.left <= 0 && patch.right >= innerWidth");
+            let numbers = "return [...document.querySelectorAll('.diff-line')].slice(4, 7).map((line) => [...line.querySelectorAll('i')].filter((number) => number.checkVisibility()).map((number) => number.dataset.n))";
+            assert_eq!(browser.script(numbers), json!([["8"], ["9"], ["9"]]));
+        }
         // It is loaded when it is needed, and not before.
         assert_eq!(
             browser.script("return performance.getEntriesByType('resource').filter((entry) => entry.name.includes('review')).length"),
@@ -43,16 +49,16 @@ fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
         press_line(&browser, "\"slow\"", true);
         browser.sees(".review-editor", "lines 9-10");
         browser.press("Clamp it.");
-        // What is not added is neither sent nor dropped.
+        // A comment that is not added yet is neither sent nor dropped.
         browser.script("document.querySelector('[data-confirm=true]').click()");
-        browser.sees(".composer-error", "A comment is not added yet");
+        browser.sees(".composer-error", "You have an unfinished comment");
         browser.click(".review-editor textarea");
         control_enter(&browser);
         browser.sees(".review-note", "Clamp it.");
         press_line(&browser, "attempts: 5", false);
         browser.press("Why?");
         control_enter(&browser);
-        browser.sees(".for", "Comments: 2");
+        browser.sees(".for", "2 comments attached");
         browser.until("return fetch('/api/v1/cues').then((answer) => answer.json()).then(({ cues }) => fetch(`/api/v1/cues/${cues[0].cue_id}`)).then((answer) => answer.json()).then((cue) => cue.draft?.body.comments?.length === 2)");
         browser.reload();
         browser.sees(".review-note", "Clamp it.");
@@ -61,7 +67,7 @@ fn comments_on_lines_and_ranges_come_back_as_blocks_that_name_them() {
         let told = asking.finish().expect(0).stdout;
         assert!(
             told.starts_with(
-                "Not yet\n\nNearly.\n\nsrc/retry.ts:9-10: Clamp it.\n\ndefaults.ts:2 (removed): Why?\n"
+                "Not yet\n\nNearly.\n\nsrc/retry.ts:9-10: Clamp it.\n\ndefaults.ts:2: (removed line) Why?\n"
             ),
             "{told}"
         );
@@ -108,10 +114,32 @@ fn a_diff_is_walked_and_commented_by_keys_and_shown_side_by_side() {
     browser.sees(".review-editor", "lines 9-10");
     browser.press(key::ESCAPE);
     browser.misses(".review-editor");
+    let width = "document.querySelector('.answering').getBoundingClientRect().width";
+    assert_eq!(browser.script(&format!("return {width} <= 760")), json!(true));
     browser.click_text(".split-button", "Split");
+    browser.until(&format!("return {width} > 900"));
+    browser.click(".more-button");
+    browser.sees(".rail.open", "Runtime");
+    browser.click(".more-button");
+    browser.misses(".rail");
     browser.until("const box = (kind) => document.querySelector(`.diff-line.${kind}`).getBoundingClientRect(); return box('del').top === box('add').top && box('del').right <= box('add').left + 1");
     // The comment stays below its line, and nothing leaves the block.
     browser.until("const note = document.querySelector('.review-note').getBoundingClientRect(), line = document.querySelector('.diff-line.add').getBoundingClientRect(); return note.top >= line.bottom - 1");
     browser.click_text(".split-button", "Unified");
     browser.until("const box = (kind) => document.querySelector(`.diff-line.${kind}`).getBoundingClientRect(); return box('del').bottom <= box('add').top + 1");
+}
+
+#[test]
+fn the_name_of_a_file_stays_in_sight_while_its_lines_are_read() {
+    let lines = "+let x = 1;\n".repeat(120);
+    let prompt = format!("Merge it?\n\n```diff\n--- /dev/null\n+++ b/x.rs\n@@ -0,0 +1,120 @@\n{lines}```");
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let agent = home.join();
+        let (_asking, _) = home.ask(&agent, &prompt, Some(CONFIRM));
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", &agent);
+        browser.sees(".answering .patch-bar", "");
+        browser.until("const timeline = document.querySelector('.timeline'), line = document.querySelectorAll('.diff-line')[60]; timeline.dispatchEvent(new Event('wheel')); line.scrollIntoView({ block: 'center' }); const head = document.querySelector('.patch summary').getBoundingClientRect(), view = timeline.getBoundingClientRect(); return Math.abs(head.top - view.top) < 2 && line.getBoundingClientRect().top > head.bottom");
+    }
 }

@@ -32,7 +32,7 @@ fn a_rule_is_tried_on_the_past_made_changed_and_ended() {
         browser.sees(".trial-list [data-agrees=false]", "you said “stop here”");
         browser.click_text("dialog .button.primary", "Turn the rule on");
         browser.misses(".rule-form");
-        browser.sees(".card", "text \"Step * done. Next?\"");
+        browser.sees(".card", "says “Step * done. Next?”");
         browser.press(key::ESCAPE);
         browser.misses("dialog");
         let answered = home.start_cue(&agent, "Step 3 done. Next?", None).finish();

@@ -12,7 +12,7 @@ use cueme_tests::{Client, Home, eventually};
 use tokio::runtime::Runtime;
 
 use crate::chat_store::{StoreBuilder, assistant, shell, user};
-use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
+use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
 
 const CHAT_ID: &str = "5b1f4bd6-6f0e-4f0a-9d3e-2f7b8a1c0d9e";
 
@@ -46,7 +46,7 @@ fn decline(home: &Home) {
     home.run(&["decline", cue["cue_id"].as_str().unwrap()]).expect(0);
 }
 
-/// Returns what became of each run, oldest first.
+/// Returns the outcome of each run, oldest first.
 fn runs(home: &Home) -> Vec<(String, String, Option<String>)> {
     let database = rusqlite::Connection::open(home.path().join("data/cueme.db")).unwrap();
     let mut statement = database
@@ -62,7 +62,7 @@ fn a_run_in_the_cloud_is_started_by_the_form_and_shows_its_status_branch_and_pul
     let (home, fake) = cloud_home(&runtime, Script::default());
     let browser = sign_in(&home, DESKTOP);
     open_runs(&browser);
-    browser.sees("dialog", "No run yet");
+    browser.sees("dialog", "No runs yet");
     browser.click(".launch-button");
     browser.sees("dialog h2", "Start an agent in the cloud");
     assert_eq!(browser.value("[name=repository]"), "https://github.com/acme/site");
@@ -81,20 +81,22 @@ fn a_run_in_the_cloud_is_started_by_the_form_and_shows_its_status_branch_and_pul
     ] {
         assert_eq!(browser.count(&format!(".launch [name={field}]")), 1, "{field}");
     }
-    browser.write("[name=prompt]", "Fix the <b>carry</b>");
+    assert_eq!(browser.count(".launch .primary:disabled"), 1);
     browser.write("[name=ref]", "dev");
     browser.click("[name=auto_create_pr]");
-    browser.click(".launch .primary");
+    browser.write("[name=prompt]", "Fix the <b>carry</b>");
+    assert_eq!(browser.count(".launch .primary:disabled"), 0);
+    browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
     browser.sees(".run[data-state=running] .run-title", "Fix the <b>carry</b>");
     decline(&home);
-    browser.sees(".run[data-state=succeeded] .run-place", "FINISHED");
+    browser.sees(".run[data-state=succeeded] .run-place", "finished");
     browser.sees(".run-branch", "cursor/fake-branch");
     browser.until("return document.querySelector('.run-pr')?.href === 'https://github.com/acme/site/pull/1'");
     let launched = &fake.bodies("POST", "/v0/agents")[0];
     assert_eq!(launched["source"]["ref"], "dev");
     assert_eq!(launched["target"]["autoCreatePr"], true);
     browser.click(".run-more summary");
-    browser.sees(".run-events", "FINISHED");
+    browser.sees(".run-events", "finished");
     browser.until("return !document.querySelector('.run-title b')");
 }
 
@@ -114,7 +116,7 @@ fn a_form_that_cannot_work_says_why_and_a_run_is_stopped_from_the_page() {
         "document.querySelector('[name=repository]').value = 'https://github.com/acme/site'; return true",
     );
     browser.click(".launch .primary");
-    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    browser.sees(".run[data-state=running] .run-place", "running");
     browser.click_text(".run .text-button", "Stop");
     browser.sees(".run[data-state=cancelled]", "cancelled");
     assert_eq!(fake.count("POST", "/stop"), 1);
@@ -147,7 +149,7 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
     browser.click(".launch-button");
     browser.write("[name=prompt]", "x");
     browser.click(".launch .primary");
-    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    browser.sees(".run[data-state=running] .run-place", "running");
     browser.sees(".run-mark", "▶");
     let driver = eventually("the driver of the run", || driver_of(&home, "launch"));
     // Without a key the broker cannot take the run over by itself.
@@ -158,9 +160,9 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
         runs(&home).pop().filter(|(_, status, _)| status == "UNATTENDED")
     });
     assert!(error.unwrap().contains("cueme cloud watch "), "{:?}", runs(&home));
-    browser.sees(".run[data-state=left] .run-place", "UNATTENDED");
+    browser.sees(".run[data-state=left] .run-place", "unattended");
     browser.sees(".run-mark", "⚠");
-    browser.sees(".run-state", "nobody follows it");
+    browser.sees(".run-state", "unattended");
     for button in ["Take over", "Stop"] {
         browser.click_text(".run .text-button", button);
         browser.sees(".toast", "CURSOR_API_KEY");
@@ -169,7 +171,7 @@ fn a_run_whose_driver_died_is_unattended_and_the_page_takes_it_over_and_stops_it
     assert_eq!(fake.count("POST", "/stop"), 0);
     fs::rename(key.with_extension("away"), &key).unwrap();
     browser.click_text(".run .text-button", "Take over");
-    browser.sees(".run[data-state=running] .run-place", "RUNNING");
+    browser.sees(".run[data-state=running] .run-place", "running");
     eventually("the driver of the run", || driver_of(&home, "watch"));
     browser.click_text(".run .text-button", "Stop");
     browser.sees(".run[data-state=cancelled] .run-mark", "■");
@@ -226,7 +228,7 @@ impl Stage {
         symlink(env!("CARGO_BIN_EXE_fake-cursor-agent"), bin.join("agent")).unwrap();
         symlink(cueme_tests::cueme(), bin.join("cueme")).unwrap();
         fs::create_dir(stage.project()).unwrap();
-        // The broker finds programs where whoever started it does.
+        // The broker searches programs on the `PATH` of the process that started it.
         assert!(stage.command(&["agents"]).output().unwrap().status.success());
         stage
     }
@@ -300,7 +302,7 @@ fn the_button_that_ends_the_run_stands_beside_the_questions_of_a_run_and_sends_t
         Some(stage.home.inbox().first()?["agent_id"].as_str()?.to_owned())
     });
     browser.script(&format!("location.hash = '#/agent/{agent}'"));
-    browser.sees(".end-run", "Done: ends the run");
+    browser.sees(".end-run", "Finish and end the run");
     browser.write(".composer-text", "push it");
     browser.click(".end-run");
     running.finish().expect(0);

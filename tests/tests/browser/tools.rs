@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::driver::{Browser, DESKTOP, key, sign_in};
+use crate::driver::{Browser, DESKTOP, PHONE, key, sign_in};
 use cueme_tests::Home;
 
 fn palette(browser: &Browser, words: &str) {
@@ -48,6 +48,10 @@ fn a_snoozed_question_waits_apart_until_its_time_or_until_its_agent_asks_again()
     browser.sees(".answering .for", "Not now?");
     browser.press("s");
     browser.sees("dialog h2", "Snooze until");
+    // A moment that is over is refused with words.
+    browser.script("document.querySelector('dialog [type=datetime-local]').value = '2001-01-01T10:00'");
+    browser.click_text("dialog .button", "Set");
+    browser.sees("dialog .field-error", "Choose a time in the future.");
     browser.script("[...document.querySelectorAll('dialog .button')].find((button) => button.innerText.startsWith('Tomorrow')).click()");
     browser.sees("[data-state=snoozed] .row-text", "Not now?");
     browser.sees(".group-name", "Snoozed");
@@ -102,6 +106,146 @@ fn several_questions_get_the_same_answer_and_each_failure_is_told() {
     assert!(first.finish().expect(0).stdout.starts_with("yes, all of you\n"));
     browser.sees("dialog .field-error", &agents[1]);
     assert!(third.is_running());
+}
+
+#[test]
+fn a_finger_opens_the_palette_and_archives_several_quiet_agents() {
+    let home = Home::new();
+    let quiet = [home.join(), home.join(), home.join()];
+    let asking = home.join();
+    let (_asking, _) = home.ask(&asking, "Go on?", None);
+    let browser = sign_in(&home, PHONE);
+    browser.click("[aria-label='Search or run a command']");
+    browser.sees(".palette-item", "Newest first");
+    browser.sees(".palette-item", "Rules");
+    browser.click_text(".palette-item bdi", "Select several");
+    browser.sees("dialog .pick", "Open");
+    browser.sees("dialog .pick-text", "Go on?");
+    browser.click_text("dialog .pick", "Quiet");
+    browser.sees("dialog .button:not(:disabled)", "Archive 3");
+    assert_eq!(browser.count("dialog .button:disabled"), 2);
+    browser.click_text("dialog .button", "Archive 3");
+    browser.sees(".toast", "3 done");
+    browser.misses("dialog");
+    browser.until("return document.querySelectorAll('.row').length === 1");
+    let listed = home.run(&["agents", "--json"]).expect(0).json();
+    let is_listed = |agent: &String| {
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| entry["agent_id"] == agent.as_str())
+    };
+    assert!(is_listed(&asking) && !quiet.iter().any(is_listed), "{listed}");
+}
+
+#[test]
+fn the_palette_names_a_few_questions_before_the_commands_of_the_inbox() {
+    let home = Home::new();
+    let agents = (0..12).map(|_| home.join()).collect::<Vec<_>>();
+    let browser = sign_in(&home, PHONE);
+    browser.until("return document.querySelectorAll('.row').length === 12");
+    browser.click("[aria-label='Search or run a command']");
+    browser.sees(".palette-item", "Select several");
+    browser.until("return document.querySelectorAll('.palette-item').length < 18");
+    browser.press("runtime:");
+    browser.until("return document.querySelectorAll('.palette-item').length === 12");
+    drop(agents);
+}
+
+#[test]
+fn a_pointer_marks_a_question_unread() {
+    for size in [DESKTOP, PHONE] {
+        let home = Home::new();
+        let agent = home.join();
+        let (_asking, _) = home.ask(&agent, "Read me", None);
+        let browser = sign_in(&home, size);
+        browser.click_text(".row-name", &agent);
+        browser.sees(".answering .for", "Read me");
+        browser.misses(".row-item.unread");
+        if browser.script("return document.querySelector('.more-button').checkVisibility()") == json!(true) {
+            browser.click(".more-button");
+        }
+        browser.click_text(".rail .text-button", "Mark unread");
+        browser.sees(".row-item.unread", "Read me");
+    }
+}
+
+#[test]
+fn several_questions_are_declined_with_one_reason() {
+    let home = Home::new();
+    let agents = [home.join(), home.join(), home.join()];
+    let (first, _) = home.ask(&agents[0], "May I? one", None);
+    let (second, _) = home.ask(&agents[1], "May I? two", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.press("x");
+    browser.click_text("dialog .pick", "Open");
+    browser.click_text("dialog .pick", "Quiet");
+    // The agent that asks nothing can be archived, and gets no answer.
+    browser.sees("dialog .button", "Archive 3");
+    browser.sees("dialog .button", "Decline 2");
+    browser.write("dialog textarea", "not on a Friday");
+    browser.click_text("dialog .button", "Decline 2");
+    for asking in [first, second] {
+        let told = asking.finish().expect(0).stdout;
+        assert!(told.starts_with("declined: not on a Friday\n"), "{told}");
+    }
+    browser.misses("dialog");
+}
+
+fn send_by_key(browser: &Browser) {
+    browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
+}
+
+#[test]
+fn control_and_enter_send_from_a_dialog_when_there_is_something_to_send() {
+    let home = Home::new();
+    let agents = [home.join(), home.join()];
+    let (asking, _) = home.ask(&agents[0], "Go on?", None);
+    let browser = sign_in(&home, DESKTOP);
+    let sends = |is_ready: bool| {
+        browser.until(&format!(
+            "const buttons = [...document.querySelectorAll('dialog:last-of-type .dialog-actions .primary')]; return buttons.length === 1 && buttons[0].disabled === {}",
+            !is_ready
+        ));
+    };
+    browser.press("m");
+    browser.sees("dialog h2", "Message several agents");
+    sends(false);
+    browser.write("dialog textarea", "stop touching main");
+    sends(false);
+    send_by_key(&browser);
+    browser.click_text("dialog .chip", "Everyone");
+    sends(true);
+    browser.script("document.querySelector('dialog textarea').focus()");
+    // An input method that composes has the key for itself.
+    browser.script("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, keyCode: 229 }))");
+    browser.sees("dialog h2", "Message several agents");
+    send_by_key(&browser);
+    browser.sees(".toast", "Queued for 2 agents");
+    browser.misses("dialog");
+    browser.press("x");
+    sends(false);
+    browser.click_text("dialog .pick-text", "Go on?");
+    sends(false);
+    browser.write("dialog textarea", "yes");
+    sends(true);
+    send_by_key(&browser);
+    assert!(asking.finish().expect(0).stdout.contains("yes"));
+    browser.misses("dialog");
+    browser.press(",");
+    browser.click_text("dialog .button", "New rule");
+    sends(false);
+    browser.sees("dialog .trial", "Write what to answer.");
+    browser.script("for (const [at, text] of ['Step * done.', 'Go on.'].entries()) { const area = document.querySelectorAll('.rule-form textarea')[at]; area.value = text; area.dispatchEvent(new Event('input', { bubbles: true })); area.focus(); }");
+    sends(true);
+    send_by_key(&browser);
+    browser.misses(".rule-form");
+    browser.sees(".card", "Go on.");
+    browser.click("dialog [aria-label=Rename]");
+    browser.write("dialog:last-of-type input", " two");
+    send_by_key(&browser);
+    browser.sees("dialog .card", "two");
 }
 
 #[test]

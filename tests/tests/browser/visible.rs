@@ -1,4 +1,4 @@
-//! What a human says yes to is what the page shows: all of it, inside its block, and nothing folded unseen.
+//! A human approves exactly what the page shows: all of it, inside its block, and nothing folded unseen.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use serde_json::{json, value::RawValue};
 use crate::driver::{Browser, DESKTOP, PHONE, sign_in};
 
 const WIDTHS: [(u32, u32); 3] = [(1440, 900), (800, 900), PHONE];
-const CONFIRM: &str =
+pub(crate) const CONFIRM: &str =
     r#"{"type":"confirm","text":"Go on?","confirm_label":"Do it","cancel_label":"Leave it"}"#;
 
 /// Returns every character of a block that is outside of it, of its window, or has no place at all.
@@ -40,8 +40,8 @@ fn approve(home: &Home, agent: &str, prompt: &str) -> Wire {
     approve_with(home, agent, prompt, CONFIRM).0
 }
 
-/// The same with other buttons; returns the question too.
-fn approve_with(home: &Home, agent: &str, prompt: &str, payload: &str) -> (Wire, String) {
+/// Asks for approval with these buttons; returns the question too.
+pub(crate) fn approve_with(home: &Home, agent: &str, prompt: &str, payload: &str) -> (Wire, String) {
     let mut wire = Wire::connect(&home.path().join("broker.sock")).unwrap();
     let asked = wire.call(&Request::Ask(Ask {
         agent_id: agent.parse().unwrap(),
@@ -166,7 +166,7 @@ fn markdown_swallows_nothing_and_says_which_marks_it_leaves_out() {
 }
 
 /// A question of so many lines.
-fn long(lines: u32) -> String {
+pub(crate) fn long(lines: u32) -> String {
     let mut prompt = String::new();
     for number in 0..lines {
         write!(prompt, "line {number} of the plan, which goes on for a while\n\n").unwrap();

@@ -496,10 +496,10 @@ fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
     let agent = home.join_as("terminal");
     let browser = sign_in(&home, DESKTOP);
     browser.click_text(".row-name", &agent);
-    browser.sees(".composer", "Goes above your next answer");
+    browser.sees(".composer", "Added above your next answer");
     browser.sees(".composer .send span", "Leave note");
     browser.write(TEXT, &format!("mind the tests{}", key::ENTER));
-    browser.sees(".toast", "goes above your next answer");
+    browser.sees(".toast", "added above your next answer");
     browser.click("[data-purpose=queued_answer]");
     browser.sees(".composer", "Answers its next plain question before you see it");
     browser.sees(".composer .send span", "Queue answer");
@@ -511,21 +511,21 @@ fn a_note_and_a_queued_answer_are_named_for_what_they_do() {
         .run_with(&["cue", &agent, "-"], &envelope("Which database?", None))
         .expect(0);
     assert!(asked.stdout.contains("take SQLite"), "{}", asked.stdout);
-    browser.sees(".reply", "Answered from the queue, before you saw it");
+    browser.sees(".reply", "Answered from the queue before you saw it");
     browser.misses(".queue-item");
     // The choice is the human's for each message: a broadcast has it too.
     browser.click("[aria-label='Message several agents']");
-    browser.sees("dialog .purpose", "Goes above your next answer");
+    browser.sees("dialog .purpose", "Added above your next answer");
     browser.sees("dialog .primary", "Leave note");
     browser.click("dialog [data-purpose=queued_answer]");
-    browser.sees("dialog .purpose", "Never an approval");
+    browser.sees("dialog .purpose", "Never used for approvals");
     browser.sees("dialog .primary", "Queue answer");
 }
 
 /// An input of Claude Code for its hooks, as it was recorded.
 fn recorded(home: &Home, event: &str) -> Value {
     let path = format!(
-        "{}/../adapter-core/tests/hooks/claude_code.{event}.json",
+        "{}/../adapter-core/runtimes/tests/hooks/claude_code.{event}.json",
         env!("CARGO_MANIFEST_DIR")
     );
     let mut input: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -602,7 +602,10 @@ fn a_question_that_its_hook_took_back_is_withdrawn_and_not_received() {
     hook.signal(Signal::TERM);
     hook.finish().expect(0);
     browser.sees(".reply .decision", "Withdrawn by the program that asked");
-    browser.sees(".reply .delivery", "Nobody closed it; the agent is told nothing");
+    browser.sees(
+        ".reply .delivery",
+        "No answer was given; nothing was sent to the agent",
+    );
     browser.sees(".reply", "stopped waiting");
     // Received is only what an agent read.
     browser.until("return !document.querySelector('.reply').textContent.includes('Received')");

@@ -199,7 +199,7 @@ fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_
     assert!(
         first
             .stdout
-            .contains("(schema 3): 2 agents, 4 questions, 1 files\n"),
+            .contains("(schema 3): 2 agents, 4 questions, 1 file\n"),
         "{}",
         first.stdout
     );
@@ -255,7 +255,7 @@ fn agents_questions_answers_and_files_come_over_once_and_the_source_stays_as_it_
     assert!(
         again
             .stdout
-            .contains("0 agents, 0 questions, 0 files\n4 questions were here already\n"),
+            .contains("0 agents, 0 questions, 0 files\nimported before: 4 questions\n"),
         "{}",
         again.stdout
     );
@@ -293,7 +293,7 @@ fn what_was_open_there_waits_for_nobody_here_until_it_is_answered_there() {
     );
     let again = original.import(&home).expect(0);
     assert!(
-        again.stdout.contains("1 questions have ended since"),
+        again.stdout.contains("ended since the last import: 1 question\n"),
         "{}",
         again.stdout
     );
@@ -305,7 +305,7 @@ fn what_was_open_there_waits_for_nobody_here_until_it_is_answered_there() {
     assert_eq!(ended["cue_id"], open["cue_id"]);
     let third = original.import(&home).expect(0);
     assert!(
-        third.stdout.contains("4 questions were here already"),
+        third.stdout.contains("imported before: 4 questions\n"),
         "{}",
         third.stdout
     );
@@ -377,13 +377,13 @@ fn schema_2_and_a_database_in_use_are_read_too() {
     let database = fs::read(original.path()).unwrap();
     let imported = original.import(&home).expect(0);
     assert!(
-        imported.stdout.contains("(schema 2): 1 agents, 2 questions"),
+        imported.stdout.contains("(schema 2): 1 agent, 2 questions"),
         "{}",
         imported.stdout
     );
     assert_eq!(fs::read(original.path()).unwrap(), database);
     drop(writer);
-    // Nobody has it open: not even the files that belong to a log appear beside it.
+    // No program has the database open: not even the files of a write-ahead log appear beside it.
     let at_rest = original.tree();
     assert!(!original.folder.join("cue.db-wal").exists());
     original.import(&home).expect(0);
@@ -428,12 +428,12 @@ fn a_row_that_cannot_be_kept_is_named_and_the_others_come_over() {
     original.attach(response, 1, "../../outside.png", Some(PNG));
     let imported = original.import(&home).expect(0);
     assert!(
-        imported.stdout.contains("2 agents, 6 questions, 1 files\n"),
+        imported.stdout.contains("2 agents, 6 questions, 1 file\n"),
         "{}",
         imported.stdout
     );
     assert!(
-        imported.stdout.contains("5 rows were skipped"),
+        imported.stdout.contains("skipped (see above): 5 rows"),
         "{}\n{}",
         imported.stdout,
         imported.stderr
@@ -441,7 +441,7 @@ fn a_row_that_cannot_be_kept_is_named_and_the_others_come_over() {
     for told in [
         "skipped question req_5: no agent asked it",
         "the prompt is empty",
-        "skipped question req_7: it has no time that can be read",
+        "skipped question req_7: it has no readable time",
         "skipped agent \"Not An Id\"",
         "skipped question req_8",
         "question req_9: its payload was left out",
@@ -550,8 +550,8 @@ fn a_file_of_an_answer_that_is_too_large_a_pipe_or_a_link_is_left_out() {
     }
     let imported = original.import(&home).expect(0);
     for (name, why) in [
-        ("files/large.png", "it is no file of at most 268435456 bytes"),
-        ("files/pipe.png", "it is no file of at most"),
+        ("files/large.png", "it is not a file of at most 268435456 bytes"),
+        ("files/pipe.png", "it is not a file of at most"),
         ("files/link.png", "it is a link"),
     ] {
         let told = format!("its file {name:?} was left out: {why}");

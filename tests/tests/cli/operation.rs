@@ -119,7 +119,7 @@ fn the_space_of_what_was_purged_goes_back_to_the_disk() {
         home.run(&["answer", &cue, "yes"]).expect(0);
         asking.finish().expect(0);
     }
-    // What was deleted is gone from the file once the log is folded into it, as it is by who stops.
+    // Deleted records leave the file at a checkpoint, and a broker that stops makes one.
     let bytes_at_rest = || {
         home.run(&["broker", "stop"]).expect(0);
         std::fs::metadata(home.path().join("data/cueme.db"))
@@ -223,6 +223,36 @@ fn update_names_a_command_and_changes_nothing() {
         "{told}"
     );
     assert!(!home.path().join("data").exists());
+}
+
+#[test]
+fn update_names_the_source_that_cargo_has_recorded() {
+    let home = Home::new();
+    let root = home.scratch().join("cargo");
+    std::fs::create_dir_all(root.join("bin")).unwrap();
+    let program = root.join("bin/cueme");
+    std::fs::copy(home.binary(), &program).unwrap();
+    let record = "[v1]\n\"cueme 0.2.0 (path+file:///home/ada/a%20clone/cueme)\" = [\"cueme\"]\n";
+    std::fs::write(root.join(".crates.toml"), record).unwrap();
+    let output = home.command_of(&program, &["update"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains(
+            "installed by: cargo\nto update: cargo install --locked --path '/home/ada/a clone/cueme'\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn undo_tells_an_answer_that_is_too_old_from_none_at_all() {
+    let home = Home::new();
+    let agent = home.join();
+    let early = home.run(&["undo"]).expect(1).stderr.clone();
+    assert!(early.contains("no question was answered yet"), "{early}");
+    home.ask_and_answer(&agent, "Which database?", None, &["SQLite"]);
+    let late = home.run(&["undo"]).expect(1).stderr.clone();
+    assert!(late.contains("it is too late for the last one"), "{late}");
 }
 
 #[test]
@@ -334,4 +364,30 @@ fn a_token_comes_with_the_address_it_opens() {
     assert_eq!(made.stdout.lines().count(), 1, "{}", made.stdout);
     assert_eq!(made.stderr.matches("/api/v1").count(), 1, "{}", made.stderr);
     assert!(made.stderr.contains("/api/v1;"), "{}", made.stderr);
+}
+
+#[test]
+fn a_token_that_expires_says_when_and_the_list_tells_its_life() {
+    let home = Home::created();
+    home.run(&["token", "--expires", "soon"])
+        .refused(2, &["\"soon\"", "30d"]);
+    home.run(&["token", "--expires", "5s"]).refused(2, &["a minute"]);
+    let made = home.run(&["token", "--name", "ci", "--expires", "30d"]).expect(0);
+    assert!(made.stderr.contains("it expires at 20"), "{}", made.stderr);
+    home.ok(&["token", "--name", "forever"]);
+    let listed = home.ok(&["token", "list"]);
+    let line = |name: &str| {
+        listed
+            .lines()
+            .find(|line| line.ends_with(name))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        line("ci").contains("not used") && line("ci").contains("expires in 29 days"),
+        "{listed}"
+    );
+    assert!(line("forever").contains("does not expire"), "{listed}");
+    let json = home.ok(&["token", "list", "--json"]);
+    assert!(json.contains("\"expires_at\""), "{json}");
 }

@@ -1,4 +1,4 @@
-//! What a person at a shell gets: completions, a pager, help that fits, and a demo that takes them by the hand.
+//! Features for a person at a shell: completions, a pager, help that fits, and a guided demo.
 
 use cueme_tests::{Home, Signal, Terminal, eventually, not_run_without, processes_with, send_signal};
 
@@ -128,7 +128,7 @@ fn an_option_is_selected_in_any_case_and_a_wrong_flag_is_answered_with_the_right
     let (client, cue) = home.ask(&agent, "Which database?", Some(choice));
     let wrong = home.run(&["answer", &cue, "--confirm"]);
     assert_eq!(wrong.code, Some(2));
-    assert!(wrong.stderr.contains("--select \"SQLite\""), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("--select SQLite"), "{}", wrong.stderr);
     let wrong = home.run(&["answer", &cue, "--select", "Oracle"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--other"), "{}", wrong.stderr);
@@ -159,6 +159,17 @@ fn a_question_that_does_not_fit_the_screen_goes_through_the_pager() {
         .unwrap();
     let piped = String::from_utf8(piped.stdout).unwrap();
     assert!(piped.contains("line 79") && !piped.contains("paged:"), "{piped}");
+}
+
+#[test]
+fn a_page_of_the_documentation_goes_through_the_pager_and_names_commands_in_place_of_links() {
+    if !Terminal::is_available() {
+        return not_run_without("tmux");
+    }
+    let home = Home::new();
+    let mut command = home.command(&["docs", "answering"]);
+    let screen = Terminal::running(command.env("PAGER", "grep -o 'SECURITY.md (`cueme docs security`)'"));
+    screen.sees("SECURITY.md (`cueme docs security`)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a waiting client does when its runtime, its broker or its caller ends first.
+//! A waiting client whose runtime, broker or caller ends first.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;

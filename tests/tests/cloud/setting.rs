@@ -1,6 +1,7 @@
-//! What the tests of cloud runs share: settings, a run with its events, and a receiver of webhooks.
+//! Helpers of the tests of cloud runs: settings, a run with its events, and a receiver of webhooks.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use cueme_broker::callback::{MemoryDeliveryLog, RawDelivery, Received, receive};
+use cueme_broker::callback::{RawDelivery, check_delivery};
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud};
 use tokio::net::TcpListener;
 
@@ -92,7 +93,7 @@ impl Outcome {
     }
 }
 
-/// What a test puts into a run.
+/// The parts of a run that a test sets.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) signals: Option<&'a RunSignals>,
@@ -173,11 +174,11 @@ impl WebhookReceiver {
         let public_url = format!("http://{}", listener.local_addr().expect("an address"));
         let signals = RunSignals::default();
         let (answers, wakes) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
-        let log = Arc::new(MemoryDeliveryLog::new(100));
+        let seen = Arc::new(Mutex::new(HashSet::new()));
         let handler = {
             let (signals, answers, wakes) = (signals.clone(), Arc::clone(&answers), Arc::clone(&wakes));
             move |headers: HeaderMap, body: Bytes| {
-                let status = answer(&headers, &body, &log, &signals, &wakes);
+                let status = answer(&headers, &body, &seen, &signals, &wakes);
                 answers.lock().expect("no panic").push(status);
                 async move { StatusCode::from_u16(status).expect("a status") }
             }
@@ -208,7 +209,7 @@ impl WebhookReceiver {
 fn answer(
     headers: &HeaderMap,
     body: &[u8],
-    log: &MemoryDeliveryLog,
+    seen: &Mutex<HashSet<String>>,
     signals: &RunSignals,
     wakes: &Mutex<usize>,
 ) -> u16 {
@@ -219,13 +220,14 @@ fn answer(
         event: header("x-webhook-event"),
         body,
     };
-    match receive(&Secret::new(WEBHOOK_SECRET), raw, log) {
-        Ok(Received::New(delivery)) => {
-            *wakes.lock().expect("no panic") += 1;
-            signals.wake(&delivery.id);
+    match check_delivery(&Secret::new(WEBHOOK_SECRET), raw) {
+        Ok(delivery) => {
+            if seen.lock().expect("no panic").insert(delivery.delivery_id) {
+                *wakes.lock().expect("no panic") += 1;
+                signals.wake(&delivery.id);
+            }
             204
         }
-        Ok(Received::Repeated(_)) => 204,
         Err(error) => error.status(),
     }
 }

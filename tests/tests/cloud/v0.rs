@@ -8,7 +8,7 @@ use adapter_core::cursor::cloud::{
     ApiGeneration, Callback, CallbackIssuer, CloudApi, CloudError, CloudEvent, EXIT_CANCELLED, GateFuture,
     HumanGate, HumanWord, RunRef, RunRequest, Secret, Session, V0Client, WebhookTarget,
 };
-use adapter_core::hap::Heard;
+use adapter_core::hap::Confirmable;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Reply, Script, Webhooks};
 
 use crate::setting::{
@@ -701,14 +701,14 @@ impl HumanGate for Human {
         Box::pin(async { self.has_ended })
     }
 
-    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Heard<HumanWord>, String>> {
+    fn cue<'a>(&'a self, last_word: &'a str) -> GateFuture<'a, Result<Confirmable<HumanWord>, String>> {
         Box::pin(async move {
             self.asked.lock().unwrap().push(last_word.to_owned());
             let mut answers = self.answers.lock().unwrap();
             if answers.is_empty() {
                 Err("no broker".to_owned())
             } else {
-                Ok(Heard::unconfirmed(answers.remove(0)))
+                Ok(Confirmable::unconfirmed(answers.remove(0)))
             }
         })
     }

@@ -99,8 +99,15 @@ fn taken(word: &mut String) -> Option<String> {
     Some(std::mem::take(word)).filter(|word| !word.is_empty())
 }
 
-/// Returns the words behind each `cueme` of a line that is the name of a command.
+/// Returns the words behind each `cueme` of a line that is the name of a command, also of one that was built here.
 fn calls(line: &str) -> Vec<Vec<String>> {
+    if let Some((before, rest)) = line.split_once("$(")
+        && let Some((inner, after)) = rest.split_once(')')
+    {
+        let mut found = calls(inner);
+        found.extend(calls(&format!("{before}_{after}")));
+        return found;
+    }
     let words = words(line);
     let is_operator = |word: &String| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&");
     let commands = words.split(is_operator);
@@ -110,6 +117,7 @@ fn calls(line: &str) -> Vec<Vec<String>> {
         let (name, arguments) = command[start..].split_first()?;
         let is_redirection = |word: &&String| word.starts_with(['<', '>']);
         let arguments = arguments.iter().take_while(|word| !is_redirection(word));
+        let name = name.strip_prefix("target/debug/").unwrap_or(name);
         (name == "cueme").then(|| arguments.cloned().collect())
     };
     commands.filter_map(call).collect()
@@ -152,6 +160,8 @@ fn a_wrong_verb_and_a_wrong_option_are_found() {
         "cueme broker status --lines 5",
         "CUEME_WAIT=5s cueme inbox --wach",
         "git log | cueme answer 7k3 - --selct x",
+        "target/debug/cueme fly",
+        "target/debug/cueme cue \"$(target/debug/cueme jion demo | sed -n 's/^agent_id=//p')\" --prompt x &",
     ] {
         assert!(!is_right(wrong), "{wrong}");
     }

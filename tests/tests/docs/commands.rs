@@ -297,3 +297,43 @@ fn every_command_of_the_readme_and_the_pages_can_be_run() {
         "a reason is for a command that is shown: {not_here:?}"
     );
 }
+
+/// Returns the commands of a walk of CONTRIBUTING, which follows its name in bold.
+fn walk(name: &str) -> String {
+    let contributing = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let (_, walk) = contributing.split_once(&format!("\n**{name}**")).unwrap();
+    let walk = walk.split("\n**").next().unwrap();
+    let commands = lines(walk).into_iter().filter(|line| line.fence == Some("sh"));
+    commands.map(|line| format!("{}\n", line.text)).collect()
+}
+
+#[test]
+fn the_page_can_be_run_against_a_demo_as_contributing_shows_it() {
+    let home = Home::new();
+    let scratch = home.scratch().to_owned();
+    let (built, temporary) = (scratch.join("target/debug"), scratch.join("tmp"));
+    fs::create_dir_all(&built).unwrap();
+    fs::create_dir(&temporary).unwrap();
+    symlink(home.binary(), built.join("cueme")).unwrap();
+    let commands = walk("Run the page against a demo.") + "wait\n";
+    let mut shell = home.command_of(Path::new("bash"), &["-c", &commands]);
+    shell.env("TMPDIR", &temporary).env_remove("CUEME_HOME");
+    let client = Client::start(&mut shell, b"");
+    // The walk chooses a home of its own; from here on it is ours, and ends with the test.
+    let chosen = eventually("the walk's home", || {
+        fs::read_dir(&temporary).unwrap().flatten().next()
+    });
+    let home = home.at(chosen.path());
+    eventually("the link to the page", || {
+        client.stdout().contains("http://").then_some(())
+    });
+    let cue = eventually("the question", || {
+        let cues = home.open_cues();
+        cues.into_iter().find(|cue| cue.waiting == 1)
+    });
+    assert_eq!(cue.prompt, "Which database?");
+    home.ok(&["answer", &cue.cue_id.to_string(), "SQLite"]);
+    let run = client.finish();
+    exits(&run, 0).unwrap();
+    assert!(run.stdout.contains("SQLite"), "{}", run.stdout);
+}

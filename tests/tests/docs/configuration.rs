@@ -1,5 +1,8 @@
-//! The tables of `configuration.md` have the keys and variables that the program reads, and no others, with the defaults
-//! that it takes; its examples are accepted.
+//! The tables of keys in `configuration.md` are the doc comments of the fields that hold the keys. They are the keys that the program
+//! accepts, with the defaults that it takes. Variables and examples are checked too.
+//!
+//! A doc comment is the meaning, then a paragraph `Default: …`. `UPDATE_DOCS=1 cargo test --workspace --test docs configuration` writes
+//! the tables anew.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +15,28 @@ use crate::markdown::{documents, lines, root};
 
 /// The tables that the top level holds, which have sections of their own.
 const TABLES: [&str; 7] = ["web", "public", "cloud", "policy", "notify", "push", "runtime"];
+
+const UPDATE: &str = "UPDATE_DOCS";
+const END: &str = "<!-- /keys -->\n";
+
+/// Each section with the source of its keys: a file, and a struct in it.
+const SOURCES: [(&str, &str, &str); 7] = [
+    ("General", "cueme-broker/src/config.rs", "Config"),
+    ("Web and public", "cueme-broker/src/config.rs", "WebConfig"),
+    (
+        "Runtime",
+        "adapter-core/runtime-settings/src/lib.rs",
+        "RuntimeConfig",
+    ),
+    ("Policy", "cueme-broker/src/policy/written.rs", "Written"),
+    ("Notify", "cueme-broker/src/notify/channel.rs", "Written"),
+    ("Push", "cueme-broker/src/config.rs", "PushConfig"),
+    (
+        "Cloud",
+        "adapter-core/cloud-settings/src/written.rs",
+        "CloudConfig",
+    ),
+];
 
 /// Each section with a place where its keys may stand, and a complete table there to which a key can be added.
 const SECTIONS: [(&str, &str, &str); 7] = [
@@ -40,7 +65,113 @@ const INTERNAL: [(&str, &str); 9] = [
     ("CUEME_TEST_TUI_PANIC", "a test of debug builds"),
 ];
 
+/// Variables of other programs that users of cueme know, and where the program reads them.
+const OF_OTHERS: [(&str, &str); 16] = [
+    ("VISUAL", "cueme/src/dialogue/external_editor.rs"),
+    ("EDITOR", "cueme/src/dialogue/external_editor.rs"),
+    ("PAGER", "cueme/src/output.rs"),
+    ("NO_COLOR", "cueme/src/display/paint.rs"),
+    ("LC_ALL", "cueme/src/command/protocol.rs"),
+    ("LC_MESSAGES", "cueme/src/command/protocol.rs"),
+    ("LANG", "cueme/src/command/protocol.rs"),
+    ("PGPASSWORD", "cueme-broker/store-postgres/src/password.rs"),
+    ("PGPASSFILE", "cueme-broker/store-postgres/src/password.rs"),
+    ("CURSOR_API_KEY", "adapter-core/cloud-settings/src/resolve.rs"),
+    (
+        "CURSOR_WEBHOOK_SECRET",
+        "adapter-core/cloud-settings/src/resolve.rs",
+    ),
+    ("XDG_DATA_HOME", "protocol-spec/src/endpoint.rs"),
+    ("XDG_CONFIG_HOME", "protocol-spec/src/endpoint.rs"),
+    ("XDG_STATE_HOME", "protocol-spec/src/endpoint.rs"),
+    ("XDG_RUNTIME_DIR", "protocol-spec/src/endpoint.rs"),
+    ("TERM", "cueme/src/display/paint.rs"),
+];
+
 type Keys = BTreeSet<String>;
+
+/// Returns the table of the keys that a struct holds, from its source. Fields without a default are tables of their own.
+fn table(source: &str, name: &str) -> String {
+    let (before, rest) = source
+        .split_once(&format!("struct {name} {{\n"))
+        .unwrap_or_else(|| panic!("no struct {name}"));
+    let body = rest.split("\n}\n").next().unwrap();
+    let attributes = before.rsplit("\n\n").next().unwrap();
+    let is_camel_case = attributes.contains("rename_all = \"camelCase\"");
+    let mut rows = vec![
+        "| key | default | meaning |".to_owned(),
+        "|---|---|---|".to_owned(),
+    ];
+    let (mut doc, mut attribute) = (Vec::new(), String::new());
+    for line in body.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("///") {
+            doc.push(text.trim());
+            continue;
+        }
+        let Some((field, _)) = line
+            .trim_start_matches("pub ")
+            .split_once(": ")
+            .filter(|_| line.ends_with(','))
+        else {
+            attribute.push_str(line);
+            continue;
+        };
+        let renamed = attribute.split_once("rename = \"").map(|(_, rest)| rest);
+        let key = match renamed.and_then(|rest| rest.split('"').next()) {
+            Some(key) => key.to_owned(),
+            None if is_camel_case => camel_case(field),
+            None => field.to_owned(),
+        };
+        let text = doc.join(" ");
+        if let Some((meaning, default)) = text.split_once("  Default: ") {
+            let default = default.strip_suffix('.').unwrap_or(default);
+            rows.push(format!("| `{key}` | {default} | {} |", meaning.trim_end()));
+        }
+        doc.clear();
+        attribute.clear();
+    }
+    rows.join("\n") + "\n"
+}
+
+#[test]
+fn the_tables_are_the_doc_comments_of_the_keys() {
+    let path = root().join("cueme/docs/configuration.md");
+    let mut text = fs::read_to_string(&path).unwrap();
+    let is_update = std::env::var_os(UPDATE).is_some();
+    for (heading, file, name) in SOURCES {
+        let begin = format!("\n## {heading}\n");
+        let (before, section) = text
+            .split_once(&begin)
+            .unwrap_or_else(|| panic!("no section {heading}"));
+        let mark = format!("<!-- keys: {name} in {file} -->\n");
+        let (introduction, rest) = section
+            .split_once(&mark)
+            .unwrap_or_else(|| panic!("no mark: {mark}"));
+        let (written, after) = rest.split_once(END).unwrap();
+        let table = table(&fs::read_to_string(root().join(file)).unwrap(), name);
+        if is_update {
+            text = format!("{before}{begin}{introduction}{mark}{table}{END}{after}");
+        } else {
+            assert_eq!(
+                written, table,
+                "run this test with {UPDATE}=1 to write configuration.md anew"
+            );
+        }
+    }
+    if is_update {
+        fs::write(&path, text).unwrap();
+    }
+}
+
+#[test]
+fn a_table_has_the_names_defaults_and_meanings_of_its_fields() {
+    let source = "/// Other.\nstruct Other {\n    a: u8,\n}\n\n#[serde(rename_all = \"camelCase\")]\npub struct Keys {\n\
+                  \x20   /// A long\n    /// meaning.\n    ///\n    /// Default: `1`.\n    #[serde(\n        alias = \"x\",\n        \
+                  default\n    )]\n    pub one_key: u8,\n    /// B.\n    ///\n    /// Default: none.\n    #[serde(rename = \"ref\")]\n    \
+                  reference: String,\n    /// A table.\n    pub table: Other,\n}\n";
+    let expected = "| key | default | meaning |\n|---|---|---|\n| `oneKey` | `1` | A long meaning. |\n| `ref` | none | B. |\n";
+    assert_eq!(table(source, "Keys"), expected);
+}
 
 /// Returns the lines of a section.
 fn section<'a>(text: &'a str, heading: &str) -> &'a str {
@@ -196,6 +327,14 @@ fn every_variable_that_the_program_reads_is_documented() {
         .map(|name| format!("CUEME_{}", name.trim_matches('`').trim_start_matches("CUEME_")))
         .collect();
     assert_eq!(documented, read);
+    for (name, file) in OF_OTHERS {
+        let source = fs::read_to_string(root().join(file)).unwrap();
+        assert!(
+            source.contains(&format!("\"{name}\"")),
+            "{file} does not read {name}"
+        );
+        assert!(table.contains(&format!("`{name}`")), "{name} is not documented");
+    }
 }
 
 /// Collects the names of variables that are string literals in the sources of a crate, its tests aside.

@@ -1,9 +1,9 @@
 //! Relative links lead to files that exist, and their anchors to headings.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::markdown::{anchors, documents, lines};
+use crate::markdown::{anchors, documents, lines, root};
 
 /// Returns what is wrong with the links of one document.
 fn broken_links(path: &Path, text: &str) -> Vec<String> {
@@ -67,6 +67,46 @@ fn every_relative_link_and_anchor_leads_somewhere() {
         .flat_map(|(path, text)| broken_links(path, text))
         .collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Returns the source files that a document names in code spans, each with its folder.
+fn named_sources(text: &str) -> impl Iterator<Item = &str> {
+    let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    spans.filter(|span| span.ends_with(".rs") && span.contains('/') && !span.contains(['*', '{', ' ', '<']))
+}
+
+fn collect_sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir()
+            && !["target", "node_modules", ".git"]
+                .iter()
+                .any(|skipped| name == *skipped)
+        {
+            collect_sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_source_file_that_a_page_names_exists() {
+    let mut sources = Vec::new();
+    collect_sources(&root(), &mut sources);
+    // A page may leave out the folders that its reader knows already.
+    let exists = |named: &str| sources.iter().any(|source| source.ends_with(named));
+    let missing: Vec<String> = documents()
+        .iter()
+        .flat_map(|(path, text)| named_sources(text).map(move |named| (path, named)))
+        .filter(|(_, named)| !exists(named))
+        .map(|(path, named)| format!("{}: {named}", path.display()))
+        .collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert_eq!(
+        named_sources("see `a/b.rs`, `c.rs` and `d/*.rs`").collect::<Vec<_>>(),
+        ["a/b.rs"]
+    );
 }
 
 #[test]

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod calls;
+mod changelog;
 mod commands;
 mod configuration;
+mod crates;
 mod embedded;
 mod links;
 mod markdown;

@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 /// Directories in which every Markdown file is documentation.
 const DIRECTORIES: [&str; 2] = ["cueme/docs", "protocol-spec"];
 /// Documentation elsewhere.
-const FILES: [&str; 6] = [
+const FILES: [&str; 11] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "tests/MACOS.md",
+    "tests/FIGURES.md",
+    "tests/BENCHMARKS.md",
+    "tests/prove/failed-first.md",
+    "adapter-core/SEEDS.md",
+    "adapter-core/runtimes/CHECKED.md",
     "cueme-broker/src/web/API.md",
 ];
 

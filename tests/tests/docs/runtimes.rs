@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use adapter_core::runtime::install::{Extras, Paths, Request, Scope, Snapshot, Wish, plan};
-use adapter_core::runtime::{Language, Runtime};
+use runtimes::install::{Extras, Paths, Request, Scope, Snapshot, Wish, plan};
+use runtimes::{Language, Runtime};
 
 use crate::markdown::root;
 

@@ -1,4 +1,4 @@
-//! The release workflow is one that its runner accepts, by the linter `actionlint`.
+//! The release workflow is one that its runner accepts, by the linter `actionlint`, and publishes only what is dated.
 
 use std::fs;
 use std::process::Command;
@@ -59,6 +59,38 @@ fn lint(text: &str) -> Option<Vec<String>> {
             .map(str::to_owned)
             .collect(),
     )
+}
+
+/// Returns what `tests/package notes` prints for a changelog; nothing where it fails.
+fn notes(changelog: &str) -> Option<String> {
+    let clone = tempfile::tempdir().unwrap();
+    let package = clone.path().join("tests/package");
+    fs::create_dir(clone.path().join("tests")).unwrap();
+    fs::copy(root().join("tests/package"), &package).unwrap();
+    fs::write(clone.path().join("Cargo.toml"), "version = \"1.2.0\"\n").unwrap();
+    fs::write(clone.path().join("CHANGELOG.md"), changelog).unwrap();
+    let output = Command::new("bash").arg(package).arg("notes").output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    output.status.success().then_some(printed)
+}
+
+#[test]
+fn the_notes_of_a_release_are_the_section_of_its_version_and_need_its_date() {
+    let changelog = |heading: &str| {
+        format!(
+            "# Changelog\n\n## [Unreleased]\n\nlater\n\n{heading}\n\nours\n\n### Added\n\n- a\n\n## [1.1.0] - 2026-01-02\n\nearlier\n"
+        )
+    };
+    let dated = notes(&changelog("## [1.2.0] - 2026-03-04"));
+    assert_eq!(dated.as_deref(), Some("\nours\n\n### Added\n\n- a\n\n"));
+    for undated in [
+        "## [1.2.0] - unreleased",
+        "## [1.2.0]",
+        "## [1.2.0] - 2026-03-04 (unreleased)",
+        "## [1x2.0] - 2026-03-04",
+    ] {
+        assert_eq!(notes(&changelog(undated)), None, "{undated}");
+    }
 }
 
 #[test]

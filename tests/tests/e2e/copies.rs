@@ -1,4 +1,4 @@
-//! What a copy of the database holds, and what a restored one may do.
+//! The content of a copy of the database, and the rights of a restored one.
 
 use cueme_tests::{Home, Http};
 

@@ -1,4 +1,4 @@
-//! The broker dies at every stage of a question's life, and nobody loses anything.
+//! The broker dies at every stage of a question's life, and no answer is lost.
 //!
 //! Stages are reached without any hook in the program: a stopped process holds still at the point where it waits, and
 //! a program that speaks the wire itself can leave any line unread or unsaid.

@@ -1,4 +1,4 @@
-//! Nobody else gets in: other users, open permissions, traps laid in the way.
+//! Access is refused to all others: other users, open permissions, prepared traps.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;

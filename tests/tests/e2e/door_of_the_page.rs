@@ -1,4 +1,4 @@
-//! Other users of the machine and the page: whatever they carry, they are not let in.
+//! The page refuses other users of the machine, even with valid credentials.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ use super::door::{NOBODY, is_root};
 const PORT: &str = "CUEME_TEST_PORT";
 /// Tells the visitor how to go: unless it is `stay`, without waiting for an answer.
 const MANNER: &str = "CUEME_TEST_MANNER";
-/// How often somebody knocks and runs.
+/// The number of requests whose sender leaves at once.
 const RUNS: u32 = 20;
 
 /// Returns where the page of a home is.
@@ -142,7 +142,7 @@ fn another_user_is_not_served_by_the_page_whatever_they_carry() {
             assert!(heard.contains("another user"), "{method} {target}: {heard}");
         }
     }
-    // Whoever is gone before they are looked at has no owner any more; they are not let in for it.
+    // A connection whose client has gone before its owner is checked has no owner any more; that does not let it in.
     for manner in ["leave", "break off"] {
         for carried in [&with_cookie[..], &with_token] {
             stranger.sends(manner, "POST", &answer, carried, &answer_of_a_stranger());

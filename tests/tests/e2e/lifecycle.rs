@@ -1,4 +1,5 @@
-//! The broker's life: started by whoever needs it, alone, replaceable, and gone without a trace when told.
+//! The broker's life: started by the first process that needs it, alone, replaceable, and gone without a trace when
+//! stopped.
 
 use std::os::unix::net::UnixListener;
 use std::time::Duration;

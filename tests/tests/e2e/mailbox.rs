@@ -1,4 +1,4 @@
-//! Words that arrive when nobody asks for them: earlier outcomes, and messages left before a question.
+//! Messages that arrive while no question waits: earlier outcomes, and messages left before a question.
 
 use cueme_tests::{Client, Home};
 

@@ -18,6 +18,7 @@ mod waiting;
 
 mod copies;
 mod crash;
+mod kubernetes;
 mod lifecycle;
 mod ssh;
 mod storage;

@@ -1,100 +1,68 @@
-//! A real nginx in front of brokers, as people run it.
+//! The page behind a real nginx.
 
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 
-use cueme_tests::{eventually, not_run_without};
+use cueme_test_kit::free_port;
+use cueme_test_kit::nginx::Nginx;
+use cueme_tests::{Home, Http, PATIENCE};
 
-/// A TLS proxy in front of brokers.
-pub(crate) struct Nginx {
-    child: Child,
-    pub(crate) port: u16,
-    pub(crate) certificate: PathBuf,
-}
+#[test]
+fn events_arrive_through_nginx_as_they_happen() {
+    let home = Home::new();
+    let port = free_port();
+    let directory = home.scratch().join("nginx");
+    std::fs::create_dir(&directory).unwrap();
+    let Some(proxy) = Nginx::start(&directory, &[port]) else {
+        return;
+    };
+    home.configure(&format!(
+        "listen = \"127.0.0.1:{port}\"\n[web]\nurl = \"https://localhost:{}\"\n",
+        proxy.port
+    ));
+    let agent = home.join();
+    let link = home.ok(&["ui", "--print-url"]);
+    let (_, path) = link.trim().split_once("/login/").unwrap();
+    let cookie = Http::new(port).sign_in(&format!("/login/{path}"));
 
-impl Nginx {
-    /// Says whether it can be used here.
-    pub(crate) fn is_installed() -> bool {
-        let missing = ["nginx", "openssl"]
-            .into_iter()
-            .find(|tool| Command::new(tool).arg("-v").output().is_err());
-        if let Some(tool) = missing {
-            not_run_without(tool);
+    let mut browser = Command::new("openssl")
+        .args(["s_client", "-quiet", "-verify_return_error", "-connect"])
+        .arg(format!("localhost:{}", proxy.port))
+        .arg("-CAfile")
+        .arg(&proxy.certificate)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nHost: localhost:{}\r\nCookie: {cookie}\r\n\r\n",
+        proxy.port
+    );
+    let mut sending = browser.stdin.take().unwrap();
+    sending.write_all(head.as_bytes()).unwrap();
+    let received = BufReader::new(browser.stdout.take().unwrap());
+    let (lines, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in received.lines().map_while(Result::ok) {
+            let _ = lines.send(line);
         }
-        missing.is_none()
-    }
-
-    /// Starts it in a directory that it gives to its user, in front of the brokers at these ports.
-    pub(crate) fn start(directory: &Path, brokers: &[u16]) -> Self {
-        let (key, certificate) = (directory.join("key.pem"), directory.join("certificate.pem"));
-        let made = Command::new("openssl")
-            .args([
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-days",
-                "2",
-                "-subj",
-                "/CN=localhost",
-            ])
-            .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
-            .arg("-keyout")
-            .arg(&key)
-            .arg("-out")
-            .arg(&certificate)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{made:?}");
-        let port = free_port();
-        let servers: String = brokers
-            .iter()
-            .map(|port| format!("server 127.0.0.1:{port} max_fails=1 fail_timeout=2s; "))
-            .collect();
-        let place = directory.display();
-        let configuration = format!(
-            "daemon off; master_process off; pid {place}/nginx.pid; error_log stderr;\n\
-             events {{}}\n\
-             http {{\n\
-               access_log off; client_body_temp_path {place}; proxy_temp_path {place}; fastcgi_temp_path {place};\n\
-               uwsgi_temp_path {place}; scgi_temp_path {place};\n\
-               map $http_upgrade $connection_upgrade {{ default upgrade; '' ''; }}\n\
-               upstream inbox {{ {servers} }}\n\
-               server {{\n\
-                 listen 127.0.0.1:{port} ssl; ssl_certificate {}; ssl_certificate_key {};\n\
-                 location / {{\n\
-                   proxy_pass http://inbox; proxy_http_version 1.1; proxy_buffering off;\n\
-                   proxy_set_header Host $http_host; proxy_set_header Upgrade $http_upgrade;\n\
-                   proxy_set_header Connection $connection_upgrade;\n\
-                 }}\n\
-               }}\n\
-             }}\n",
-            certificate.display(),
-            key.display()
-        );
-        let file = directory.join("nginx.conf");
-        std::fs::write(&file, configuration).unwrap();
-        let child = Command::new("nginx").arg("-c").arg(&file).spawn().unwrap();
-        eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).ok());
-        Self {
-            child,
-            port,
-            certificate,
+    });
+    let hears = |wanted: &str| {
+        while let Ok(line) = heard.recv_timeout(PATIENCE) {
+            if line.contains(wanted) {
+                return;
+            }
         }
-    }
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+        panic!("{wanted:?} did not arrive");
+    };
+    hears("event: ready");
+    // Nothing follows the question, so a proxy that buffers would keep it.
+    let asking = home.start_cue(&agent, "Which port?", None);
+    hears("\"asked\"");
+    home.ok(&["answer", &home.wait_for("Which port?", 1), "8080"]);
+    hears("\"answered\"");
+    asking.finish().printed(0);
+    browser.kill().and_then(|()| browser.wait()).unwrap();
 }

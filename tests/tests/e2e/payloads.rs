@@ -18,7 +18,7 @@ const FORM: &str = r#"{"type":"form","fields":[
     {"label":"Regions","options":["eu","us"],"allow_multiple":true},
     {"label":"Token","kind":"password"}]}"#;
 
-/// What the agent reads above the reminder.
+/// Returns the text that the agent reads above the reminder.
 fn said(home: &Home, agent: &str, payload: Option<&str>, answer: &[&str]) -> String {
     let run = home.ask_and_answer(agent, "Well?", payload, answer);
     let (text, reminder) = run.printed(0).rsplit_once("\n\n").unwrap();

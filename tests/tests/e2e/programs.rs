@@ -1,4 +1,4 @@
-//! What programs do over the wire that no command does: attach by id, take answers back, follow, prove.
+//! Operations over the wire that no command offers: attach by id, undo answers, follow, prove.
 
 use cueme_tests::{Client, Home, Wire, envelope, eventually};
 use protocol_spec::answer::Answer;
@@ -92,6 +92,30 @@ fn a_follower_sees_everything_in_order_and_catches_up_from_where_it_was() {
     home.kill_broker();
     home.ok(&["agents"]);
     assert_eq!(seen(all[1].0, 2), all[2..], "the log outlives the broker");
+}
+
+#[test]
+fn a_follower_that_is_ahead_of_the_history_is_told_where_it_ends() {
+    let home = Home::new();
+    let agent = home.join();
+    let mut wire = home.wire();
+    wire.send(&Request::Watch(Watch { after: Some(1_000) }));
+    let newest = match wire.hear() {
+        Some(Reply::Lagged(lagged)) => lagged.newest,
+        other => panic!("{other:?}"),
+    };
+    let (_client, _cue) = home.ask(&agent, "Which port?", None);
+    let next = loop {
+        match wire.hear() {
+            Some(Reply::Event(event)) => {
+                if let Some(id) = event.id {
+                    break id;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(next, newest + 1);
 }
 
 #[test]
@@ -300,7 +324,7 @@ fn a_greeting_is_answered_before_a_reply_that_is_long_in_coming() {
     assert_eq!(names, ["welcome", "agent", "end"]);
 }
 
-/// A program that keeps its connection and has said that it stopped waiting is nobody who waits.
+/// A program that keeps its connection and has said that it stopped waiting does not count as waiting.
 #[test]
 fn who_rests_waits_no_longer() {
     let home = Home::new();
@@ -336,7 +360,7 @@ fn who_rests_waits_no_longer() {
     assert_eq!(decided.handed_to, 0, "nobody was there to be handed it");
 }
 
-/// Lines that nobody finishes take memory; there is a limit to it, and who comes after it may come again.
+/// Unfinished lines take memory; there is a limit to it, and a client beyond the limit gets `Busy` and may come again.
 #[test]
 fn unfinished_lines_take_no_more_memory_than_is_set_aside_for_them() {
     const LINE: usize = 70 << 20;

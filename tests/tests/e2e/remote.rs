@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use cueme_test_kit::free_port;
+use cueme_test_kit::nginx::Nginx;
 use cueme_tests::{Client, Home, Http, Run, envelope, eventually};
 use rustix::process::Signal;
-
-use crate::nginx::{Nginx, free_port};
 
 /// A machine whose calls go to the broker of another home, with a token in the environment.
 struct Elsewhere {
@@ -184,7 +184,7 @@ fn an_agents_token_acts_for_its_own_agents_and_does_nothing_of_a_human() {
         vec!["purge", "--older-than", "1d"],
     ] {
         mine.run(&words)
-            .refused(2, &["does not take this token for a human's calls"]);
+            .refused(2, &["does not accept this token for a human's calls"]);
     }
     let bound = broker.ok(&["token", "--agent", &agent]);
     let bound = Elsewhere {
@@ -215,7 +215,7 @@ fn a_human_elsewhere_answers_under_the_name_of_the_token() {
         .refused(2, &["the token of a human does not allow"]);
     machine
         .run(&["join", "patient"])
-        .refused(2, &["does not take this token for agents' calls"]);
+        .refused(2, &["does not accept this token for agents' calls"]);
     machine
         .run(&["answer", &cue, "x", "--attach", "/etc/hostname"])
         .refused(2, &["attach them on the page"]);
@@ -335,15 +335,14 @@ fn probes_tell_health_and_readiness_without_a_token() {
 
 #[test]
 fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
-    if !Nginx::is_installed() {
-        return;
-    }
     let broker = Home::new();
     let port = free_port();
     // It gives its directory to the user of its workers.
     let directory = broker.scratch().join("nginx");
     std::fs::create_dir(&directory).unwrap();
-    let proxy = Nginx::start(&directory, &[port]);
+    let Some(proxy) = Nginx::start(&directory, &[port]) else {
+        return;
+    };
     broker.configure(&format!(
         "listen = \"127.0.0.1:{port}\"\n[web]\nurl = \"https://localhost:{}\"\n",
         proxy.port

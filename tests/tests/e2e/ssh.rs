@@ -8,7 +8,7 @@ use std::process::Command;
 use cueme_tests::{Client, Home, Run, envelope, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What `ssh` does of what is asked of it: a connection to an address, or a command. Each writes down its process.
+/// A fake `ssh`: it connects to an address, or runs a command. Each call writes down its process.
 const SSH: &str = r#"#!/usr/bin/env bash
 echo $$ >> "PLACE/processes"
 [ -e "PLACE/away" ] && { echo "ssh: connect to host devbox port 22: No route to host" >&2; exit 255; }
@@ -153,7 +153,7 @@ fn a_wait_over_ssh_outlives_its_connection_and_the_broker() {
         .refused(69, &["ada@devbox", "No route to host"]);
     fs::remove_file(&away).unwrap();
     assert_eq!(broker.wait_for("Still there?", 1), cue);
-    // Nobody there starts the broker again but the waiting call itself.
+    // Only the waiting call itself starts the broker there again.
     let running = broker.broker_pid();
     broker.kill_broker();
     eventually("another broker runs there", || {

@@ -464,7 +464,7 @@ fn a_backup_is_whole_and_a_restore_brings_it_back() {
         "{said}"
     );
     home.run(&["backup", "copy.db"])
-        .refused(2, &["exists already", "hint: "]);
+        .refused(2, &["already exists", "hint: "]);
     home.ok(&["answer", &open, "after the backup"]);
     client.finish().printed(0);
     home.ask_and_answer(&agent, "After?", None, &["lost"]);

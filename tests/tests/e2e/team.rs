@@ -3,16 +3,19 @@
 use std::io::{BufRead, BufReader, Write};
 use std::sync::{Arc, Mutex};
 
+use cueme_test_kit::free_port;
+use cueme_test_kit::nginx::Nginx;
 use cueme_test_kit::postgres::Server;
-use cueme_tests::{Client, Home, Http, eventually};
+use cueme_tests::phone_fakes::Ntfy;
+use cueme_tests::{Client, Home, Http, eventually, within};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{GiveAnswer, Reply, Request};
 use rustix::process::Signal;
 
-use crate::nginx::{Nginx, free_port};
-
-/// How long a broker that died may still count as somebody who waits.
+/// The time for which a broker that died may still count as present.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
+/// The time after which a token must be known, or no longer be known, at every broker.
+const LOCKED_OUT_MAX: std::time::Duration = std::time::Duration::from_secs(4);
 
 /// The agent's machine, the human's machine, and the database between them.
 struct Team {
@@ -147,11 +150,8 @@ fn a_broker_that_died_does_not_wait_for_ever() {
     client.signal(Signal::STOP);
     team.agents.kill_brokers(&[broker]);
     client.signal(Signal::KILL);
-    let started = std::time::Instant::now();
-    while team.humans.show(&cue)["waiting"] != 0 {
-        assert!(started.elapsed() < LEASE, "{}", team.humans.show(&cue));
-        std::thread::sleep(std::time::Duration::from_millis(200));
-    }
+    let is_alone = within(LEASE, || (team.humans.show(&cue)["waiting"] == 0).then_some(()));
+    assert!(is_alone.is_some(), "{}", team.humans.show(&cue));
 }
 
 #[test]
@@ -176,31 +176,25 @@ fn the_database_restarts_while_somebody_waits() {
     assert!(client.finish().printed(0).contains("8080"));
 }
 
-/// Asks now and then only: whoever asks with a wrong token too often has to wait.
+fn port_of(web: &str) -> u16 {
+    let port = web.rsplit_once(':').unwrap().1.trim_end_matches('/');
+    port.parse().unwrap()
+}
+
+/// Waits for a status. A right token is never refused, however often a wrong one was sent.
+#[track_caller]
 fn comes_to(status: impl Fn() -> u16, wanted: u16) {
-    let mut seen = Vec::new();
-    while seen.len() < 8 {
-        seen.push(status());
-        if seen.last() == Some(&wanted) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(500));
-    }
-    panic!("never {wanted}: {seen:?}");
+    let came = within(LOCKED_OUT_MAX, || (status() == wanted).then_some(()));
+    assert!(came.is_some(), "never {wanted}, but {}", status());
 }
 
 #[test]
 fn who_is_locked_out_at_one_broker_is_out_at_the_other() {
     let Some(team) = Team::new() else { return };
     let token = team.humans.ok(&["token", "--scope", "human"]).trim().to_owned();
-    let port = |home: &Home| {
-        let web = home.status().web.unwrap();
-        let port = web.rsplit_once(':').unwrap().1.trim_end_matches('/').to_owned();
-        port.parse::<u16>().unwrap()
-    };
     let status = || {
         let bearer = format!("Bearer {token}");
-        let http = Http::new(port(&team.agents));
+        let http = Http::new(port_of(&team.agents.status().web.unwrap()));
         let headers = [("Host", http.host()), ("Authorization", bearer)];
         let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
         http.send("GET", "/api/v1/state", &headers, b"").status
@@ -210,6 +204,46 @@ fn who_is_locked_out_at_one_broker_is_out_at_the_other() {
     let id = listed[0]["token_id"].as_str().unwrap().to_owned();
     team.humans.ok(&["token", "revoke", &id]);
     comes_to(status, 401);
+}
+
+#[test]
+fn a_broker_that_did_not_hear_of_a_revocation_neither_joins_nor_asks_for_the_token() {
+    let Some(team) = Team::new() else { return };
+    let token = team.agents.ok(&["token"]).trim().to_owned();
+    let bearer = format!("Bearer {token}");
+    let web = team.agents.status().web.unwrap();
+    let post = |path: &str, body: serde_json::Value| {
+        let http = Http::new(port_of(&web));
+        let host = http.host();
+        let headers = [
+            ("host", host.as_str()),
+            ("authorization", &bearer),
+            ("content-type", "application/json"),
+        ];
+        let path = format!("/api/v1/hap{path}");
+        http.send("POST", &path, &headers, body.to_string().as_bytes())
+    };
+    let call = |words: &[&str]| {
+        let mut command = team.agents.command(words);
+        command.env("CUEME_URL", &web).env("CUEME_TOKEN", &token);
+        Client::start(&mut command, b"").finish()
+    };
+    let joined = post("/join", serde_json::json!({ "runtime": "cloud" })).ok(201);
+    let agent = joined["agent_id"].as_str().unwrap().to_owned();
+    let ask = |prompt: &str| {
+        let id = uuid::Uuid::now_v7();
+        serde_json::json!({ "id": id, "agent_id": agent, "prompt": prompt, "wait_ms": 1 })
+    };
+    post("/cue", ask("Before?")).ok(202);
+    let count = "SELECT (SELECT count(*) FROM agents) || ' ' || (SELECT count(*) FROM cues)";
+    assert_eq!(team.server.run(&team.url, count), "1 1");
+    // Another broker revokes it, and no notification arrives.
+    team.server.run(&team.url, "DELETE FROM tokens");
+    post("/cue", ask("After?")).ok(403);
+    post("/pause", ask("After?")).ok(403);
+    post("/join", serde_json::json!({ "runtime": "cloud" })).ok(403);
+    call(&["join", "patient"]).refused(2, &["revoked"]);
+    assert_eq!(team.server.run(&team.url, count), "1 1");
 }
 
 #[test]
@@ -315,7 +349,7 @@ fn a_backup_is_restored_into_a_shared_store() {
     team.humans.ok(&["answer", &cue, "yes"]);
     client.finish().printed(0);
     let restored = team.humans.ok(&["restore", &file]);
-    assert!(restored.contains("restored 1 questions"), "{restored}");
+    assert!(restored.contains("restored 1 question "), "{restored}");
     for home in [&team.humans, &team.agents] {
         eventually("the other broker reads it anew", || {
             let history = home.ok(&["history"]);
@@ -455,14 +489,13 @@ fn doctor_tells_what_a_shared_store_is_like() {
 
 #[test]
 fn behind_a_balancer_a_broker_that_is_told_to_end_leaves_its_calls_to_the_other() {
-    if !Nginx::is_installed() {
-        return;
-    }
     let Some(server) = Server::start() else { return };
     let url = server.database();
     let ports = [free_port(), free_port()];
     let place = tempfile::tempdir().unwrap();
-    let proxy = Nginx::start(place.path(), &ports);
+    let Some(proxy) = Nginx::start(place.path(), &ports) else {
+        return;
+    };
     let brokers = ports.map(|port| {
         let home = Home::new();
         home.configure(&format!(
@@ -509,4 +542,96 @@ fn behind_a_balancer_a_broker_that_is_told_to_end_leaves_its_calls_to_the_other(
     brokers[1].wait_for("Which port?", 1);
     brokers[1].ok(&["answer", &cue, "8080"]);
     assert!(client.finish().printed(0).contains("8080"));
+}
+
+#[test]
+fn a_move_to_a_server_that_would_lose_answers_changes_nothing() {
+    let Some(server) = Server::start() else { return };
+    let home = Home::new();
+    let agent = home.join();
+    let (client, cue) = home.ask(&agent, "Which port?", None);
+    let url = server.database();
+    let name = url.rsplit('/').next().unwrap();
+    server.run(
+        &server.url("postgres"),
+        &format!("ALTER ROLE cueme IN DATABASE {name} SET synchronous_commit = off"),
+    );
+    let run = home.run(&["store", "move", &url]);
+    run.refused(74, &["synchronous_commit is off", "ALTER ROLE"]);
+    assert_eq!(home.ok(&["store"]).trim(), home.database().display().to_string());
+    home.wait_for("Which port?", 1);
+    home.ok(&["answer", &cue, "8080"]);
+    assert!(client.finish().printed(0).contains("8080"));
+}
+
+#[test]
+fn a_configuration_with_a_password_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(server) = Server::start() else { return };
+    let home = Home::new();
+    home.configure("reminder = false\n");
+    let config = home.path().join("config.toml");
+    let mode = || std::fs::metadata(&config).unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let url = server.database();
+    home.ok(&["store", "move", &url]);
+    assert_eq!(mode(), 0o644);
+    home.ok(&["store", "move", "sqlite"]);
+    let other = server.database().replace("cueme@", "cueme:hunter2@");
+    home.ok(&["store", "move", &other]);
+    assert_eq!(mode(), 0o600);
+}
+
+/// A rule that answers what an agent says of a step.
+const RULE: &str = "[[policy]]\nname = \"go on\"\ntext = \"Step .*\"\nanswer = \"Continue.\"\n";
+
+#[test]
+fn of_two_brokers_one_notifies_and_one_applies_a_rule_also_after_the_leader_died() {
+    const QUESTIONS: usize = 4;
+    const STEPS: usize = 3;
+    let Some(server) = Server::start() else { return };
+    let (url, ntfy) = (server.database(), Ntfy::start());
+    let homes = [Home::new(), Home::new()];
+    for home in &homes {
+        home.configure(&format!("store = \"{url}\"\n{}{RULE}", ntfy.section()));
+        home.ok(&["inbox"]);
+    }
+    let ask = |number: usize, prompt: &str| {
+        let home = &homes[number % homes.len()];
+        home.start_cue(&home.join(), prompt, None)
+    };
+    let mut waiting = Vec::new();
+    for number in 0..QUESTIONS {
+        let prompt = format!("Which port {number}?");
+        waiting.push(ask(number, &prompt));
+        ntfy.wait_for(&prompt);
+    }
+    for number in 0..STEPS {
+        let run = ask(number, &format!("Step {number} is done. Next?")).finish();
+        assert_eq!(run.printed(0).matches("Continue.").count(), 1, "{run:?}");
+    }
+    let leader = || server.run(&url, "SELECT name FROM leader JOIN brokers USING (broker)");
+    let first = leader();
+    let pid: u32 = first.rsplit(':').next().unwrap().parse().unwrap();
+    let dying = homes.iter().find(|home| home.brokers().contains(&pid)).unwrap();
+    dying.kill_brokers(&[pid]);
+    eventually("another broker leads", || {
+        let now = leader();
+        (!now.is_empty() && now != first).then_some(())
+    });
+    // The new leader has looked at all questions when it notifies of the next one.
+    waiting.push(ask(0, "And the host?"));
+    ntfy.wait_for("And the host?");
+    let run = ask(1, "Step last is done. Next?").finish();
+    assert_eq!(run.printed(0).matches("Continue.").count(), 1, "{run:?}");
+    eventually("every waiting question is notified of once", || {
+        (ntfy.notifications().len() == waiting.len()).then_some(())
+    });
+    let wanted = format!("{0}|{0}", STEPS + 1);
+    assert_eq!(
+        server.run(&url, "SELECT count(*), count(DISTINCT cue_id) FROM automatic"),
+        wanted
+    );
+    let by_rule = "SELECT count(*), count(DISTINCT seq) FROM decisions WHERE decided_by = 'policy: go on'";
+    assert_eq!(server.run(&url, by_rule), wanted);
 }

@@ -177,7 +177,7 @@ fn check_reads_every_vector_of_the_contract_as_it_says() {
     }
 }
 
-/// What `--check` prints. The payload may hold numbers that no machine word holds, so it stays text.
+/// The output of `--check`. The payload may hold numbers that no machine word holds, so it stays text.
 #[derive(serde::Deserialize)]
 struct Printed<'a> {
     prompt: String,
@@ -196,7 +196,7 @@ fn assert_spells(printed: &str, written: &str, name: &str) {
     }
 }
 
-/// What the agent wrote is there; defaults may stand beside it.
+/// The agent's own values are kept; defaults may stand beside them.
 fn assert_keeps(printed: &serde_json::Value, written: &serde_json::Value, name: &str) {
     match (printed, written) {
         (serde_json::Value::Object(printed), serde_json::Value::Object(written)) => {

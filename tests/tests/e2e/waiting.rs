@@ -1,4 +1,4 @@
-//! How a wait ends when no answer comes.
+//! The end of a wait without an answer.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;

@@ -13,7 +13,7 @@ use crate::programs::Programs;
 pub(crate) struct Host {
     /// Its tag at `cueme init`.
     pub(crate) tag: &'static str,
-    /// What people call it.
+    /// The name for people.
     pub(crate) name: &'static str,
     /// The package whose version is the program's.
     pub(crate) package: &'static str,
@@ -23,11 +23,11 @@ pub(crate) struct Host {
     model: fn(&mut Command, &str),
     /// Adds the prompt of a run without a window.
     headless: fn(&mut Command, &str),
-    /// What its window shows once one can type, where the suite sits at it.
+    /// The text in its window once it accepts input, if the suite uses the window.
     pub(crate) ready: Option<&'static str>,
     /// Adds what a run with a window needs.
     window: fn(&mut Command),
-    /// What sends the typed text while a hook runs, beyond Enter.
+    /// The key that sends the typed text while a hook runs, beyond Enter.
     pub(crate) send_key: Option<&'static str>,
     /// Its own tool that asks the human.
     pub(crate) question_tool: Option<&'static str>,

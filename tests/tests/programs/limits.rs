@@ -1,6 +1,6 @@
 //! Cases that a host cannot pass. A limit that is no longer true fails the suite.
 
-use adapter_core::runtime::Runtime;
+use runtimes::Runtime;
 
 /// Returns why a host cannot pass a case.
 pub(crate) fn reason(host: &str, case: &str) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 //! The published agent programs, run headless and in a terminal after a plain `cueme init`, against a scripted model.
 //!
 //! Each host goes through each scenario; a scenario fills one or more lines of the table in
-//! `adapter-core/src/runtime/CHECKED.md`. With `CUEME_WRITE_CHECKED=1` a whole run writes the table, otherwise it fails
+//! `adapter-core/runtimes/CHECKED.md`. With `CUEME_WRITE_CHECKED=1` a whole run writes the table, otherwise it fails
 //! where the table says something else. The programs come from `tests/programs/install`.
 
 mod cases;
@@ -22,7 +22,7 @@ use crate::hosts::Host;
 use crate::programs::Programs;
 use crate::verdict::Row;
 
-/// How many scenarios run at once. Most of them wait for somebody, so more than there are cores.
+/// The number of concurrent scenarios. Most of them wait, so more than there are cores.
 const AT_ONCE: usize = 4;
 
 fn main() -> ExitCode {

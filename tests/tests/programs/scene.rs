@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::hosts::Host;
 use crate::programs::Programs;
 
-/// How long one run of a program may take when nobody waits on purpose; the machine may be busy.
+/// The timeout of one run of a program when nothing waits on purpose; the machine may be busy.
 const RUN_MAX: Duration = Duration::from_secs(120);
 /// Nothing beyond the loopback interface is reached: this port refuses.
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -35,16 +35,16 @@ pub(crate) struct Scene {
     variables: Vec<(&'static str, &'static str)>,
 }
 
-/// What the human does about a question.
+/// The human's reaction to a question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule<'a> {
     /// Found in the prompt of the question.
     pub(crate) about: &'a str,
-    /// What follows `cueme answer <id>`.
+    /// The arguments after `cueme answer <id>`.
     pub(crate) answer: &'a [&'a str],
 }
 
-/// How a run ended and what happened meanwhile.
+/// The end of a run, and its events.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) run: Option<Run>,

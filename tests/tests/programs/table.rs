@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adapter_core::runtime::Runtime;
+use runtimes::Runtime;
 
 use crate::hosts;
 use crate::limits;
@@ -58,7 +58,7 @@ fn versions_agree(programs: &Programs) -> bool {
 }
 
 fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapter-core/src/runtime/CHECKED.md")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapter-core/runtimes/CHECKED.md")
 }
 
 /// A line per case in the order of the suite, a column per host; limits are numbered below.

@@ -1,8 +1,8 @@
-//! What a scenario has shown: one row per case.
+//! The verdict on a scenario: one row per case.
 
 use crate::limits;
 
-/// What one host did in one case.
+/// The result of one host in one case.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     /// The host's tag.

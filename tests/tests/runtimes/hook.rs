@@ -14,7 +14,7 @@ const HOSTS: [&str; 3] = ["claude_code", "cursor", "codex"];
 /// Returns what a host writes to a hook, with a folder and a transcript of ours.
 fn recorded(home: &Home, host: &str, event: &str) -> Value {
     let path = format!(
-        "{}/../adapter-core/tests/hooks/{host}.{event}.json",
+        "{}/../adapter-core/runtimes/tests/hooks/{host}.{event}.json",
         env!("CARGO_MANIFEST_DIR")
     );
     let mut input: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -592,7 +592,7 @@ fn a_host_that_runs_the_hook_files_of_two_asks_once() {
     assert_eq!(run(&home, "cursor", "stop", &input), json!({}));
     assert_eq!(inbox_length(&home), 1);
     home.run(&["answer", &id_of(&cue), "go on"]).expect(0);
-    // What was taken from Claude Code's settings is answered in its words.
+    // A call from Claude Code's settings gets a reply in Claude Code's dialect.
     let text = continuation("claude_code", &first.finish().expect(0).json());
     assert!(text.starts_with("go on\n"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Every host that has hooks, at every event: what each writes is recorded in `adapter-core/tests/hooks`, the broker and
+//! Every host that has hooks, at every event: what each writes is recorded in `adapter-core/runtimes/tests/hooks`, the broker and
 //! the binary are the real ones, and one table per host says in which shape it is answered.
 
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use cueme_tests::{Client, Home, envelope, eventually, next_millisecond, remains};
 
-/// How long the slow human thinks. A hook that gave up or asked again would show within this.
+/// The delay of the slow human. A hook that gave up or asked again would show within this.
 const SLOW: Duration = Duration::from_millis(1200);
 /// A hook that asks nobody, or cannot, is over by then even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ struct Host {
     tag: &'static str,
     /// The events whose input is recorded.
     events: &'static [&'static str],
-    /// What is printed at an event to change nothing.
+    /// The output at an event that changes nothing.
     passes: fn(&str) -> &'static str,
     at_start: Ear,
     at_prompt: Ear,
@@ -266,10 +266,10 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What the host writes at an event, about a transcript of ours.
+    /// Returns the host's input at an event, about a transcript of ours.
     fn recorded(&self, event: &str) -> Value {
         let path = format!(
-            "{}/../adapter-core/tests/hooks/{}.{event}.json",
+            "{}/../adapter-core/runtimes/tests/hooks/{}.{event}.json",
             env!("CARGO_MANIFEST_DIR"),
             self.host.tag
         );
@@ -575,7 +575,7 @@ fn human_types_locally(host: &Host) {
     assert_eq!(undelivered, 0, "{}: everything was acknowledged", host.tag);
 }
 
-/// What a stop hook just said comes back through the prompt hook in some hosts; nobody has typed then.
+/// In some hosts the text of a stop hook comes back through the prompt hook; it is not typed by a human.
 fn an_echo_is_not_the_human(host: &Host) {
     let scene = Scene::new(host);
     let agent = scene.agent();

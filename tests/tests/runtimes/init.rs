@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use adapter_core::runtime::Runtime;
 use cueme_tests::{Home, Run, Terminal, files_below, not_run_without};
+use runtimes::Runtime;
 
 /// A person's home and project beside our own data.
 struct Person {
@@ -189,7 +189,7 @@ fn the_status_tells_each_part_of_each_host_and_the_version_that_was_checked() {
         assert!(row(&table, runtime, "user")[7].starts_with(version), "{table}");
     }
     assert!(table.contains("never tried"), "{table}");
-    // What a host makes impossible is said.
+    // The table names the features that a host makes impossible.
     assert!(table.contains("Windsurf's hooks cannot hold a turn"), "{table}");
     fs::remove_file(person.folder().join(".codex/hooks.json")).unwrap();
     let table = person.run(&["init", "--status", "codex"]).expect(1).stdout;
@@ -400,7 +400,7 @@ fn an_update_keeps_the_language_and_the_extras_that_were_chosen() {
     assert!(table.contains("outdated"), "{table}");
     person.run(&["init", "codex", "--yes"]).expect(0);
     assert_eq!(person.tree(), chosen);
-    // What is said counts more than what was.
+    // An option overrides an earlier choice.
     person
         .run(&["init", "codex", "--language", "en", "--yes"])
         .expect(0);
@@ -485,7 +485,7 @@ fn a_person_is_shown_what_would_change_and_asked() {
     assert!(!person.join(".codex/hooks.json").exists());
 
     let removing = open(&["init", "gemini_cli", "--remove"]);
-    removing.sees("Take cueme out of Gemini CLI with these changes? [y/N]");
+    removing.sees("Remove cueme from Gemini CLI with these changes? [y/N]");
     removing.types("yes");
     removing.press("Enter");
     removing.sees("Gemini CLI: disconnected");

@@ -431,7 +431,7 @@ fn answers_nobody_who_reads(capabilities: &Value) {
     );
     let cue = home.wait_for("Which port?", 1);
     let task = (capabilities != &json!({})).then(|| line()["result"]["taskId"].clone());
-    // Nobody reads what the server writes any more.
+    // The client stops reading the server's output.
     drop(stdout);
     home.run(&["answer", &cue, "8080"]).expect(0);
     wait_for_delivery(&home, &cue, "handed");

@@ -41,7 +41,7 @@ impl Scene {
             .unwrap();
         assert!(connected.status.success(), "{connected:?}");
         let path = format!(
-            "{}/../adapter-core/tests/transcripts/opencode.messages.json",
+            "{}/../adapter-core/runtimes/tests/transcripts/opencode.messages.json",
             env!("CARGO_MANIFEST_DIR")
         );
         let mut messages: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();

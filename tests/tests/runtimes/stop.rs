@@ -2,17 +2,36 @@
 
 use std::fs;
 use std::io::Write;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::inotify;
 use serde_json::{Value, json};
 
 use cueme_tests::{Client, Home, Signal, cueme, eventually, is_alive, next_millisecond};
 
 /// A hook that waits for nobody is over by then even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(20);
-/// How late Copilot CLI was seen to write the end of a turn.
-const RECORDED_AFTER: Duration = Duration::from_millis(250);
+
+/// The system's notices that a file was read to its end and closed.
+struct Reads(OwnedFd);
+
+impl Reads {
+    fn of(path: &Path) -> Self {
+        let notices = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC).unwrap();
+        inotify::add_watch(&notices, path, inotify::WatchFlags::CLOSE_NOWRITE).unwrap();
+        Self(notices)
+    }
+
+    fn wait_for_one(&self) {
+        let mut space = [MaybeUninit::uninit(); 512];
+        let mut notices = inotify::Reader::new(&self.0, &mut space);
+        eventually("a read of the file", || notices.next().is_ok().then_some(()));
+    }
+}
 
 /// One end of a turn in one host.
 struct Scene {
@@ -26,10 +45,10 @@ impl Scene {
         Self { home, host }
     }
 
-    /// What the host writes at an event, about a transcript of ours.
+    /// Returns the host's input at an event, about a transcript of ours.
     fn input(&self, event: &str) -> Value {
         let path = format!(
-            "{}/../adapter-core/tests/hooks/{}.{event}.json",
+            "{}/../adapter-core/runtimes/tests/hooks/{}.{event}.json",
             env!("CARGO_MANIFEST_DIR"),
             self.host
         );
@@ -78,7 +97,7 @@ impl Scene {
         ended(self.start(event, input))
     }
 
-    /// How many sessions are noted.
+    /// Returns the number of recorded sessions.
     fn records(&self) -> usize {
         fs::read_dir(self.home.path().join("data/sessions"))
             .into_iter()
@@ -332,8 +351,10 @@ fn the_message_shown_is_the_one_the_agent_ended_with() {
             input.as_object_mut().unwrap().remove(member);
         }
         scene.record(&lines);
+        let reads = Reads::of(&scene.transcript());
         let hook = scene.start("stop", &input);
-        std::thread::sleep(RECORDED_AFTER);
+        // Copilot CLI was seen to write the end of a turn 250 ms after it had called the hook.
+        reads.wait_for_one();
         scene.append(&[last]);
         let asked = scene.asked();
         assert!(

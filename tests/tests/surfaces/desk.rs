@@ -8,7 +8,7 @@ use protocol_spec::message::{Ask, Reply, Request, WebLink};
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
 
-/// How soon a question that was decided elsewhere has to be withdrawn.
+/// The time within which a question that was decided elsewhere must be withdrawn.
 pub(crate) const WITHDRAWN_MAX: Duration = Duration::from_secs(2);
 
 pub(crate) const ADA: Person = Person {
@@ -33,7 +33,7 @@ impl Desk {
         Self::in_home(Home::new(), config)
     }
 
-    /// The same with a chat of Telegram.
+    /// Starts a broker with a chat of Telegram.
     pub(crate) fn with_telegram(telegram: &Telegram) -> Self {
         let home = Home::new();
         let token = secret(&home, "telegram", telegram.token());
@@ -76,7 +76,7 @@ impl Desk {
         self.ask_approval_with(prompt, &json!({ "type": "confirm" }))
     }
 
-    /// The same with other buttons, as an agent has them that asks for "once" or "always".
+    /// Asks for approval with these buttons, such as those of an agent that asks for "once" or "always".
     #[track_caller]
     pub(crate) fn ask_approval_with(&self, prompt: &str, payload: &Value) -> (Wire, String) {
         let ask = Ask {

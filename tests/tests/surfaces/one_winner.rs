@@ -14,10 +14,10 @@ use crate::desk::{ADA, Desk, PEOPLE, WITHDRAWN_MAX, secret, soon};
 use crate::push::{Phone, open};
 use crate::slack;
 
-/// How often it is tried in the gate; `CUEME_SURFACE_ROUNDS` says otherwise.
+/// The number of rounds in the gate; `CUEME_SURFACE_ROUNDS` overrides it.
 const ROUNDS: u64 = 14;
 
-/// How soon a page connects again.
+/// The pause before a page reconnects.
 const RECONNECT: Duration = Duration::from_millis(200);
 
 /// Where a question is answered.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cueme_tests::phone_fakes::{Fault, Push, PushBrowser};
+use cueme_tests::phone_fakes::{Fault, Push, PushBrowser, Telegram};
 use cueme_tests::{Home, Http, eventually};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, soon};
+use crate::desk::{Desk, PEOPLE, secret, soon};
 
 /// A phone: signed in, and subscribed to pushes.
 pub(crate) struct Phone {
@@ -114,6 +114,23 @@ fn a_button_on_a_notification_answers_with_the_devices_name_and_other_devices_cl
 }
 
 #[test]
+fn a_device_whose_revocation_the_broker_did_not_hear_of_decides_nothing_by_a_button() {
+    let push = Push::start();
+    let desk = Desk::new(&push.section());
+    let phone = Phone::subscribe(&desk, &push, open());
+    let payload = json!({ "type": "choice", "options": ["red", "blue"] });
+    let (client, cue) = desk.ask("Which colour?", Some(&payload));
+    let notification = push.wait_for(&phone.browser, &cue);
+    let database = rusqlite::Connection::open(desk.home.database()).unwrap();
+    database.busy_timeout(Duration::from_secs(30)).unwrap();
+    database.execute("DELETE FROM devices", []).unwrap();
+    let (status, body) = phone.press(&notification, "blue");
+    assert_eq!(status, 409, "{body}");
+    assert!(desk.is_open(&cue));
+    client.kill();
+}
+
+#[test]
 fn the_words_stay_hidden_unless_the_owner_of_the_device_shows_them() {
     let push = Push::start();
     let desk = Desk::new(&push.section());
@@ -194,17 +211,27 @@ fn pushes_end_with_the_device_and_go_to_one_of_two_with_the_same_subscription() 
     let mine = devices.iter().find(|device| device["current"] == true).unwrap();
     let id = mine["device_id"].as_str().unwrap();
     assert_eq!(old.send("DELETE", &format!("/devices/{id}"), None).0, 204);
-    let (second, _) = desk.ask("Twice?", None);
-    std::thread::sleep(Duration::from_millis(500));
+    let witness = Phone::subscribe(&desk, &push, open());
+    let asked = ["Twice?", "Three times?"].map(|prompt| {
+        let (client, cue) = desk.ask(prompt, None);
+        push.wait_for(&witness.browser, &cue);
+        client
+    });
     assert_eq!(push.messages(&old.browser).len(), 1, "no push without its device");
     first.kill();
-    second.kill();
+    for client in asked {
+        client.kill();
+    }
 }
 
 #[test]
 fn a_device_is_told_of_what_its_owner_chose_and_not_in_quiet_hours() {
     let push = Push::start();
-    let desk = Desk::new(&push.section());
+    // A chat has no quiet hours of the page: what it shows was due on the devices, too.
+    let (chat, home) = (Telegram::start(), Home::new());
+    let token = secret(&home, "telegram", chat.token());
+    let config = [push.section(), chat.section(&token, PEOPLE)].concat();
+    let desk = Desk::in_home(home, &config);
     let choices = json!({ "after_ms": 0, "preview": true, "reasons": ["approval"] });
     let phone = Phone::subscribe(&desk, &push, choices);
     let tablet = Phone::subscribe(&desk, &push, open());
@@ -214,17 +241,21 @@ fn a_device_is_told_of_what_its_owner_chose_and_not_in_quiet_hours() {
     let shown = push.wait_for(&phone.browser, &approval);
     assert!(shown["title"].as_str().unwrap().ends_with("wants approval"));
     assert_eq!(push.messages(&phone.browser).len(), 1);
+    push.wait_for(&tablet.browser, &approval);
     let quiet = json!({ "quiet_hours": { "enabled": true, "from": "00:00", "to": "00:00" } });
     assert_eq!(tablet.send("PATCH", "/settings", Some(quiet)).0, 200);
     let before = push.messages(&tablet.browser).len();
     let (late, night) = desk.ask("In the night?", None);
-    std::thread::sleep(Duration::from_millis(500));
+    chat.wait_for("In the night?");
+    let (later, _) = desk.ask("Later that night?", None);
+    chat.wait_for("Later that night?");
     assert_eq!(push.messages(&tablet.browser).len(), before);
     let over = json!({ "quiet_hours": { "enabled": false, "from": "00:00", "to": "00:00" } });
     assert_eq!(tablet.send("PATCH", "/settings", Some(over)).0, 200);
     push.wait_for(&tablet.browser, &night);
-    client.kill();
-    late.kill();
+    for waiting in [client, late, later] {
+        waiting.kill();
+    }
 }
 
 #[test]

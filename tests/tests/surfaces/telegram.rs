@@ -164,7 +164,7 @@ fn a_broker_that_was_killed_edits_the_right_message_and_sends_none_twice() {
     let (first_message, second_message) = (telegram.wait_for("First?"), telegram.wait_for("Second?"));
     desk.keeps(2);
     desk.home.kill_broker();
-    // Pressed while nobody hears it.
+    // The human presses the button while no broker runs.
     telegram.press(ADA, second_message.id, &second_message.buttons[0].0);
     desk.home.ok(&["answer", &one, "done"]);
     assert_eq!(desk.decided(&two)["by"], "Ada");

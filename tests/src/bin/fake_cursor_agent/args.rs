@@ -1,6 +1,6 @@
 //! The command line of the double.
 
-/// What was asked for.
+/// The requested command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Command {
     Version,

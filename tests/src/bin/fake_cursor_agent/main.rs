@@ -1,8 +1,8 @@
 //! A double of the Cursor agent CLI for tests.
 //!
-//! It takes the real one's commands and flags, fails before the turn in the real one's order, keeps its chats in
-//! the same places, and then plays the scenario named by `FAKE_CURSOR_SCENARIO`. What it was called with goes to
-//! the file named by `FAKE_CURSOR_LOG`, one JSON object a line.
+//! It takes the real one's commands and flags, fails before the turn in the real one's order, keeps its chats in the
+//! same places, and then plays the scenario named by `FAKE_CURSOR_SCENARIO`. Its arguments go to the file named by
+//! `FAKE_CURSOR_LOG`, one JSON object per line.
 
 mod args;
 mod chats;
@@ -17,7 +17,7 @@ use args::{Args, Command};
 
 const VERSION: &str = "2026.10.01-fake000";
 
-/// What the double says of its options; `FAKE_CURSOR_HELP` replaces it.
+/// The help text of the double; `FAKE_CURSOR_HELP` replaces it.
 const HELP: &str = "Usage: agent [options] [command] [prompt...]\n\n  --mode <mode>\n  --continue\n  --trust\n  -w, --worktree [name]";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What the double does in a turn, by the name of the scenario.
+//! The behaviour of the double in a turn, by the name of the scenario.
 
 use std::io::{BufRead, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -11,7 +11,7 @@ use crate::args::Args;
 use crate::chats;
 use crate::stream::{Before, Stream};
 
-/// What a custom CLI calls unless `FAKE_CURSOR_TOOL` says otherwise.
+/// The default tool call of a custom CLI; `FAKE_CURSOR_TOOL` replaces it.
 const CALL_DEFAULT: &str = r#"{"name":"exec","args":{"command":"pwd"}}"#;
 const LONG: Duration = Duration::from_secs(3_600);
 const LOGIN: &str = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.";

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How many bytes a slow stream writes at once.
+/// The size of a slow stream's writes, in bytes.
 const TRICKLE_BYTES: usize = 7;
 
-/// What follows a segment of text; it decides the shape of the re-send.
+/// The event after a segment of text; it decides the shape of the re-send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     Tool,
@@ -25,7 +25,7 @@ pub(crate) struct Stream {
     calls: u32,
     said: String,
     pub(crate) newline: &'static str,
-    /// How long it takes to write a few bytes.
+    /// The pause for each few bytes of a slow stream.
     pub(crate) pace: Duration,
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn try_all<T: Send>(
                             break;
                         }
                         let ending = play(place.path(), number, chance_of(chance, number));
-                        // Whoever listens does so until all workers have ended.
+                        // The receiver lives until all workers have ended.
                         let _ = say.send((number, ending));
                     }
                 })

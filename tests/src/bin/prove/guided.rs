@@ -84,7 +84,7 @@ struct Guided {
 
 impl Guided {
     fn start(folder: &Path, name: &'static str, lasts: Duration) -> Self {
-        // What is found grows beside the corpus that is kept; `cargo fuzz cmin` picks what is worth keeping.
+        // New inputs go to a folder beside the versioned corpus; `cargo fuzz cmin` selects the ones worth keeping.
         let found = folder.join("target/found").join(name);
         std::fs::create_dir_all(&found).unwrap_or_else(|error| panic!("{}: {error}", found.display()));
         let log = folder.join("target/found").join(format!("{name}.log"));

@@ -29,18 +29,18 @@ struct Inner {
     file: File,
     /// Questions the broker confirmed, with their words.
     acked: BTreeMap<String, String>,
-    /// What humans tried to answer: the question of each text.
+    /// Answers that humans tried to give: the question of each text.
     offered: HashMap<String, String>,
-    /// What the broker said it took.
+    /// Answers that the broker said it accepted.
     accepted: BTreeMap<String, String>,
-    /// What was printed for which words.
+    /// Printed outcomes, each with the words of its question.
     printed: Vec<(String, String)>,
-    /// How often each question's words may have been asked anew.
+    /// The number of times that each question's words may have been asked anew.
     renewals: HashMap<String, usize>,
     problems: Vec<String>,
 }
 
-/// How much is in a ledger.
+/// The sizes of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Confirmed questions.
@@ -104,7 +104,7 @@ impl Ledger {
         inner.printed.push((words.to_owned(), text.to_owned()));
     }
 
-    /// The same words may be a new question, because their answer may have been acknowledged.
+    /// Expects that these words, asked again, may be a new question, because their answer may have been acknowledged.
     pub(crate) fn may_renew(&self, words: &str) {
         *self.inner().renewals.entry(words.to_owned()).or_default() += 1;
     }

@@ -11,7 +11,7 @@ use protocol_spec::message::Reply;
 use crate::talk::{ack, answer, ask};
 use crate::trial::Trial;
 
-/// How long each of them rests between two questions, at least.
+/// The shortest pause of each agent between two questions.
 const REST_MIN: Duration = Duration::from_millis(100);
 /// And at most: by chance, or all who once had to wait would come together ever after.
 const REST_MAX: Duration = Duration::from_millis(200);
@@ -77,7 +77,7 @@ fn write_until(is_over: &AtomicBool, path: &Path) -> std::io::Result<Times> {
     Ok(Times::new(times))
 }
 
-/// How long things took, shortest first.
+/// Measured times, shortest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Times(Vec<Duration>);
 

@@ -8,11 +8,11 @@ use crate::guided::last_lines;
 use crate::r19_teeth::Copy;
 use crate::trial::{NotRun, Trial};
 
-/// What is changed.
+/// The files that are mutated.
 const FILES: [&str; 2] = ["cueme-broker/rules/src/**", "cueme-broker/store-sqlite/src/**"];
-/// How many of a hundred changes must be noticed.
+/// The percentage of mutants that the tests must catch.
 const CAUGHT_PERCENT_MIN: usize = 90;
-/// How long the tests may take for one change, in seconds; one that makes them hang is noticed too.
+/// The timeout of the tests for one mutant, in seconds; a mutant that makes them hang counts as caught.
 const PATIENCE_SEC: &str = "300";
 
 /// Tries one change in so many, and counts what was noticed.
@@ -47,7 +47,7 @@ fn try_some(trial: &mut Trial, sources: &Path) {
         .arg(format!("--shard={shard}/{shards}"))
         .arg("--sharding=round-robin")
         .args(["--timeout", PATIENCE_SEC])
-        // What starts the program would have to build it for each change.
+        // Tests that start the program would have to build it for each mutant.
         .args([
             "--",
             "--lib",
@@ -55,7 +55,7 @@ fn try_some(trial: &mut Trial, sources: &Path) {
             "--test=web_api",
             "--test=simulation",
         ])
-        // What takes long and asks about the network only.
+        // Skips tests that take long and concern the network only.
         .args(["--", "--skip=slow::", "--skip=whoever_does_not_read"])
         .env_remove("CUEME_BIN")
         .env("CUEME_SIM_STEPS", "5000")

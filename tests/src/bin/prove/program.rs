@@ -1,4 +1,5 @@
-//! What was run: which programs, built from which state of the sources. An outcome says nothing of other ones.
+//! The programs that a run tested, and the state of the sources that they were built from. An outcome says nothing
+//! about other programs.
 
 use std::path::Path;
 use std::process::Command;
@@ -48,7 +49,7 @@ fn digest(path: &Path) -> Option<String> {
 
 fn commit() -> Option<String> {
     let hash = git(&["rev-parse", "--short", "HEAD"])?;
-    // What is written about the program does not change it, the figures least of all.
+    // Text about the program does not change the program, and the figures least of all.
     let changed = git(&["status", "--porcelain", "--", ":/", ":(top,exclude)*.md"])?;
     let mark = if changed.is_empty() { "" } else { "+" };
     Some(format!("{hash}{mark}"))

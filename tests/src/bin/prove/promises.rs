@@ -21,7 +21,7 @@ use uuid::Uuid;
 /// A moment to begin with, in milliseconds.
 const BEGINNING_MS: i64 = 1_800_000_000_000;
 
-/// What callers were told.
+/// The promises that callers got.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Promises {
     asked: BTreeMap<CueId, String>,
@@ -81,7 +81,7 @@ pub(crate) struct Little {
     /// Questions that are open, as far as anybody was told.
     open: Vec<CueId>,
     handed: Vec<CueId>,
-    /// What was promised so far.
+    /// The promises so far.
     pub(crate) promises: Promises,
 }
 
@@ -169,7 +169,7 @@ impl Little {
         self.one(answer(cue, text))
     }
 
-    /// Folds the log into the file.
+    /// Runs a checkpoint of the write-ahead log.
     pub(crate) fn checkpoint_log(&self) {
         let folded = sqlite(&self.core).map(SqliteStore::checkpoint);
         assert!(matches!(folded, Some(Ok(()))), "{folded:?}");

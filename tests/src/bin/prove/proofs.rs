@@ -7,7 +7,7 @@ use crate::trial::{NotRun, Trial};
 pub(crate) struct Proof {
     /// Its name on the command line.
     pub(crate) id: &'static str,
-    /// What it does to the program.
+    /// The attack on the program.
     pub(crate) title: &'static str,
     /// Does it.
     pub(crate) run: fn(&mut Trial) -> Result<(), NotRun>,

@@ -1,4 +1,4 @@
-//! R1: whoever works for an answer is killed, again and again, at any moment.
+//! R1: every process that works for an answer is killed, again and again, at any moment.
 //!
 //! The victim is the broker, an agent's process, a human's connection, or all of them at once.
 
@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::town::{AGENTS, Crowd, HUMANS, Town};
 use crate::trial::{NotRun, Trial};
 
-/// Kills everybody, and judges.
+/// Kills agents, humans and brokers, and judges.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let cycles = trial.size(500, 10_000, 100_000);
     let homes = [Home::new()];

@@ -17,7 +17,7 @@ use crate::trial::{NotRun, Trial};
 
 /// Agents that ask.
 const AGENTS: usize = 4;
-/// How many rounds of orders there are before the power is cut for certain.
+/// The number of rounds of orders before the power is cut for certain.
 const ROUNDS: usize = 30;
 /// The power is cut before this many operations.
 const OPERATIONS_MAX: u64 = 400;
@@ -107,18 +107,18 @@ struct Stage<'a> {
     agents: &'a [AgentId],
 }
 
-/// What was found after the power came back.
+/// The state after the power came back.
 struct After {
     promised: usize,
     broken: Vec<String>,
-    /// What the product would say is wrong with the log.
+    /// The damage of the log that the product would report.
     log_damage: Option<String>,
 }
 
 /// In how many cases something was broken.
 #[derive(Debug, Clone, Copy, Default)]
 struct Broken {
-    /// What was promised was gone from a sound database.
+    /// A promised record was missing from a sound database.
     lost: u64,
     /// The database was not sound, or could not be opened.
     corrupt: u64,

@@ -17,15 +17,15 @@ use crate::raw::{Fault, Plan, SimDisk};
 use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
 
-/// How many rounds after a failure everything must work again.
+/// The number of rounds after a failure within which everything must work again.
 const RECOVERS_WITHIN: usize = 2;
-/// How soon after a failed sync the same order must be taken.
+/// The time after a failed sync within which the broker must accept the same order.
 const TAKEN_AGAIN_WITHIN: Duration = Duration::from_secs(1);
 /// The syncs of a broker, one of which fails.
 const SYNCS: usize = 200;
-/// How many orders may go by until it has failed.
+/// The most orders until the sync has failed.
 const ORDERS_MAX: usize = 2 * SYNCS;
-/// What strace writes beside a call that it let fail.
+/// The mark that strace writes beside a call that it let fail.
 const INJECTED: &str = "(INJECTED)";
 /// The ways to fail.
 const FAULTS: [Fault; 3] = [Fault::Io, Fault::Full, Fault::Short];
@@ -132,7 +132,7 @@ fn play(directory: &Path, agents: &[AgentId], rounds: usize, seed: Random) -> Pl
     }
 }
 
-/// The same with the system's own calls, where they can be made to fail.
+/// Lets system calls of a real broker fail, where strace can do that.
 fn under_strace(trial: &mut Trial) {
     let every = trial.size(90, 1, 1);
     let is_there = std::process::Command::new("strace").arg("-V").output().is_ok();
@@ -193,8 +193,8 @@ fn fail_a_sync(trial: &mut Trial, when: usize) -> Result<Option<Duration>, NotRu
     Ok(Some(took))
 }
 
-/// Says an order until it is taken; returns the question. Where the broker has ended, as it may after a failure, the
-/// next one is started as any command does; while it runs nobody else answers in its place.
+/// Sends an order until the broker accepts it; returns the question. If the broker has ended, as it may after a
+/// failure, the next one is started as by any command; while it runs, no other broker answers in its place.
 fn ask_at_last(home: &Home, mut traced: Option<&mut Traced>, request: RequestId, order: &Request) -> String {
     eventually("an order is taken at last", || {
         if traced
@@ -273,7 +273,8 @@ impl Traced {
             let syncs = self.syncs().split_off(before);
             match reply {
                 Some(Reply::Asked(asked)) => {
-                    // Between two orders the log is folded in; whatever failed then, this order was waited for.
+                    // A checkpoint runs between two orders; even if it failed, the broker waited for a sync of this
+                    // order.
                     let was_waited_for = syncs.lines().any(|line| line.ends_with("= 0"));
                     trial.check(was_waited_for, || {
                         format!(

@@ -11,16 +11,16 @@ use crate::load::{join_all, millis};
 use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
 
-/// How many questions wait.
+/// The number of waiting questions.
 const PENDING: usize = 100;
 /// The size of the disk, in MiB.
 const DISK_MIB: u32 = 4;
-/// How soon a new question must be refused, in an optimised build.
+/// The time within which a new question must be refused, in an optimised build.
 const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 /// The exit code of storage that failed.
 const STORAGE_FAILED: i32 = 74;
 
-/// How long it stays full before anybody looks at what the log says.
+/// The time that the disk stays full before the test reads the log.
 const STAYS_FULL: Duration = Duration::from_secs(1);
 
 /// Fills a small disk, answers everybody, and frees it; then again, with a broker that is killed while it is full.
@@ -73,7 +73,7 @@ fn freed(trial: &mut Trial) -> Result<(), NotRun> {
     Ok(())
 }
 
-/// What was taken while it was full is there when the broker is killed before anything is freed.
+/// Answers that the broker accepted while the disk was full survive when it is killed before anything is freed.
 fn killed(trial: &mut Trial) -> Result<(), NotRun> {
     let outer = Home::new();
     let disk = Disk::mount(outer.scratch(), DISK_MIB).map_err(NotRun)?;

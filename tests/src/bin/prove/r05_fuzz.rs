@@ -18,11 +18,11 @@ use crate::trial::{NotRun, Trial};
 #[path = "../../hostile/readers.rs"]
 pub(crate) mod readers;
 
-/// How long one input may take.
+/// The time limit of one input.
 const HANG: Duration = Duration::from_secs(1);
-/// How much memory one input may take, in bytes.
+/// The memory limit of one input, in bytes.
 const MEMORY_MAX: usize = 512 * 1024 * 1024;
-/// How many inputs are made before the clock is looked at.
+/// The number of inputs between two checks of the clock.
 const INPUTS_A_CASE: u64 = 64;
 
 /// Replays and mutates.
@@ -107,7 +107,7 @@ fn mutant(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     input
 }
 
-/// What grammars trip over.
+/// Pieces that break grammars.
 const PIECES: &[&str] = &[
     "<cueme_prompt>",
     "</cueme_prompt>\n",

@@ -18,15 +18,15 @@ use crate::trial::{NotRun, Trial};
 const GOOD_CLIENTS: usize = 64;
 /// Bad connections begun in a second: enough to be seen, not so many that the two cores are simply used up.
 const RATE_A_SECOND: u64 = 800;
-/// How many slow connections are kept open at once.
+/// The most slow connections at once.
 const SLOW_MAX: usize = 64;
-/// How long the broker waits for the end of a line.
+/// The broker's timeout for the end of a line.
 const LINE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How much later than that a slow line may be seen closed.
+/// The longest delay after that timeout until a slow line must be closed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
-/// How much more memory the broker may have in use afterwards, in KiB.
+/// The limit on the growth of the broker's memory, in KiB.
 const GROWTH_KIB_MAX: u64 = 16 * 1024;
-/// How much slower the slowest hundredth of good rounds may become.
+/// The limit on the slowdown of the slowest hundredth of good rounds.
 const SLOWDOWN_MAX: f64 = 2.0;
 
 /// Sends nonsense, and watches the broker and everybody else.
@@ -225,7 +225,7 @@ fn is_refused_too_much(stream: &mut UnixStream) -> bool {
             return is_closed(&error);
         }
     }
-    // What it has to say comes first, then the end.
+    // The broker's reply comes first, then the end of the stream.
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => true,
         Err(error) => is_closed(&error),

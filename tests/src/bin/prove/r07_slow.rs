@@ -14,13 +14,13 @@ use crate::trial::{NotRun, Trial};
 const CLOSED_WITHIN: Duration = Duration::from_secs(10);
 /// When a reader that has stopped must have been dropped.
 const LAGGARD_DROPPED_WITHIN: Duration = Duration::from_secs(40);
-/// How much may be queued for a reader that has stopped, in bytes: what its system keeps and what ours does.
+/// The limit on the data queued for a stopped reader, in bytes: the buffers of its system and of ours.
 const QUEUED_BYTES_MAX: usize = 256 * 1024;
-/// How many sockets the broker may have beside readers: listeners, signals, and the two callers of this test.
+/// The most sockets of the broker beside readers: listeners, signals, and the two callers of this test.
 const SOCKETS_OF_ITS_OWN: usize = 8;
-/// How much more memory the broker may have in use meanwhile, in KiB.
+/// The limit on the growth of the broker's memory meanwhile, in KiB.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
-/// How much slower the slowest hundredth of honest requests may become.
+/// The limit on the slowdown of the slowest hundredth of honest requests.
 const SLOWDOWN_MAX: f64 = 2.0;
 
 /// Opens slow connections of each kind, and watches how long they live.
@@ -190,7 +190,7 @@ fn laggards_are_dropped(trial: &mut Trial, home: &Home, agent: &str, listeners: 
     let wait = Instant::now() + LAGGARD_DROPPED_WITHIN;
     std::thread::sleep(wait.saturating_duration_since(Instant::now()));
     let mut most = 0;
-    // What the broker has closed may still be on its way to them, so its own descriptors are counted.
+    // Closed connections may still deliver data to the listeners, so the broker's own descriptors are counted.
     let alive = sockets_of(broker).saturating_sub(SOCKETS_OF_ITS_OWN);
     for mut stream in listeners {
         let _ = stream.set_read_timeout(Some(Duration::from_millis(500)));

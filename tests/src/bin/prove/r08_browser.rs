@@ -1,8 +1,9 @@
 //! A signed-in browser visits pages of an attacker, which try what pages can try.
 //!
-//! Each page aims at two targets: at us, and at a decoy of the attacker's own that allows everything. What works on the
-//! decoy and not on us was refused by us, and not by a mistake in the page. One page is on another site, where the browser
-//! itself holds the cookie back; the other differs from us in its port alone, and there only we can refuse.
+//! Each page attacks two targets: us, and a decoy of the attacker's own that allows everything. An attack that works on
+//! the decoy and not on us was refused by us, and did not fail by a mistake in the page. One page is on another site,
+//! where the browser itself holds the cookie back; the other differs from us in its port alone, and there only we can
+//! refuse.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -20,18 +21,18 @@ use crate::contents::{difference, everything};
 use crate::r08_cross_site::{ANSWER, Place};
 use crate::trial::Trial;
 
-/// What only the page itself shows.
+/// A mark that only the page itself contains.
 const PAGE_MARK: &str = "class=\"wordmark\"";
-/// What only the state holds.
+/// A mark that only the state contains.
 const STATE_MARK: &str = "newest_event";
-/// How long a browser has for a page, in milliseconds.
+/// The timeout of a page in the browser, in milliseconds.
 const BROWSER_MS: u32 = 15_000;
-/// How long it has before it is stopped from outside: a stream of events never ends.
+/// The timeout after which the browser is killed: a stream of events never ends.
 const BROWSER_SEC_MAX: &str = "40";
-/// How long the attacker's page is kept from being complete, so that what it tries has time to happen.
+/// The longest delay of the attacker's page before it completes, so that its attacks have time to happen.
 const ATTACK_PATIENCE: Duration = Duration::from_secs(12);
 
-/// What the attacker's page does, at each target. It says so when all of it has ended.
+/// The attacks of the attacker's page on each target. The script reports when all of them have ended.
 const SCRIPT: &str = r"
 const log = text => document.getElementById('log').textContent += text + '\n';
 const loaded = (element, name) => new Promise(done => {
@@ -81,7 +82,7 @@ const attack = (who, origin) => {
 Promise.all([...attack('us', US), ...attack('decoy', DECOY)]).then(() => { log('all tried'); fetch('/done'); });
 ";
 
-/// What the log of a page must say: all of it worked on the decoy, and was refused by us or changes nothing there.
+/// The required log of a page: every attack worked on the decoy; we refused it, or it changes nothing here.
 const SAID: [&str; 14] = [
     "us read refused",
     "us page refused",
@@ -99,7 +100,7 @@ const SAID: [&str; 14] = [
     "all tried",
 ];
 
-/// What the decoy must have been sent, so that it is sure that a browser sends it.
+/// Requests that the decoy must have received, as proof that a browser sends them.
 const SENT: [&str; 6] = [
     "GET /?page ",
     "GET /api/v1/state ",
@@ -307,7 +308,7 @@ impl Shared {
             "/api/v1/state" | "/api/v1/state?script" => ("text/javascript", "1"),
             _ => ("text/html", self.page.as_str()),
         };
-        // Whoever has gone needs no answer.
+        // A client that has gone needs no answer.
         let _ = write!(
             stream,
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\ncontent-length: {}\r\n\

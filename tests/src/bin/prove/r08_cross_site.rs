@@ -81,6 +81,7 @@ fn mint(home: &Home, scope: TokenScope, agent: Option<&str>) -> String {
         scope,
         agent: agent.map(str::to_owned),
         name: Some("prove".into()),
+        expires_in_ms: None,
     };
     match home.wire().call(&Request::Token(mint)) {
         Some(Reply::Token(made)) => made.token,
@@ -102,7 +103,7 @@ fn public_listener(home: &Home) -> Http {
     Http::new(port)
 }
 
-/// Which of the broker's two listeners is spoken to.
+/// One of the broker's two listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entrance {
     /// The page's.
@@ -141,7 +142,7 @@ impl Route {
         !self.path.starts_with("/api/v1/") && self.path.starts_with("/api/")
     }
 
-    /// Says whether it is open to whoever sends something that proves itself, signed or as a one-time token.
+    /// Says whether it is open to a client that sends its own proof, signed or as a one-time token.
     fn proves_itself(&self) -> bool {
         self.is_outside() && !self.is_safe()
     }
@@ -212,7 +213,7 @@ impl Place {
     }
 }
 
-/// What a request says of the host it speaks to.
+/// The host that a request names.
 #[derive(Debug, Clone)]
 struct Host {
     headers: Vec<String>,
@@ -284,7 +285,7 @@ impl Host {
     }
 }
 
-/// How many [`origins`] there are.
+/// The number of [`origins`].
 const ORIGINS: usize = 6;
 
 /// Returns the pages a request may come from: none, ours, and others.
@@ -300,14 +301,14 @@ fn origins(http: Http) -> [Option<String>; ORIGINS] {
     ]
 }
 
-/// What opens something.
+/// The valid credentials.
 struct Keys {
     cookie: String,
     human: String,
     agent: String,
 }
 
-/// What a request carries to be let in.
+/// The credential of a request.
 #[derive(Debug, Clone)]
 enum Key {
     None,
@@ -425,13 +426,13 @@ impl Attempt {
         let has_guessed = matches!(self.key, Key::Wrong) || self.route.path.starts_with("/login/");
         match status {
             401 | 403 => true,
-            // The same to whoever guessed too often.
+            // The reply to a client that guessed too often.
             429 => has_guessed,
-            // Whoever may come in finds nothing of the page at the other listener.
+            // A client with valid credentials finds nothing of the page at the other listener.
             404 => {
                 self.is_from_us() && self.entrance == Entrance::Public && matches!(self.key, Key::Agent(_))
             }
-            // What has to prove itself, and is not even readable.
+            // A request that has to prove itself, and is not even readable.
             400 => self.is_from_us() && self.entrance == Entrance::Public && self.route.proves_itself(),
             _ => false,
         }
@@ -479,7 +480,7 @@ impl Attempt {
     }
 }
 
-/// What is allowed works; otherwise refusing everything would pass.
+/// The control: allowed requests work; otherwise a broker that refuses everything would pass.
 fn controls(trial: &mut Trial, home: &Home, place: &Place, keys: &Keys) {
     let get = |http: Http, path: &str, name: &str, value: &str| {
         let host = http.host();
@@ -501,7 +502,7 @@ fn controls(trial: &mut Trial, home: &Home, place: &Place, keys: &Keys) {
     our_page_answers(trial, home, place, &keys.cookie);
 }
 
-/// What is refused from elsewhere is taken from our page, to the byte, and changes something.
+/// A request that is refused from other origins works from our page, byte for byte, and changes something.
 fn our_page_answers(trial: &mut Trial, home: &Home, place: &Place, cookie: &str) {
     let cue = asked(home.wire().call(&ask(&place.agent, "May our page answer this?")));
     let before = everything(home);

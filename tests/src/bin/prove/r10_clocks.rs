@@ -25,9 +25,9 @@ const WALLS: [i64; 5] = [
     1_800_000_000_000 + 3650 * DAY_MS,
     0,
 ];
-/// How late, or early, anything timed may be, in milliseconds.
+/// The tolerance of all times, in milliseconds, late or early.
 const OFF_MS_MAX: u64 = 1000;
-/// How many questions are left open, to be listed.
+/// The number of questions that stay open, to be listed.
 const OPEN: usize = 20;
 /// The longest time an answer is held back here, in milliseconds.
 const HOLD_MS_MAX: u64 = 60_000;

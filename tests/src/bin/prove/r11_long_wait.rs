@@ -15,24 +15,24 @@ use crate::promises::moment;
 use crate::raw::{Image, Plan, SimDisk, heap};
 use crate::trial::{NotRun, Trial};
 
-/// How many agents share the questions.
+/// The number of agents that share the questions.
 const AGENTS: usize = 64;
-/// How many brokers there are, one after the other.
+/// The number of brokers, one after the other.
 const RESTARTS: u64 = 50;
-/// How often each waiting client shows that it is there, in each life of a broker.
+/// The number of heartbeats of each waiting client, in each life of a broker.
 const HEARTBEATS: u64 = 2;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// How often everybody comes back in the one life without a restart.
+/// The number of times that all clients reconnect in the one life without a restart.
 const COMES_BACK: u64 = 50;
-/// How often of these until tables that many leave and enter have found their size.
+/// The number of these after which tables with many insertions and removals have a stable size.
 const SETTLES: usize = 10;
-/// How much more may be allocated than at the same point of the first life, in percent.
+/// The limit on the growth of the heap since the same point of the first life, in percent.
 const GROWTH_PERCENT: isize = 1;
-/// How little the heap can hold for each waiter.
+/// The least plausible heap size of each waiter, in bytes.
 const WAITER_BYTES_MIN: usize = 64;
-/// How often everybody comes back in the control, which leaks each time.
+/// The number of times that all clients reconnect in the control, which leaks each time.
 const LEAKS: usize = 4;
-/// What the control leaks for each waiter and time.
+/// The leak of the control for each waiter and time, in bytes.
 const LEAK_BYTES: usize = 64;
 
 /// Waits for a day, then for a month, then for a day without a restart.
@@ -86,7 +86,7 @@ fn check_that_a_leak_is_seen(trial: &mut Trial, long: &mut Long, sound: &[isize]
     trial.figure("control, which leaks", growth);
 }
 
-/// What the broker and its waiters had allocated, at the first point of the measurement and at most afterwards.
+/// The allocated bytes of the broker and its waiters, at the first point of the measurement and at most afterwards.
 #[derive(Debug, Clone, Copy)]
 struct Growth {
     first: isize,
@@ -156,7 +156,7 @@ struct Waiter {
 }
 
 struct Long {
-    /// What was allocated before there was a broker.
+    /// The allocated bytes before there was a broker.
     before: isize,
     database: std::path::PathBuf,
     core: Option<Core>,

@@ -9,24 +9,24 @@ use crate::load::{Times, is_strict, join_all, millis, noise, watching_disk};
 use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
 
-/// How much memory of the broker a waiting connection may take, in bytes.
+/// The limit on the broker's memory for a waiting connection, in bytes.
 const BYTES_A_WAITER_MAX: u64 = 4 * 1024;
-/// How much slower than the median of the beginning the slowest hundredth may be.
+/// The limit on the slowest hundredth, as a multiple of the median at the beginning.
 const TAIL_MAX: f64 = 5.0;
 /// Where the disk is slower than that: how many times the slowest hundredth of bare writes to it at the same time. An
 /// answer waits for the commit that is under way, and for its own.
 const DISK_TAILS_MAX: u32 = 2;
-/// How much slower the median of the second half may be than that of the first.
+/// The limit on the median of the second half, as a multiple of that of the first.
 const DRIFT_MAX: f64 = 1.1;
 /// A median that differs by less than this has not moved: waking a thread takes as long.
 const DRIFT_NOISE: Duration = Duration::from_micros(300);
-/// How much more memory than with everybody waiting the broker may have in use at the end, in percent.
+/// The limit on the broker's memory growth from the moment when all wait to the end, in percent.
 const GROWTH_PERCENT_MAX: u64 = 10;
-/// How much of the rate must be reached, in percent.
+/// The least share of the rate that must be reached, in percent.
 const RATE_PERCENT_MIN: u64 = 95;
-/// How many agents share the waiting connections.
+/// The number of agents that share the waiting connections.
 const AGENTS: usize = 64;
-/// How many agents are answered all the time, each on a thread of its own.
+/// The number of agents that are answered all the time, each on a thread of its own.
 const ANSWERED: usize = 8;
 /// Descriptors for everything but the waiting connections.
 const DESCRIPTORS_BESIDE: u64 = 200;
@@ -72,7 +72,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     Ok(())
 }
 
-/// How much is held.
+/// The load.
 struct Load {
     waiters: usize,
     /// Answers in a second.
@@ -162,7 +162,7 @@ pub(crate) fn raise_descriptor_limit() -> u64 {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // Whoever needs more than there is says so.
+    // A failure shows in the limit that is returned.
     let _ = setrlimit(Resource::Nofile, limit);
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -9,13 +9,13 @@ use crate::load::{Times, millis, within};
 use crate::r12_load::raise_descriptor_limit;
 use crate::trial::{NotRun, Trial};
 
-/// How many descriptors the broker may have.
+/// The broker's limit of file descriptors.
 const DESCRIPTORS: u32 = 256;
-/// How many call at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 1_000;
-/// How soon each of them must have been served or told.
+/// The time within which each of them must be served or refused.
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
-/// How soon it must serve again when they have left.
+/// The time within which the broker must serve again after they have left.
 const RECOVERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Calls with too many at once, and counts who was served and who was told to come again.
@@ -24,7 +24,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     let home = Home::new();
     let script = format!("ulimit -n {DESCRIPTORS} && exec \"$CUEME_BIN\" broker run");
     let mut broker = Client::start(&mut home.command_of("/bin/sh".as_ref(), &["-c", &script]), b"");
-    // Whoever joins before it listens would start another one, without the limit.
+    // A `join` before the broker listens would start another broker, without the limit.
     eventually("the broker listens", || Wire::connect(&home.socket()));
     let agent = home.join();
     let (waiting, cue) = home.ask(&agent, "Who waits through it?", None);

@@ -12,11 +12,11 @@ use crate::r12_load::raise_descriptor_limit;
 use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
 
-/// How soon the new broker must answer its first caller.
+/// The time within which the new broker must answer its first caller.
 const READY_WITHIN: Duration = Duration::from_secs(1);
-/// How many agents share the questions.
+/// The number of agents that share the questions.
 const AGENTS: usize = 64;
-/// How many of those who came back are answered.
+/// The number of returning callers that are answered.
 const ANSWERED: usize = 300;
 
 /// One question, as its caller knows it.

@@ -1,9 +1,10 @@
-//! R15: one bit of the database or of its log flips while nobody looks.
+//! R15: one bit of the database or of its log flips unnoticed.
 //!
-//! What follows must be noticed, or make no difference. An agent may be refused; it may never be told something that
-//! nobody wrote.
+//! The broker must notice the damage, or it must make no difference. The broker may refuse an agent; it may never
+//! deliver a text that no human wrote.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -23,8 +24,11 @@ const ANSWERED: usize = 40;
 
 const DATABASE: &str = "cueme.db";
 
-/// One flip in so many hits the text of an answer on purpose: by chance hardly any does.
+/// One flip in so many hits the text of an answer on purpose, and as many what stands before it: by chance hardly any does.
 const AIMED_EVERY: u64 = 8;
+
+/// The bytes before an answer in its row: how long the row's parts are, and its keys.
+const BEFORE_ANSWER_BYTES: usize = 48;
 
 /// Flips bits.
 pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
@@ -34,20 +38,30 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.check(!answers.is_empty(), || {
         "no answer can be found in the database".into()
     });
+    let texts: Vec<usize> = answers.iter().cloned().flatten().collect();
+    let before: Vec<usize> = answers
+        .iter()
+        .flat_map(|answer| answer.start.saturating_sub(BEFORE_ANSWER_BYTES)..answer.start)
+        .collect();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     try_all(
         trial,
         Extent::Count(flips),
         |directory, number, mut random| {
-            let flip = match random.pick(&answers) {
-                Some(offset) if number % AIMED_EVERY == 0 => Flip::new(DATABASE, *offset, &mut random),
-                _ => Flip::anywhere(&image, &mut random),
+            let places = match number % AIMED_EVERY {
+                0 => random.pick(&texts),
+                1 => random.pick(&before),
+                _ => None,
+            };
+            let flip = match places {
+                Some(offset) => Flip::new(DATABASE, *offset, &mut random),
+                None => Flip::anywhere(&image, &mut random),
             };
             let stage = Stage {
                 directory: directory.join("flipped"),
                 known: &known,
             };
-            let was_clean = number % 2 == 0;
+            let was_clean = (number / AIMED_EVERY).is_multiple_of(2);
             let verdict = stage.judge(&flip.done_to(&image), was_clean, &mut random);
             (flip, verdict)
         },
@@ -59,6 +73,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     says_what_to_do(trial);
     trial.figure("flips", flips);
     trial.figure("of them in the text of an answer", flips.div_ceil(AIMED_EVERY));
+    trial.figure("of them before one, in its row", flips.div_ceil(AIMED_EVERY));
     for what in [NOTICED, REFUSED, HARMLESS, TORN] {
         trial.figure(what, counts.get(what).copied().unwrap_or(0));
     }
@@ -68,10 +83,10 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
 const NOTICED: &str = "noticed at the start";
 const REFUSED: &str = "noticed when asked";
 const HARMLESS: &str = "harmless";
-/// What was written last, and nothing before it, is gone: nobody can tell that from a power loss.
+/// The last commit, and nothing before it, is lost: no program can distinguish that from a power loss.
 const TORN: &str = "as if the power had been lost before the last commit";
 
-/// What each question was, and what was answered.
+/// A question and its answer.
 struct Known {
     agent: AgentId,
     prompt: String,
@@ -114,8 +129,8 @@ fn prepare(random: &mut Random) -> Result<(Image, Vec<Known>), NotRun> {
     Ok((image, known))
 }
 
-/// Returns where bytes of answers stand in the database.
-fn places_of_answers(image: &Image, known: &[Known]) -> Vec<usize> {
+/// Returns where answers stand in the database.
+fn places_of_answers(image: &Image, known: &[Known]) -> Vec<Range<usize>> {
     let bytes = image.get(DATABASE).map_or(&[][..], Vec::as_slice);
     let places = known.iter().flat_map(|known| {
         let text = known.text.as_bytes();
@@ -123,7 +138,7 @@ fn places_of_answers(image: &Image, known: &[Known]) -> Vec<usize> {
             .windows(text.len())
             .enumerate()
             .filter(move |(_, window)| *window == text);
-        begins.flat_map(move |(begin, _)| begin..begin + text.len())
+        begins.map(move |(begin, _)| begin..begin + text.len())
     });
     places.collect()
 }
@@ -179,7 +194,7 @@ impl fmt::Display for Flip {
     }
 }
 
-/// What became of one answer.
+/// The fate of one answer.
 enum Seen {
     Told,
     Refused,

@@ -314,7 +314,7 @@ fn without_label(value: &Value) -> Value {
         .into()
 }
 
-/// Says whether whoever understood the old line understands the new one alike.
+/// Says whether a reader of the old line understands the new one alike.
 fn means_the_same(then: &str, now: &str) -> Result<(), String> {
     let parse = |line: &str| serde_json::from_str::<Value>(line).map_err(|error| format!("{error}: {line}"));
     let (then, now) = (parse(then)?, parse(now)?);

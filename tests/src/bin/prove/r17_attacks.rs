@@ -2,19 +2,20 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cueme_test_kit::postgres::Server;
 use cueme_test_kit::postgres_proxy::{Cut, Proxy};
 use cueme_tests::{Home, Http, Random, Wire, eventually};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, Reply, Request, RevokeToken, Watch};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::r17_brokers::CATCH_UP_MAX;
+use crate::r17_brokers::{BEYOND_LEASE, CATCH_UP_MAX};
 use crate::talk::{ack, answer, ask};
 use crate::trial::Trial;
 
-/// Who decides one question at once.
+/// The number of concurrent deciders of one question.
 const DECIDERS: usize = 8;
 /// Readers of events, spread over all brokers.
 pub(crate) const READERS: usize = 6;
@@ -28,6 +29,8 @@ pub(crate) fn home_on(url: &str, more: &str) -> Home {
 }
 
 const NO_PAGE: &str = "listen = \"off\"\n";
+/// For so long nobody may hear of a commit that is held.
+const SILENCE: Duration = Duration::from_millis(150);
 
 /// Asks, and waits on the connection that it returns.
 fn ask_at(home: &Home, agent: &str, prompt: &str) -> (Wire, CueId) {
@@ -48,6 +51,202 @@ fn hear(trial: &mut Trial, wire: &mut Wire, cue: CueId, wanted: &str) {
             "{cue} was answered {wanted:?}, and its agent heard {other:?}"
         )),
     }
+}
+
+/// T1: while a commit is on its way nobody is told of it, and broker or server are killed then: who was told was told the truth.
+pub(crate) fn t1_told_after_the_commit(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let (through, direct) = (home_on(&proxy.url(&url), NO_PAGE), home_on(&url, NO_PAGE));
+    let agent = direct.join();
+    let rounds = trial.size(1, 10, 25);
+    let mut told_late = 0u32;
+    for round in 0..rounds {
+        for (at, kills_server) in [
+            (Cut::Commit, false),
+            (Cut::Confirmation, false),
+            (Cut::Commit, true),
+            (Cut::Confirmation, true),
+        ] {
+            let prompt = format!("Told too early {round}, {at:?}, {kills_server}?");
+            let (mut asking, cue) = ask_at(&through, &agent, &prompt);
+            let (say, request) = (answer(cue.as_str(), &prompt), Wire::mint());
+            let mut human = through.wire();
+            let broker = through.broker_pid();
+            proxy.hold(at);
+            human.send_as(request, &say);
+            eventually("the commit is held", || proxy.holds().then_some(()));
+            let is_silent = human.is_silent_for(SILENCE) && asking.is_silent_for(SILENCE);
+            trial.check(is_silent, || {
+                format!("T1: {cue} was told while its commit was held at {at:?}")
+            });
+            match kills_server {
+                true => server.kill(),
+                false => through.kill_brokers(&[broker]),
+            }
+            proxy.release();
+            if kills_server {
+                server.restart();
+            }
+            let first = human.hear();
+            let is_stored = || {
+                let count = "SELECT count(*) FROM decisions JOIN cues USING (seq) WHERE cue_id = ";
+                server.run(&url, &format!("{count}'{}'", cue.as_str())) == "1"
+            };
+            trial.check(!matches!(first, Some(Reply::Decided(_))) || is_stored(), || {
+                format!("T1: {cue} was reported as decided, and is not")
+            });
+            told_late += u32::from(matches!(first, Some(Reply::Decided(_))));
+            eventually("the same decision is taken", || {
+                let mut human = direct.wire();
+                human.send_as(request, &say);
+                matches!(human.hear(), Some(Reply::Decided(_))).then_some(())
+            });
+            if kills_server {
+                hear(trial, &mut asking, cue, &prompt);
+            } else {
+                hear_again(trial, &direct, &agent, &prompt, cue, false);
+                through.ok(&["inbox"]);
+            }
+        }
+    }
+    trial.figure(
+        "T1 commits held, of them told later",
+        format!("{}; {told_late}", 4 * rounds),
+    );
+}
+
+/// T6: the agent's broker or the human's dies before the answer, after it, or before the agent has confirmed it: the agent
+/// asks again, at whichever, and has this answer, marked if it has heard it before.
+pub(crate) fn t6_each_killed(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let homes = [home_on(&url, NO_PAGE), home_on(&url, NO_PAGE)];
+    let [agents, humans] = &homes;
+    let agent = agents.join();
+    let rounds = trial.size(8, 100, 400);
+    let mut marked = 0u32;
+    for round in 0..rounds {
+        let prompt = format!("Handed over {round}?");
+        let (mut asking, cue) = ask_at(agents, &agent, &prompt);
+        let (say, request) = (answer(cue.as_str(), &prompt), Wire::mint());
+        let decide = || {
+            eventually("the answer is taken", || {
+                let mut human = humans.wire();
+                human.send_as(request, &say);
+                matches!(human.hear(), Some(Reply::Decided(_))).then_some(())
+            });
+        };
+        let mut has_heard = false;
+        match round % 4 {
+            0 => {
+                agents.kill_broker();
+                decide();
+            }
+            1 => {
+                decide();
+                humans.kill_broker();
+            }
+            stage => {
+                decide();
+                let told = asking.hear();
+                has_heard = true;
+                trial.check(
+                    matches!(&told, Some(Reply::Outcome(told)) if told.text == prompt && told.repeat_of.is_none()),
+                    || format!("T6: {cue} was answered, and its agent heard {told:?}"),
+                );
+                let dying = if stage == 2 { agents } else { humans };
+                dying.kill_broker();
+            }
+        }
+        for home in &homes {
+            home.ok(&["inbox"]);
+        }
+        drop(asking);
+        let next = &homes[trial.random.index(homes.len())];
+        marked += u32::from(hear_again(trial, next, &agent, &prompt, cue, has_heard));
+    }
+    trial.figure(
+        "T6 brokers killed; outcomes repeated and marked",
+        format!("{rounds}; {marked}"),
+    );
+}
+
+/// Asks again as an agent whose connection broke, hears the outcome, and confirms it. Returns whether it was marked as a repeat.
+fn hear_again(
+    trial: &mut Trial,
+    home: &Home,
+    agent: &str,
+    prompt: &str,
+    cue: CueId,
+    has_heard: bool,
+) -> bool {
+    let (mut asking, again) = ask_at(home, agent, prompt);
+    trial.check(again == cue, || {
+        format!("T6: {prompt:?} was {cue}, and is {again} when it is asked again")
+    });
+    let told = asking.hear();
+    let Some(Reply::Outcome(outcome)) = &told else {
+        trial.violation(format!("T6: {cue} was asked again, and its agent heard {told:?}"));
+        return false;
+    };
+    trial.check(outcome.cue_id == cue && outcome.text == prompt, || {
+        format!("T6: {cue} was asked again, and its agent heard {told:?}")
+    });
+    let is_marked = outcome.repeat_of.is_some();
+    trial.check(is_marked || !has_heard, || {
+        format!("T6: {cue} was told twice, and the repeat is not marked")
+    });
+    asking.call(&ack(cue));
+    is_marked
+}
+
+/// T7: a broker is stopped inside of its transaction, or between the commit and its confirmation, for longer than its lease. It
+/// goes on, and changes nothing that was decided meanwhile.
+pub(crate) fn t7_stopped_in_a_commit(trial: &mut Trial, server: &Server) {
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let (stopping, other) = (home_on(&proxy.url(&url), NO_PAGE), home_on(&url, NO_PAGE));
+    let agent = stopping.join();
+    let rounds = trial.size(1, 4, 10);
+    for round in 0..rounds {
+        for at in [Cut::Commit, Cut::Confirmation] {
+            let (mut asking, cue) = ask_at(&stopping, &agent, &format!("Stopped {round}, {at:?}?"));
+            let mut human = stopping.wire();
+            let broker = i32::try_from(stopping.broker_pid()).ok().and_then(Pid::from_raw);
+            let Some(broker) = broker else {
+                return trial.violation("T7: no broker to stop");
+            };
+            proxy.hold(at);
+            human.send(&answer(cue.as_str(), "by the stopped broker"));
+            eventually("the commit is held", || proxy.holds().then_some(()));
+            let stopped = kill_process(broker, Signal::STOP);
+            trial.check(stopped.is_ok(), || format!("T7: not stopped: {stopped:?}"));
+            std::thread::sleep(BEYOND_LEASE);
+            let decided = other.wire().call(&answer(cue.as_str(), "by the other broker"));
+            let is_by_other = match &decided {
+                Some(Reply::Decided(_)) => true,
+                Some(Reply::Error(failure)) if failure.code == ErrorCode::AlreadyDecided => false,
+                _ => {
+                    trial.violation(format!("T7: the other broker said {decided:?}"));
+                    false
+                }
+            };
+            proxy.release();
+            let _ = kill_process(broker, Signal::CONT);
+            let first = human.hear();
+            let fits = match &first {
+                Some(Reply::Decided(_)) => !is_by_other,
+                Some(Reply::Error(failure)) => is_by_other && failure.code == ErrorCode::AlreadyDecided,
+                _ => false,
+            };
+            trial.check(fits, || {
+                format!("T7: stopped at {at:?}, decided by the other: {is_by_other}, and it said {first:?}")
+            });
+            let by = if is_by_other { "other" } else { "stopped" };
+            hear(trial, &mut asking, cue, &format!("by the {by} broker"));
+        }
+    }
+    trial.figure("T7 brokers stopped in a commit", 2 * rounds);
 }
 
 /// T2: of eight who decide one question at three brokers one wins, and each gets the same reply when it says the same again.
@@ -221,7 +420,7 @@ pub(crate) fn t8_revoked_while_deciding(trial: &mut Trial, server: &Server) {
     let url = server.database();
     let proxy = Proxy::start(server.port());
     let (revoking, deciding) = (home_on(&url, ""), home_on(&proxy.url(&url), ""));
-    // What the door of the deciding broker knows by heart is as old as can be.
+    // The token cache of the deciding broker is as old as can be.
     proxy.drop_notifications();
     let agent = deciding.join();
     let web = deciding.status().web.unwrap_or_default();
@@ -301,5 +500,30 @@ pub(crate) fn t9_promoted_standby(trial: &mut Trial) {
     trial.check(agents.log().contains("lost its newest part"), || {
         format!("T9: nothing was said of the loss at {}", agents.path().display())
     });
-    trial.figure("T9 standbys promoted without their newest part", 1);
+    t9_lost_revocation(trial);
+    trial.figure("T9 standbys promoted without their newest part", 2);
+}
+
+/// What is lost is a revocation alone, which is no event: it is said, and the token is seen to be valid again.
+fn t9_lost_revocation(trial: &mut Trial) {
+    let Some(primary) = Server::own(&[]) else { return };
+    let url = primary.database();
+    let standby = primary.standby();
+    let proxy = Proxy::start(primary.port());
+    let home = home_on(&proxy.url(&url), "");
+    home.ok(&["token", "--scope", "human", "--name", "lost-revocation"]);
+    primary.wait_for_standby();
+    standby.stop_following();
+    home.ok(&["token", "revoke", "lost-revocation"]);
+    let is_listed = || home.ok(&["token", "list"]).contains("lost-revocation");
+    trial.check(!is_listed(), || "T9: the token was not revoked".to_owned());
+    primary.stop("immediate");
+    standby.promote();
+    proxy.lead_to(standby.port());
+    eventually("the broker says that something is lost", || {
+        home.log().contains("lost its newest part").then_some(())
+    });
+    eventually("the token is seen to be valid again", || {
+        is_listed().then_some(())
+    });
 }

@@ -1,8 +1,8 @@
 //! R17: three brokers share one PostgreSQL database, and everything that can die does.
 //!
-//! What R1 does to one broker happens to three at once; besides, connections to the database are ended from its side, and the
-//! server itself is killed and comes back, while others read events (T1, T4, T6). The attacks that have to be aimed are in
-//! `r17_attacks`.
+//! R1's attack on one broker happens to three at once; besides, the database ends connections from its side, and the
+//! server itself is killed and comes back, while others read events (T1, T4, T6). The attacks that need exact timing
+//! are in `r17_attacks`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,8 +14,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ledger::Ledger;
 use crate::r17_attacks::{
-    READERS, t2_eight_deciders, t3_commit_cut, t4_read_events, t5_notifications_dropped,
-    t8_revoked_while_deciding, t9_promoted_standby,
+    READERS, t1_told_after_the_commit, t2_eight_deciders, t3_commit_cut, t4_read_events,
+    t5_notifications_dropped, t6_each_killed, t7_stopped_in_a_commit, t8_revoked_while_deciding,
+    t9_promoted_standby,
 };
 use crate::town::{AGENTS, Crowd, HUMANS, Town};
 use crate::trial::{NotRun, Trial};
@@ -23,8 +24,8 @@ use crate::trial::{NotRun, Trial};
 /// Brokers that share the database.
 const BROKERS: usize = 3;
 /// Longer than a broker counts as alive without being heard of.
-const BEYOND_LEASE: Duration = Duration::from_secs(11);
-/// How long what was decided elsewhere may take to be known.
+pub(crate) const BEYOND_LEASE: Duration = Duration::from_secs(11);
+/// The time within which every broker must know a decision made at another one.
 pub(crate) const CATCH_UP_MAX: Duration = Duration::from_secs(2);
 
 /// Kills everybody, and judges.
@@ -65,9 +66,12 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     trial.violations(gaps.into_inner().unwrap_or_else(PoisonError::into_inner));
     t7_stopped_beyond_its_lease(trial, &homes);
     judge(trial, &ledger, &homes[0]);
+    t1_told_after_the_commit(trial, &server);
     t2_eight_deciders(trial, &homes);
     t3_commit_cut(trial, &server);
     t5_notifications_dropped(trial, &server);
+    t6_each_killed(trial, &server);
+    t7_stopped_in_a_commit(trial, &server);
     t8_revoked_while_deciding(trial, &server);
     t9_promoted_standby(trial);
     let gaps = server.run(

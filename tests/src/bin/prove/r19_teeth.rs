@@ -15,7 +15,7 @@ use crate::trial::{NotRun, Trial};
 /// The bugs.
 const BUGS: &str = include_str!("../../../prove/bugs.toml");
 
-/// How long each of the tests may take, in seconds.
+/// The timeout of each test, in seconds.
 const PATIENCE_SEC: usize = 300;
 
 /// A bug: one piece of code that is replaced.
@@ -88,7 +88,7 @@ pub(crate) fn run(trial: &mut Trial) -> Result<(), NotRun> {
     Ok(())
 }
 
-/// How a test of the copy ended.
+/// The result of a test of the copy.
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     Passed,

@@ -17,7 +17,7 @@ use crate::load::join_all;
 use crate::r05_fuzz::readers::visible::{FRAGMENTS, check};
 use crate::trial::{NotRun, Trial};
 
-/// How many prompts one conversation has: as many as the page reads at once.
+/// The number of prompts in one conversation: as many as the page reads at once.
 const PROMPTS_PER_AGENT: usize = 25;
 /// The most fragments a prompt is put together from.
 const FRAGMENTS_MAX: u64 = 60;
@@ -91,7 +91,7 @@ fn ask_all(home: &Home, agent: &str, random: &mut Random) -> Vec<Asked> {
                 origin,
                 nonce: None,
             });
-            // Nobody waits for the answer: the connection ends here.
+            // No client waits for the answer: the connection ends here.
             let mut wire: Wire = home.wire();
             let cue = match wire.call(&request) {
                 Some(Reply::Asked(asked)) => asked.cue_id.to_string(),

@@ -1,4 +1,4 @@
-//! How it went: the table at the end, the outcomes kept between runs, and the file of figures.
+//! Reports the results: the table at the end, the outcomes kept between runs, and the file of figures.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,15 +14,18 @@ use crate::proofs::{PROOFS, Proof};
 use crate::tier::Tier;
 use crate::trial::Findings;
 
-/// What earlier attacks broke, and what was done about it.
+/// Failures that earlier attacks found, and their fixes.
 const FAILED_FIRST: &str = include_str!("../../../prove/failed-first.md");
 
-/// How a test ended.
+/// The place of the tier in a row of the figures.
+const TIER_COLUMN: usize = 5;
+
+/// The verdict of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Passed,
-    /// What was run has passed, and something could not be run.
+    /// All parts that ran have passed, and some parts could not run.
     PassedInPart,
     Failed,
     NotRun,
@@ -40,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// What is known after a test.
+/// The outcome of a test.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) id: String,
@@ -50,7 +53,7 @@ pub(crate) struct Outcome {
     at: Timestamp,
     seconds: f64,
     build: String,
-    /// What was run, and of which state of the sources; outcomes of older programs do not say.
+    /// The tested programs and the state of their sources; outcomes of older programs do not have it.
     #[serde(default)]
     program: Program,
     pub(crate) verdict: Verdict,
@@ -222,12 +225,17 @@ pub(crate) fn print_table(outcomes: &[Outcome]) {
     );
 }
 
-/// Writes the file of figures from everything kept of a tier; what it lacks is taken from smaller ones.
+/// Writes the file of figures from everything kept of a tier. A test without an outcome in it keeps its row of the file as it stands,
+/// with the date and commit of its own run; a row of a smaller tier gives way to a newer outcome of one.
 pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
+    let old = match fs::read_to_string(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        old => old.unwrap_or_default(),
+    };
     let mut text = format!(
-        "# Figures\n\nWritten by `prove --tier {} --write tests/FIGURES.md`; nobody types figures by hand. Each row says \
-         when, at which commit and in which tier and build it was run, and may be of another run than its neighbours; a \
-         commit with a + had changes on top; times of a debug build say little.\n\n",
+        "# Figures\n\nWritten by `prove --tier {} --write tests/FIGURES.md`; nobody types figures by hand. Each row has the date, \
+         commit, tier and build of its own run, which may differ from those of its neighbours. A commit with a `+` had \
+         uncommitted changes; times of a debug build say little.\n\n",
         tier.name()
     );
     let _ = writeln!(text, "- written: {}\n- machine: {}\n", now(), machine());
@@ -237,31 +245,52 @@ pub(crate) fn write_figures(path: &Path, tier: Tier) -> io::Result<()> {
             .and_smaller()
             .iter()
             .find_map(|tier| Kept::open(*tier).read(proof.id));
-        let row = match kept {
-            Some(outcome) => format!(
-                "| {} | {} | {} | {} | {} | {} | {:.0} | {} | {} | {} |",
-                outcome.id.to_uppercase(),
-                outcome.title,
-                outcome.verdict.word(),
-                day(outcome.at),
-                outcome.program.commit(),
-                outcome.tier.name(),
-                outcome.seconds,
-                outcome.build,
-                outcome.seed,
-                outcome.figures().replace('|', "\\|").replace('\n', " ")
-            ),
-            None => format!(
-                "| {} | {} | not run | | | | | | | |",
-                proof.id.to_uppercase(),
-                proof.title
-            ),
-        };
+        let row = row(*proof, kept.as_ref(), recorded_row(&old, proof.id), tier);
         let _ = writeln!(text, "{row}");
     }
     text.push_str("\nWith no failure in *n* tries the chance of one is below 3/*n*, at 95 % confidence.\n\n");
     text.push_str(FAILED_FIRST);
     fs::write(path, text)
+}
+
+/// Returns the row of a test: its new outcome, or the row that was recorded.
+fn row(proof: Proof, kept: Option<&Outcome>, recorded: Option<&str>, tier: Tier) -> String {
+    match (kept, recorded) {
+        (Some(outcome), Some(recorded)) if outcome.tier != tier && is_of_tier(recorded, tier) => {
+            recorded.to_owned()
+        }
+        (Some(outcome), _) => format!(
+            "| {} | {} | {} | {} | {} | {} | {:.0} | {} | {} | {} |",
+            outcome.id.to_uppercase(),
+            outcome.title,
+            outcome.verdict.word(),
+            day(outcome.at),
+            outcome.program.commit(),
+            outcome.tier.name(),
+            outcome.seconds,
+            outcome.build,
+            outcome.seed,
+            outcome.figures().replace('|', "\\|").replace('\n', " ")
+        ),
+        (None, Some(recorded)) => recorded.to_owned(),
+        (None, None) => format!(
+            "| {} | {} | not run | | | | | | | |",
+            proof.id.to_uppercase(),
+            proof.title
+        ),
+    }
+}
+
+/// Returns the row of a test in a file of figures, if one was recorded there.
+fn recorded_row<'a>(figures: &'a str, id: &str) -> Option<&'a str> {
+    let beginning = format!("| {} | ", id.to_uppercase());
+    // The table of faults below begins its rows like this one.
+    let mut lines = figures.split("\n## ").next()?.lines();
+    lines.find(|line| line.starts_with(&beginning) && !line.contains(" | not run | "))
+}
+
+fn is_of_tier(row: &str, tier: Tier) -> bool {
+    row.split(" | ").nth(TIER_COLUMN) == Some(tier.name())
 }
 
 fn now() -> Timestamp {
@@ -341,5 +370,30 @@ mod tests {
         assert!(fields.flatten().is_some());
         let old: Outcome = serde_json::from_value(old).unwrap_or_else(|error| panic!("{error}"));
         assert!(!old.stands_for(&program));
+    }
+
+    #[test]
+    fn a_test_that_was_not_run_again_keeps_its_recorded_row() {
+        let recorded = "| R1 | kill -9 of everything | passed | 2026-11-17 | cedab7b | nightly | 452 | release | 1 | cycles 10000 |";
+        let figures = format!(
+            "# Figures\n\n{recorded}\n\
+                               | R10 | clocks that are set | not run | | | | | | | |\n\n## What failed first\n\n| R10 | a fault |\n"
+        );
+        assert_eq!(recorded_row(&figures, "r1"), Some(recorded));
+        assert_eq!(recorded_row(&figures, "r2"), None);
+        assert_eq!(recorded_row(&figures, "r10"), None, "there is nothing to keep");
+        let outcome = |tier| {
+            let took = Duration::from_secs(1);
+            let program = Program::with_digests(&["cueme", "prove"]);
+            Outcome::new(PROOFS[0], tier, 7, took, &program, None, findings(&[], &[], &[]))
+        };
+        let row = |kept: Option<&Outcome>, recorded, tier| super::row(PROOFS[0], kept, recorded, tier);
+        let (ci, nightly) = (outcome(Tier::Ci), outcome(Tier::Nightly));
+        assert_eq!(row(None, Some(recorded), Tier::Nightly), recorded);
+        assert_eq!(row(Some(&ci), Some(recorded), Tier::Nightly), recorded);
+        assert!(row(Some(&nightly), Some(recorded), Tier::Nightly).contains(" | nightly | 1 | "));
+        assert!(row(Some(&ci), Some(recorded), Tier::Ci).contains(" | ci | 1 | "));
+        assert!(row(Some(&ci), None, Tier::Nightly).contains(" | ci | 1 | "));
+        assert!(row(None, None, Tier::Nightly).contains(" | not run | "));
     }
 }

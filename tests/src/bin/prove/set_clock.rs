@@ -22,11 +22,11 @@ const PLACES: [Place; 5] = [
     Place::off("+0", 0),
 ];
 const DAY_S: i64 = 24 * 60 * 60;
-/// How far from its place the clock may be seen, in seconds: what passes meanwhile.
+/// The tolerance of the clock's place, in seconds: the time that passes meanwhile.
 const PLACE_OFF_S_MAX: i64 = 15 * 60;
-/// How long a call waits, and an answer is held back.
+/// The duration of a call's wait, and of holding back an answer.
 const WAIT: Duration = Duration::from_secs(2);
-/// How late, or early, it may end: this much, and what the machine needs to run the programs.
+/// The tolerance of its end, late or early: this much, and the time the machine needs to run the programs.
 const OFF_MAX: Duration = Duration::from_secs(1);
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
@@ -139,7 +139,7 @@ impl Clock {
     }
 }
 
-/// A call that nobody answers.
+/// A call without an answer.
 struct Waiting {
     client: Client,
     since: Instant,
@@ -240,7 +240,7 @@ fn judge_place(trial: &mut Trial, home: &Home, agent: &str, prompt: &str, lies: 
     });
 }
 
-/// What is listed by age has the order of its numbers, whatever the clock said.
+/// A list by age has the order of the questions' numbers, whatever the clock showed.
 fn judge_order(trial: &mut Trial, home: &Home, count: usize) {
     let mut wire = home.wire();
     wire.send(&Request::History(History {

@@ -1,4 +1,4 @@
-//! What the tests say to the broker, and what they do as another process.
+//! Requests of the tests to the broker, and their work in another process.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -12,11 +12,11 @@ use protocol_spec::outcome::{Kind, Origin};
 
 /// Says that this process only tries to be heard on a socket; its value is the socket.
 pub(crate) const KNOCK: &str = "CUEME_PROVE_KNOCK";
-/// What a knock ends with when the broker closed without a word.
+/// The exit code of a knock if the broker closed without a reply.
 pub(crate) const CLOSED: u8 = 10;
-/// What a knock ends with when it could not even connect.
+/// The exit code of a knock if it could not connect.
 pub(crate) const KEPT_OUT: u8 = 11;
-/// What a knock ends with when it was answered.
+/// The exit code of a knock that was answered.
 pub(crate) const ANSWERED: u8 = 12;
 
 /// Does what this process was started for, if that is to knock.

@@ -1,4 +1,4 @@
-//! How much is tried: what a change has to pass, what a night has time for, what a release deserves.
+//! The extent of the tests: for a change, for a night, for a release.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};

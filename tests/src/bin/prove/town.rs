@@ -1,7 +1,8 @@
-//! Agents that ask, humans that answer, and whoever kills them: what R1 does to one broker and R17 to several.
+//! Agents that ask, humans that answer, and an attacker that kills them: R1 does it to one broker and R17 to several.
 //!
-//! Agents are real processes that run `cueme cue`; humans are connections that list and answer. A killed agent runs its command
-//! again, a cut human says the same again, and a broker is started by whoever needs it.
+//! Agents are real processes that run `cueme cue`; humans are connections that list and answer. A killed agent runs its
+//! command again, a human whose connection is cut repeats the answer, and the next process that needs a broker starts
+//! it.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -23,14 +24,14 @@ pub(crate) const AGENTS: usize = 32;
 pub(crate) const HUMANS: usize = 2;
 /// The longest time between two kills, in milliseconds.
 const PAUSE_MS: u64 = 30;
-/// How many questions a human answers before looking again.
+/// The number of questions that a human answers before reading the inbox again.
 const ANSWERS_A_LOOK: usize = 3;
-/// How long a human rests between two looks.
+/// The pause of a human between two reads of the inbox.
 const REST: Duration = Duration::from_millis(5);
-/// How long everything may take to come to rest after the last kill.
+/// The timeout after the last kill until all is quiet.
 const DRAIN: Duration = Duration::from_secs(120);
 
-/// What everybody shares.
+/// The state that all agents and humans share.
 pub(crate) struct Town<'a> {
     homes: &'a [Home],
     ledger: &'a Ledger,
@@ -147,7 +148,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Looks at every agent: whoever has its answer asks the next question, whoever is gone asks again.
+    /// Checks every agent: one that has its answer asks the next question, one that is gone asks again.
     fn look(&mut self, trial: &mut Trial, asks_more: bool) {
         for seat in &mut self.seats {
             let ended = match &mut seat.client {
@@ -197,7 +198,7 @@ impl Seat {
                     String::new()
                 };
             }
-            // Nobody was there for long, or a broker could not be started in time: the same command goes on.
+            // No answer came for long, or a broker could not be started in time: the same command is run again.
             Some(69 | 75) => {
                 town.come_again.fetch_add(1, Ordering::Relaxed);
             }
@@ -256,7 +257,7 @@ impl<'a> Human<'a> {
     /// Returns the open questions; `None` when the line was cut.
     ///
     /// A question counts as confirmed from here on: `cueme cue` prints nothing when it is told that its question is on
-    /// disk, so the first who can say so from outside is whoever sees it listed.
+    /// disk, so the list is the first proof from outside.
     fn look(&mut self) -> Option<Vec<CueView>> {
         let ledger = self.town.ledger;
         let wire = self.line()?;

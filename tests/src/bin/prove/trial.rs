@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::tier::Tier;
 
-/// How many violations are told one by one.
+/// The most violations that are listed one by one.
 const TOLD_MAX: usize = 20;
 /// Delays below this say nothing about the program.
 const NOISE: Duration = Duration::from_millis(25);
-/// The same where the machine is shared with other work.
+/// The limit of noise where the machine is shared with other work.
 const NOISE_IN_CI: Duration = Duration::from_secs(2);
-/// How often the line of progress is written anew.
+/// The refresh interval of the line of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
-/// The same where every line stays, as in a log.
+/// The refresh interval where every line stays, as in a log.
 const PROGRESS_EVERY_IN_LOG: Duration = Duration::from_secs(10);
 
-/// What a test needs and leaves behind.
+/// The context and the results of a test.
 #[derive(Debug)]
 pub(crate) struct Trial {
     id: &'static str,
@@ -30,12 +30,12 @@ pub(crate) struct Trial {
     shown_at: Option<Instant>,
 }
 
-/// What a test found.
+/// The findings of a test.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Findings {
-    /// What was measured.
+    /// The measurements.
     pub(crate) figures: Vec<(String, String)>,
-    /// What must not be.
+    /// The violations.
     pub(crate) violations: Vec<String>,
     /// Parts that could not be run here, and why.
     pub(crate) omitted: Vec<String>,
@@ -141,7 +141,7 @@ impl Trial {
         let percent = (done * 100).checked_div(total).unwrap_or(100);
         let line = format!("{}: {done} of {total} ({percent} %)", self.id);
         let mut stderr = std::io::stderr();
-        // Progress is for whoever looks; nobody has to.
+        // The progress line is optional, so a failed write is ignored.
         let _ = if is_terminal {
             write!(stderr, "\r{line}\x1b[K")
         } else {

@@ -1,4 +1,4 @@
-//! How vendors' APIs say the same things: which tools there are, what the model is told, what it does.
+//! The dialects of vendors' APIs: the tools, the model's input, the model's action.
 
 mod anthropic;
 mod chat;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::tools::Tools;
 
-/// What the model does in answer to one request.
+/// The model's action in reply to one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     /// Says something and ends its turn.
@@ -20,7 +20,7 @@ pub(super) enum Action {
         id: String,
         /// The tool.
         name: String,
-        /// What it is called with.
+        /// The arguments.
         arguments: Value,
     },
 }
@@ -36,16 +36,16 @@ impl Action {
     }
 }
 
-/// What a request says, in no dialect.
+/// The content of a request, in no dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     /// The tools on offer.
     pub tools: Tools,
     /// All that the model reads, as one text.
     pub conversation: String,
-    /// What came after the model's last action.
+    /// The entries after the model's last action.
     pub latest: String,
-    /// How many entries the conversation has.
+    /// The number of entries in the conversation.
     pub length: usize,
 }
 

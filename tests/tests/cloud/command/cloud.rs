@@ -1,12 +1,11 @@
 //! A home whose broker can be reached from outside, and a cloud that sends it webhooks.
 
-use std::net::TcpListener;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use adapter_core::cursor::cloud::{Secret, WEBHOOK_PATH};
 use cueme_broker::callback::sign;
+use cueme_test_kit::free_port;
 use cueme_tests::cloud_fake::{API_KEY, FakeCloud, Script};
 use cueme_tests::{Client, Home, Run, eventually};
 use reqwest::{Method, StatusCode};
@@ -46,7 +45,7 @@ impl Cloud {
              graceSec = 2\nbaseUrl = \"{}\"\n",
             fake.base_url()
         ));
-        // The broker is started without any secret: it learns what it needs from whoever drives a run.
+        // The broker is started without any secret: the driver of a run tells it the ones it needs.
         home.ok(&["agents"]);
         Self {
             fake,
@@ -253,18 +252,6 @@ impl Cloud {
             found.map(|cue| cue.cue_id.to_string())
         })
     }
-}
-
-/// Returns a port that nobody listens on, below those that the system gives to connections.
-fn free_port() -> u16 {
-    const FIRST: u32 = 10_000;
-    const COUNT: u32 = 20_000;
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    eventually("a free port", || {
-        let offset = (std::process::id() % COUNT) * 97 + NEXT.fetch_add(1, Ordering::Relaxed);
-        let port = u16::try_from(FIRST + offset % COUNT).unwrap();
-        TcpListener::bind(("127.0.0.1", port)).ok().map(|_| port)
-    })
 }
 
 /// Returns the events a command printed.

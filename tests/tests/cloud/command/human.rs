@@ -176,7 +176,7 @@ fn without_a_listener_for_the_outside_the_prompt_has_no_way_back_and_the_human_i
     let client = cloud.begin(&["launch", "fix it"]);
     let cue = cloud.question("All done.");
     assert!(
-        client.stderr().contains("cannot ask by itself"),
+        client.stderr().contains("cannot ask you itself"),
         "{}",
         client.stderr()
     );

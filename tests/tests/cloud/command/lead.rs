@@ -1,4 +1,5 @@
-//! Runs that several processes drive: one of them speaks with the human, and the human's word is sent once, whoever is killed.
+//! Runs that several processes drive: one of them speaks with the human, and the human's message is sent once,
+//! whichever of them is killed.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use rustix::process::Signal;
 use super::cloud::Cloud;
 use super::unattended::{launched, only_question, reported};
 
-/// How a cloud with two turns goes.
+/// The script of a cloud with two turns.
 fn two_turns() -> Script {
     Script {
         answers: vec!["I fixed it.".into(), "I wrote the docs.".into()],

@@ -66,7 +66,7 @@ fn doctor_and_launch_say_that_nobody_can_call_a_broker_without_a_listener() {
     let launch = cloud.run(&["launch", "x", "--no-hap"]);
     launch.printed(0);
     assert!(
-        launch.stderr.contains("status changes cannot arrive"),
+        launch.stderr.contains("webhooks cannot arrive"),
         "{}",
         launch.stderr
     );

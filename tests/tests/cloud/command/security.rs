@@ -1,4 +1,4 @@
-//! What nobody may do, and what is never written anywhere.
+//! Actions that are refused to everyone, and secrets that are never written.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! A network that stumbles: whatever stands between us and the API, a run is kept, and a start that was not answered is looked for.
+//! An unreliable network: through every failure between us and the API, a run is kept, and a start without an answer is
+//! looked for.
 
 use cueme_tests::cloud_fake::{Reply, Script, StreamEnd, StreamScript};
 use cueme_tests::eventually;
@@ -201,7 +202,7 @@ fn a_launch_whose_answer_was_lost_is_found_however_it_was_lost() {
     }
 }
 
-/// The ways in which a start is lost of which nobody can tell whether it was taken.
+/// The ways to lose a start so that it is unknown whether the API accepted it.
 fn lost_starts(api: &str) -> Vec<(&'static str, Script)> {
     let (post, read) = match api {
         "v0" => ("/v0/agents", "/v0/agents"),

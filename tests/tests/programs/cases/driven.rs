@@ -12,8 +12,8 @@ use crate::programs::Programs;
 use crate::scene::Scene;
 use crate::verdict::{Row, Rows};
 
-/// How often an agent that ends silently is reminded before the human is asked. One that cannot load its session has forgotten
-/// the task, so the human is asked at once.
+/// The number of reminders to an agent that ends silently, before the human is asked. An agent that cannot load its
+/// session has forgotten the task, so the human is asked at once.
 fn reminders(host: &Host) -> usize {
     if host.tag == "claude_code" { 3 } else { 0 }
 }

@@ -10,7 +10,7 @@ use crate::programs::Programs;
 use crate::scene::{Rule, Scene};
 use crate::verdict::{Row, Rows};
 
-/// How long one call in the shell waits here. The real limits are minutes; the variable that people set shortens them.
+/// The limit of one call in the shell here. The real limits are minutes; the variable that people set shortens them.
 const BUDGET: &str = "3s";
 /// Set in the nightly tier, where waits of ten minutes are affordable.
 const NIGHTLY: &str = "CUEME_TESTS_NIGHTLY";

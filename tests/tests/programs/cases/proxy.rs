@@ -12,9 +12,9 @@ use crate::programs::Programs;
 use crate::scene::Scene;
 use crate::verdict::{Row, Rows};
 
-/// How long the whole scene may take; the machine may be busy.
+/// The timeout of the whole scene; the machine may be busy.
 pub(super) const SCENE_MAX: Duration = Duration::from_secs(120);
-/// How often the human looks.
+/// The polling interval of the human.
 pub(super) const LOOK: Duration = Duration::from_millis(25);
 pub(super) const GO_ON: &str = "now write the docs";
 

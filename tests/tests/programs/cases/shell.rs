@@ -13,7 +13,7 @@ struct Cue {
     prompt: &'static str,
     payload: Option<&'static str>,
     answer: &'static [&'static str],
-    /// What the model must read.
+    /// Text that the model must read.
     reads: &'static str,
 }
 

@@ -7,7 +7,7 @@ use crate::programs::Programs;
 use crate::scene::{Ran, Rule, Scene};
 use crate::verdict::{Row, Rows};
 
-/// What the human says to an agent that ended without asking.
+/// The human's message to an agent that ended without asking.
 const GO_ON: &str = "now rename the lexer as well";
 
 /// The agent says that it is done, and nothing else.
@@ -30,7 +30,7 @@ pub(super) fn silent(programs: &'static Programs, host: &'static Host) -> Vec<Ro
     rows.done()
 }
 
-/// The agent asks wrongly, so that nobody is asked, and ends.
+/// The agent's call is invalid, so no human is asked, and the agent ends.
 pub(super) fn after_a_failure(programs: &'static Programs, host: &'static Host) -> Vec<Row> {
     let scene = Scene::connected(programs, host);
     let wrong = here_document("Which one?", Some(r#"{"type":"no such payload"}"#));

@@ -4,7 +4,7 @@ use cueme_tests::Random;
 
 use super::usual;
 
-/// What is put anywhere into a command. `intruder` is a program that must never run.
+/// Pieces that are inserted anywhere into a command. `intruder` is a program that must never run.
 const PIECES: &[&str] = &[
     ";intruder",
     "; intruder",
@@ -143,7 +143,7 @@ const PIECES: &[&str] = &[
     "”",
 ];
 
-/// What a whole command is put into.
+/// Wrappers of a whole command.
 const WRAPPERS: &[(&str, &str)] = &[
     ("(", ")"),
     ("{ ", "; }"),

@@ -10,19 +10,19 @@ mod usual;
 
 use std::path::Path;
 
-use adapter_core::shell::agent_call::is_agent_call;
 use cueme_tests::Random;
+use runtimes::shell::agent_call::is_agent_call;
 
 use crate::cases::{Extent, try_all};
 use crate::trial::{NotRun, Trial};
 use sandbox::{Call, Done, Sandbox};
 
-/// How many commands are made in one case.
+/// The number of commands in one case.
 const COMMANDS_A_CASE: u64 = 50;
 /// The share of usual forms, in percent, that must be let through.
 const USUAL_PERCENT_MIN: usize = 99;
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Default)]
 struct Case {
     let_through: u64,

@@ -23,7 +23,7 @@ pub(super) struct Call {
     pub(super) stdin: String,
 }
 
-/// What a command did.
+/// The effects of a command.
 #[derive(Debug)]
 pub(super) struct Done {
     /// The calls of `cueme`.

@@ -1,7 +1,7 @@
 //! Counts what a thread has allocated and not yet freed.
 //!
-//! Each thread counts for itself: whoever measures does everything on one, and threads that count together would wait for
-//! one another at every allocation.
+//! Each thread counts for itself: a measurement does everything on one thread, and threads that count together would
+//! wait for one another at every allocation.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ thread_local! {
     static OWN: Cell<Own> = const { Cell::new(Own { live: 0, peak: 0 }) };
 }
 
-/// What a thread counted, in bytes; below zero where it freed what others allocated.
+/// The bytes that a thread counted; below zero if it freed memory of other threads.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     live: isize,

@@ -1,7 +1,7 @@
 //! The two things that Rust alone cannot do: be a file system to SQLite, and count what the allocator gives out.
 //!
-//! Everything unsafe of this package is below this module. What the rest sees of it is safe: a [`SimDisk`] whose power
-//! can be cut, and [`heap::live_bytes`].
+//! All unsafe code of this package is below this module. Its public parts are safe: a [`SimDisk`] whose power can be
+//! cut, and [`heap::live_bytes`].
 
 #![allow(
     unsafe_code,

@@ -1,8 +1,7 @@
 //! A disk in memory that forgets what was not synced when its power is cut, and fails when it is told to.
 //!
-//! What is written is kept in sectors. A sync makes the sectors of a file durable; when the power goes, each sector
-//! that was written since its last sync survives or not by chance, independently of the others, as the caches of real
-//! disks do it.
+//! Written data is kept in sectors. A sync makes the sectors of a file durable; when the power is cut, each sector
+//! written since its last sync survives or not by chance, independently of the others, as in the caches of real disks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -13,13 +12,13 @@ use rusqlite::ffi;
 
 use super::vfs;
 
-/// What is written as a whole or not at all, in bytes.
+/// The size of an atomic write, in bytes.
 const SECTOR: usize = 512;
 
 /// Files by name, as they are on the platter.
 pub(crate) type Image = HashMap<String, Vec<u8>>;
 
-/// What the disk does wrong.
+/// The fault that the disk is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// Nothing.
@@ -32,7 +31,7 @@ pub(crate) enum Plan {
     FailsAt(u64, Fault),
 }
 
-/// How an operation fails.
+/// The failure of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The device does not work.
@@ -55,7 +54,7 @@ pub(super) struct State {
     files: HashMap<String, Content>,
     /// Memory shared between connections, by file; in units that are aligned as SQLite needs it.
     pub(super) shared: HashMap<String, Vec<Box<[u64]>>>,
-    /// How each open file is locked, by its name and its own number.
+    /// The lock of each open file, by its name and its own number.
     locks: HashMap<(String, u64), i32>,
     plan: Plan,
     operations: u64,
@@ -238,7 +237,7 @@ impl State {
         ffi::SQLITE_OK
     }
 
-    /// Locks a file for whoever opened it; nobody is alone with it while another has it in use.
+    /// Locks a file for one of its openers; no opener gets an exclusive lock while another holds any lock.
     pub(super) fn lock(&mut self, name: &str, opened: u64, level: i32) -> i32 {
         let is_shared = self.locks.iter().any(|((other, number), held)| {
             other == name && *number != opened && *held > ffi::SQLITE_LOCK_NONE

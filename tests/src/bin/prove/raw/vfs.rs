@@ -1,4 +1,4 @@
-//! What SQLite calls: a virtual file system that is simulated where a [`SimDisk`](super::SimDisk) is, and the
+//! The virtual file system that SQLite calls: simulated in the directory of a [`SimDisk`](super::SimDisk), and the
 //! system's own everywhere else.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -278,7 +278,7 @@ unsafe extern "C" fn sector_size(_: *mut sqlite3_file) -> c_int {
     512
 }
 
-/// As the system's own: a write does not damage its neighbours.
+/// Promises what the system's own file system does: a write does not damage its neighbours.
 unsafe extern "C" fn device_characteristics(_: *mut sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }
