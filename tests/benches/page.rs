@@ -1,5 +1,5 @@
-//! How long the page takes until a person sees the inbox and until it can be used, beside a blank page and a single-page
-//! application in the same browser, one after the other in each round.
+//! Measures the time until a person sees the inbox on the page and until they can use it, beside a blank page and a
+//! single-page application in the same browser, one after the other in each round.
 //!
 //! `cargo bench -p cueme-tests --bench page`. Needs Chromium and chromedriver, which `tests/run` installs.
 //!
@@ -29,10 +29,10 @@ use serde_json::{Value, json};
 use table::{Goal, Row, median, ratio, show};
 
 const AGENTS: usize = 8;
-/// How long the browser is left alone before it is sent somewhere, so that it has put away the last page and stands ready as
-/// one does that a person turns to; and after that, because each question would take time from what is measured.
+/// The idle time of the browser before each navigation, so that it has cleaned up the last page and is ready as it is
+/// for a person; and after it, because each query would take time from the measurement.
 const QUIET: Duration = Duration::from_millis(600);
-/// What a visit may weigh, uncompressed.
+/// The limit on the uncompressed size of a visit, in bytes.
 const VISIT_BYTES_MAX: f64 = 150_000.0;
 
 /// Runs before anything of a page: notes when all rows are there, and when a frame with them has been made.
@@ -242,7 +242,6 @@ impl Bench {
         self.forget();
         self.browser.goto(&self.origin);
         self.browser.wait_until_ready();
-        self.browser.until("return performance.getEntriesByType('resource').some((entry) => entry.name.includes('/view/conversation-') && entry.decodedBodySize > 0)");
         let bytes = self.browser.script(
             "const files = performance.getEntriesByType('resource').filter((entry) => !entry.name.includes('/api/'));
              return fetch('/').then((answer) => answer.arrayBuffer()).then((document) => files.reduce((sum, entry) => sum + entry.decodedBodySize, document.byteLength))",

@@ -1,5 +1,5 @@
-//! What our page is measured beside: a document with one word, and a single-page application of the usual weight, both from
-//! a server that has nothing else to do.
+//! The pages that ours is compared with: a document with one word, and a single-page application of the usual size,
+//! both from a server that has nothing else to do.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
-/// What the script of an application of this kind weighs: frameworks, a component library, and its own code.
+/// The size of the script of such an application: frameworks, a component library, and its own code.
 const SCRIPT_BYTES: usize = 1_450_000;
 /// A document without a word is never said to have been painted.
 const BLANK: &str = "<!doctype html><title>blank</title><p>blank</p>";
