@@ -21,8 +21,9 @@ pub(super) fn has_session() -> bool {
 /// Shows a notification; returns the session's id of it, if it can be withdrawn.
 pub(super) async fn show(notice: &Notice) -> Result<Option<String>, SendError> {
     if cfg!(target_os = "macos") {
-        // The texts are arguments, so nothing in them is taken for script.
-        let script = "on run {body, title}\ndisplay notification body with title title\nend run";
+        // The texts are arguments, so AppleScript takes nothing in them for code.
+        let script =
+            "on run argv\ndisplay notification (item 1 of argv) with title (item 2 of argv)\nend run";
         run("osascript", &["-e", script, "--", notice.body(), &notice.title()]).await?;
         return Ok(None);
     }

@@ -14,6 +14,8 @@ use crate::environment;
 use crate::error::CliError;
 
 const ROOT: u32 = 0;
+/// The group `admin` of macOS, to which Homebrew's `/opt/homebrew` is open. Its members may become root.
+const MACOS_ADMIN: u32 = 80;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_ALL: u32 = 0o002;
 const OPEN_TO_OTHERS: u32 = 0o077;
@@ -114,7 +116,7 @@ fn check_above(above: &Path) -> Result<(), CliError> {
         return Err(foreign(above, &found, "the directory"));
     }
     let mode = found.mode();
-    let is_open = mode & WRITABLE_BY_ALL != 0 || (mode & WRITABLE_BY_GROUP != 0 && !is_own_group(&found));
+    let is_open = mode & WRITABLE_BY_ALL != 0 || (mode & WRITABLE_BY_GROUP != 0 && !is_trusted_group(&found));
     if is_open && mode & STICKY == 0 {
         return Err(CliError::no_broker(format!(
             "others can write to {} (mode {:o}), so they can replace what is in it",
@@ -156,9 +158,12 @@ fn is_ours_or_system(found: &Metadata) -> bool {
     owner == ROOT || owner == environment::uid() || is_unmapped(owner)
 }
 
+/// Says whether a group may write above our directory: the user's own, or one of administrators.
+///
 /// Many systems give each user a group of their own, with the same number, and let it write.
-fn is_own_group(found: &Metadata) -> bool {
-    found.gid() == environment::uid() || found.gid() == ROOT
+fn is_trusted_group(found: &Metadata) -> bool {
+    let group = found.gid();
+    group == environment::uid() || group == ROOT || (cfg!(target_os = "macos") && group == MACOS_ADMIN)
 }
 
 /// Says whether a user namespace hides the owner, as sandboxes do: there the system's own directories belong to the

@@ -1,7 +1,8 @@
-//! The dependencies of the crates on each other, and on SQLite's library.
+//! The dependencies of the crates on each other, on SQLite's library, and on features that only macOS needs.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use crate::markdown::root;
 
@@ -78,5 +79,25 @@ fn crates_need_what_they_say_and_nothing_above_them() {
         assert_eq!(found, needs, "{folder}");
         let names_sqlite = dependencies(folder).contains("rusqlite");
         assert_eq!(names_sqlite, NAME_SQLITE.contains(&folder), "{folder}");
+    }
+}
+
+/// No machine of ours compiles for macOS; there, the client asks `getpeereid` of nix for the owner of a socket.
+#[test]
+fn nix_has_both_features_of_getpeereid_on_macos() {
+    let arguments =
+        "tree --locked --package cueme --target aarch64-apple-darwin --edges features --invert nix --depth 1";
+    let output = Command::new(env!("CARGO"))
+        .args(arguments.split(' '))
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let why = String::from_utf8_lossy(&output.stderr);
+    for feature in ["socket", "user"] {
+        assert!(
+            tree.contains(&format!("nix feature \"{feature}\"")),
+            "{tree}{why}"
+        );
     }
 }
