@@ -18,6 +18,8 @@
           version = manifest.workspace.package.version;
           src = ../..;
           cargoLock.lockFile = ../../Cargo.lock;
+          # Nix builds without the repository of git.
+          env.CUEME_COMMIT = self.rev or "";
           cargoBuildFlags = [ "--package" "cueme" ];
           # The tests want a browser and agent programs: tests/run runs them.
           doCheck = false;

@@ -11,5 +11,5 @@ try {
   fs.chmodSync(beside, 0o755);
   fs.renameSync(beside, place);
 } catch (error) {
-  console.error(`cueme: each call starts Node first (${error.message})`);
+  console.error(`cueme: could not put the binary in place (${error.message}); every call starts Node first and is slower`);
 }
