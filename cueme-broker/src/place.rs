@@ -31,7 +31,7 @@ impl fmt::Debug for StoreUrl {
 #[derive(Debug, Error)]
 pub enum PlaceError {
     /// The configuration cannot be read, and may name a shared store.
-    #[error("{} cannot be read, so it is not known whether it names a shared store: {what}", path.display())]
+    #[error("could not read {}, so the store is unknown: {what}", path.display())]
     Unknown {
         /// The configuration.
         path: std::path::PathBuf,
@@ -39,9 +39,7 @@ pub enum PlaceError {
         what: String,
     },
     /// The address is of no supported kind.
-    #[error(
-        "the store in {place} is of no kind that this program knows; write `store = \"postgres://user@host/database\"`"
-    )]
+    #[error("the store in {place} is not supported; write `store = \"postgres://user@host/database\"`")]
     Kind {
         /// Where it was found.
         place: String,

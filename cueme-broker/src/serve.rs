@@ -81,7 +81,7 @@ pub enum ServeError {
         data_dir: PathBuf,
     },
     /// A defect.
-    #[error("the engine ended unexpectedly; the log says why")]
+    #[error("the engine ended unexpectedly")]
     EngineLost,
 }
 
@@ -93,10 +93,11 @@ impl ServeError {
             Self::Lifecycle(LifecycleError::AlreadyRunning { .. }) => {
                 Some("`cueme broker status` describes it, `cueme broker stop` ends it".into())
             }
-            Self::Place(_) => {
-                Some("the broker opens no other inbox meanwhile; mend it and run the command again".into())
-            }
-            Self::Lifecycle(_) | Self::Io { .. } | Self::Displaced { .. } | Self::EngineLost => None,
+            Self::Place(_) => Some(
+                "correct it, then run the command again; until then, the broker opens no other inbox".into(),
+            ),
+            Self::EngineLost => Some("`cueme broker logs` shows why".into()),
+            Self::Lifecycle(_) | Self::Io { .. } | Self::Displaced { .. } => None,
         }
     }
 }

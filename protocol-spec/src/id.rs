@@ -26,13 +26,13 @@ const VOWELS: &[u8; 4] = b"aeio";
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IdError {
     /// Not an agent id.
-    #[error("{} is not an agent id: lowercase letters, digits and '-' are", quoted(.0))]
+    #[error("{} is not an agent id; use only lowercase letters, digits and '-'", quoted(.0))]
     Agent(String),
     /// Not a cue id.
-    #[error("{} is not a cue id: {CUE_ID_CHARS} letters and digits, as `cueme inbox` shows them", quoted(.0))]
+    #[error("{} is not a question id (`cueme inbox` shows them)", quoted(.0))]
     Cue(String),
     /// Not a runtime tag; carries the corrected form where there is one.
-    #[error("{} is not a runtime tag: lowercase letters, digits and '_' only", quoted(.found))]
+    #[error("{} is not a runtime tag; use only lowercase letters, digits and '_'", quoted(.found))]
     Runtime {
         /// The given text.
         found: String,

@@ -19,7 +19,7 @@ pub(super) fn check_by(by: Option<&String>) -> Result<(), Failure> {
 pub(super) fn check_session(session: &String) -> Result<(), Failure> {
     if session.trim().is_empty() {
         return Err(Failure::new(ErrorCode::BadRequest, "the session has no name")
-            .with_hint("name the host's conversation, or leave the session out (CUEME_SESSION)"));
+            .with_hint("name the host's conversation, or leave `session` out"));
     }
     check_names(&[session])
 }
@@ -27,12 +27,12 @@ pub(super) fn check_session(session: &String) -> Result<(), Failure> {
 pub(super) fn check_message(text: Option<&str>) -> Result<(), Failure> {
     let Some(text) = text else { return Ok(()) };
     if text.trim().is_empty() {
-        return Err(Failure::new(ErrorCode::BadRequest, "there is nothing written"));
+        return Err(Failure::new(ErrorCode::BadRequest, "the message is empty"));
     }
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(Failure::new(
             ErrorCode::TooLarge,
-            format!("more than {MESSAGE_BYTES_MAX} bytes"),
+            format!("the message is longer than {MESSAGE_BYTES_MAX} bytes"),
         )
         .with_hint("write the text to a file and name its path"));
     }

@@ -10,7 +10,7 @@ use protocol_spec::exit::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::sandbox::{Sandbox, Waiting};
+use super::sandbox::{CHECK, Sandbox, Waiting};
 use crate::cli::DemoArgs;
 use crate::display::{Paint, visible};
 use crate::error::CliError;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit, CliError> {
     match end {
         Ok(End::Played(played)) => played.map(|()| Exit::Done),
         Ok(End::Signal(exit)) => Err(CliError::silent(exit)),
-        Err(_) => Err(CliError::new(Exit::Io, "the demo ended early")),
+        Err(_) => Err(CliError::new(Exit::Io, "the demo ended early").with_hint(CHECK)),
     }
 }
 
@@ -342,7 +342,7 @@ fn agent_id(joined: &str) -> Result<&str, CliError> {
     joined
         .lines()
         .find_map(|line| line.strip_prefix("agent_id="))
-        .ok_or_else(|| CliError::new(Exit::Io, "joining printed no agent_id"))
+        .ok_or_else(|| CliError::new(Exit::Io, "joining printed no agent_id").with_hint(CHECK))
 }
 
 fn first_lines(text: &str, count: usize) -> String {

@@ -17,6 +17,8 @@ use crate::error::CliError;
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(20);
 /// The polling interval until then.
 const ASKED_LOOK: Duration = Duration::from_millis(2);
+/// The hint below a failure whose cause is unknown.
+pub(super) const CHECK: &str = "run `cueme doctor`";
 
 /// Runs `cueme` in a home.
 #[derive(Debug)]
@@ -117,10 +119,13 @@ impl Sandbox {
             }
             let has_ended = waiting.child.try_wait().is_ok_and(|status| status.is_some());
             if Instant::now() >= deadline || has_ended {
-                return Err(CliError::new(
-                    Exit::Io,
-                    format!("`cueme {}` did not ask", words.join(" ")),
-                ));
+                let what = if has_ended {
+                    "ended before its question reached the inbox"
+                } else {
+                    "asked nothing in time"
+                };
+                let message = format!("`cueme {}` {what}", words.join(" "));
+                return Err(CliError::new(Exit::Io, message).with_hint(CHECK));
             }
             std::thread::sleep(ASKED_LOOK);
         }

@@ -40,7 +40,9 @@ pub(super) fn run(args: StoreArgs) -> Result<Exit, CliError> {
 
 /// Returns the shared store in force, if there is one.
 pub(super) fn in_force(places: &Places) -> Result<Option<Settings>, CliError> {
-    let url = shared_store(&places.config).map_err(|error| CliError::usage(error.to_string()))?;
+    let url = shared_store(&places.config).map_err(|error| {
+        CliError::usage(error.to_string()).with_hint("correct it, then run the command again")
+    })?;
     url.map(|url| settings(&url)).transpose()
 }
 

@@ -29,7 +29,9 @@ fn make(args: &TokenArgs) -> Result<Exit, CliError> {
                 .with_hint("run `cueme token --agent bako-nefi`; `cueme agents` lists them"));
         }
         (Some(Scope::Join | Scope::Human), Some(_)) => {
-            return Err(CliError::usage("only a token of scope `agent` is for one agent"));
+            return Err(
+                CliError::usage("--agent needs scope `agent`").with_hint("leave out --scope or --agent")
+            );
         }
     };
     let life = args.expires.as_deref().map(parse_duration).transpose()?;

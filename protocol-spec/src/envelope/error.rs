@@ -62,7 +62,7 @@ pub enum EnvelopeError {
         found: String,
     },
     /// Something that is nearly one of the tags.
-    #[error("line {line}: `{found}` is not a tag, {meant} is")]
+    #[error("line {line}: `{found}` is misspelled; write {meant}")]
     MisspelledTag {
         /// The line of the misspelling.
         line: usize,

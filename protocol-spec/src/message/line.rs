@@ -56,7 +56,7 @@ pub enum LineError {
     #[error("not a message: {0}")]
     Malformed(String),
     /// Another generation of the protocol.
-    #[error("protocol version {found} is not spoken here, version {PROTOCOL} is")]
+    #[error("protocol version {found} is not supported; this program uses {PROTOCOL}")]
     Version {
         /// The version on the line.
         found: u32,

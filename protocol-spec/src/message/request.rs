@@ -85,7 +85,7 @@ operations! {
         Tokens(Nothing) = "tokens",
         /// Revokes a token.
         RevokeToken(RevokeToken) = "revoke_token",
-        /// Tells how a run stands that an adapter drives.
+        /// Reports the state of a run that an adapter drives, and its events.
         RunReport(Box<RunReport>) = "run_report",
         /// Is told when to look at a run again, or to stop it. The connection serves nothing else from here on.
         RunFollow(RunFollow) = "run_follow",

@@ -39,7 +39,7 @@ pub(in crate::socket) async fn file(broker: &Arc<Broker>, wanted: FileWanted) ->
         )),
         None => Err(Failure::new(
             ErrorCode::NotFound,
-            "no answer that was handed over carries this file",
+            "no delivered answer contains this file",
         )),
     }
 }

@@ -107,7 +107,9 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
     };
     let source = comes_from(parts, host, &config.web);
     if source == Source::Elsewhere {
-        return Err(forbidden("the request comes from another page").into());
+        return Err(forbidden("the request comes from another page")
+            .with_hint("if a tunnel changes `Origin`, add its value to `[web] origins` in the configuration")
+            .into());
     }
     if let Some(bearer) = bearer(parts) {
         return match minted_token(web, bearer)? {
@@ -134,7 +136,9 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
                 return Err(forbidden("the request does not say that it comes from this page").into());
             }
             if parts.uri.path().starts_with(AGENTS_PATH) {
-                return Err(forbidden("agents speak here, with a token of their own").into());
+                return Err(forbidden("this route is for agents")
+                    .with_hint("send an agent's token as `Authorization: Bearer`")
+                    .into());
             }
             Ok(Admitted::Known(Visitor(Who::Device(device))))
         }
@@ -146,10 +150,23 @@ fn admit_program(token: Token, parts: &Parts) -> Result<Visitor, ApiError> {
     match token.scope {
         TokenScope::Human if !is_agents_path => Ok(Visitor(Who::Human(token))),
         TokenScope::Join | TokenScope::Agent if is_agents_path => Ok(Visitor(Who::Agent(token))),
-        TokenScope::Human | TokenScope::Join | TokenScope::Agent => {
-            Err(forbidden("this token does not open this"))
-        }
+        scope @ (TokenScope::Human | TokenScope::Join | TokenScope::Agent) => Err(wrong_scope(scope)),
     }
+}
+
+/// Refuses a token on a route for tokens of another scope.
+pub(super) fn wrong_scope(scope: TokenScope) -> ApiError {
+    /// Agents read hints too, so this one names who creates such a token.
+    const FOR_A_HUMAN: &str = "a human creates a token for it with `cueme token --scope human`";
+    let (name, hint) = match scope {
+        TokenScope::Human => (
+            "human",
+            "create a token for agents with `cueme token --scope join`",
+        ),
+        TokenScope::Join => ("join", FOR_A_HUMAN),
+        TokenScope::Agent => ("agent", FOR_A_HUMAN),
+    };
+    forbidden(&format!("a token of scope `{name}` cannot use this route")).with_hint(hint)
 }
 
 /// Finds the token that a program presents; one that has expired is refused with that reason.
@@ -174,6 +191,7 @@ pub(super) fn wrong_key(web: &Web, peer: Peer) -> ApiError {
                 "too_many_failures",
                 "too many wrong tokens came from this address",
             )
+            .with_hint(format!("try again in {seconds} s"))
         },
         None => unauthenticated(),
     }
@@ -183,7 +201,7 @@ pub(in crate::web) fn unauthenticated() -> ApiError {
     ApiError::new(
         StatusCode::UNAUTHORIZED,
         "unauthenticated",
-        "nobody is signed in here",
+        "this browser or program is not signed in",
     )
     .with_hint("run `cueme ui` and open the link it prints")
 }
@@ -191,7 +209,7 @@ pub(in crate::web) fn unauthenticated() -> ApiError {
 /// Refuses a visitor because the page belongs to another user of this machine.
 pub(in crate::web) fn another_user() -> ApiError {
     forbidden("this page belongs to another user of this machine").with_hint(
-        "a proxy may be another user once `[web] url` is set in the configuration; agents of other users come in by \
+        "open it as its own user; behind a proxy, set `[web] url` in the configuration; agents of other users use \
          `public_listen`",
     )
 }

@@ -250,7 +250,7 @@ impl Keys {
         if (scope == TokenScope::Agent) != agent.is_some() {
             return Err(Failure::new(
                 ErrorCode::BadRequest,
-                "a token of scope agent is for one agent, others are for none",
+                "scope `agent` needs an agent; other scopes refuse one",
             ));
         }
         if self.tokens().len() >= TOKENS_MAX {

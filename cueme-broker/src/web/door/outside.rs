@@ -9,7 +9,7 @@ use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;
 
 use super::address::{Peer, Source, comes_from, own_host};
-use super::guard::{Visitor, Who, bearer, expired, minted_token, wrong_key};
+use super::guard::{Visitor, Who, bearer, expired, minted_token, wrong_key, wrong_scope};
 use crate::broker::Broker;
 use crate::config::WebConfig;
 use crate::store::Token;
@@ -28,7 +28,9 @@ pub(in crate::web) async fn admit_outside(
             .with_hint("add the name to `[public] hosts` in the broker's configuration"));
     };
     if comes_from(parts, host, &hosts) == Source::Elsewhere {
-        return Err(forbidden("the request comes from another page"));
+        return Err(forbidden("the request comes from another page").with_hint(
+            "if a tunnel changes `Origin`, add its value to `[public] origins` in the broker's configuration",
+        ));
     }
     let Some(bearer) = bearer(parts) else {
         return Ok(None);
@@ -36,7 +38,7 @@ pub(in crate::web) async fn admit_outside(
     let who = match minted_token(web, bearer)? {
         Some(token) => match token.scope {
             TokenScope::Join | TokenScope::Agent => Who::Agent(token),
-            TokenScope::Human => return Err(forbidden("this token does not open this")),
+            TokenScope::Human => return Err(wrong_scope(token.scope)),
         },
         None => Who::Run(run_token(web, parts, bearer, peer).await?),
     };

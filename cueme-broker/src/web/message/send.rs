@@ -129,7 +129,7 @@ fn message_id(id: Uuid, agent: &AgentId, agents: usize) -> RequestId {
 
 pub(super) fn check(text: &str) -> Result<(), ApiError> {
     if text.trim().is_empty() {
-        return Err(ApiError::bad_request("there is nothing written"));
+        return Err(ApiError::bad_request("the message is empty"));
     }
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(ApiError::too_large(MESSAGE_BYTES_MAX));

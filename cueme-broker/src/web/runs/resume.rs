@@ -39,7 +39,7 @@ pub(super) async fn resume(
     }
     let earlier = find(&web, run).await?;
     if earlier.run.end.is_none() && earlier.followed {
-        return Err(conflict("the run goes on").with_hint("answer its agent, or stop it first"));
+        return Err(conflict("the run has not ended").with_hint("answer its agent, or stop it first"));
     }
     let Some(session) = earlier.run.session.clone() else {
         return Err(conflict("the run has no conversation to continue"));
