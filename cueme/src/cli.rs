@@ -93,13 +93,13 @@ pub(crate) enum Verb {
     /// Answer a question; without an answer, cueme asks you for it
     #[command(after_help = ANSWER_EXAMPLES)]
     Answer(AnswerArgs),
-    /// Take back an answer within five seconds
+    /// Take back an answer given in the last five seconds
     #[command(after_help = "Examples:\n  cueme undo\n  cueme undo 7k3")]
     Undo(UndoArgs),
-    /// Refuse to answer a question; the agent reads that
+    /// Refuse a question, and tell the agent
     #[command(after_help = "Examples:\n  cueme decline 7k3\n  cueme decline 7k3 \"not before the release\"")]
     Decline(DeclineArgs),
-    /// Close a question without an answer; the agent reads that
+    /// Close a question unanswered, and tell the agent
     #[command(after_help = "Examples:\n  cueme cancel 7k3\n  cueme cancel 7k3 \"answered in the chat\"")]
     Cancel(CancelArgs),
     /// Leave an agent a note; shown above your next answer
@@ -141,7 +141,7 @@ pub(crate) enum Verb {
     /// Print the text that teaches an agent the protocol
     #[command(after_help = "Examples:\n  cueme protocol\n  cueme protocol cursor --language zh")]
     Protocol(ProtocolArgs),
-    /// Runtime: answer a hook; `cueme init` writes these calls
+    /// Handle a runtime's hook event; `cueme init` sets this up
     #[command(after_help = "Examples:\n  cueme hook claude_code stop < event.json\n\n\
         CUEME_HOOKS=off makes every hook do nothing, for an unattended script:\n  \
         CUEME_HOOKS=off claude -p \"summarise the log\"")]
@@ -184,7 +184,7 @@ pub(crate) enum Verb {
     /// Check the installation, and time a real question
     #[command(after_help = "Examples:\n  cueme doctor")]
     Doctor(DoctorArgs),
-    /// See questions and answers in one minute, without touching your data
+    /// Take a one-minute tour, without touching your data
     #[command(after_help = "Examples:\n  cueme demo\n  cueme demo --interactive")]
     Demo(DemoArgs),
     /// Print the documentation, offline
@@ -224,9 +224,9 @@ Commands:
   inbox        You      List the open questions
   show                  Show one question in full
   answer                Answer a question; without an answer, cueme asks for it
-  undo                  Take back an answer within five seconds
-  decline               Refuse to answer a question; the agent reads that
-  cancel                Close a question without an answer; the agent reads that
+  undo                  Take back an answer given in the last five seconds
+  decline               Refuse a question, and tell the agent
+  cancel                Close a question unanswered, and tell the agent
   say                   Leave an agent a note; shown above your next answer
   last                  Print the last answer that an agent received
   agents                List the agents
@@ -234,7 +234,7 @@ Commands:
   tui                   Open the inbox full-screen in this terminal
   ui                    Open the inbox in a browser
   join         Agents   Register and get an agent_id
-  recall                Find your agent_id again by what you remember
+  recall                Find your agent_id from words you remember
   cue                   Ask the human and wait for the answer
   pause                 Stop until the human lets you continue
   init         Connect  Connect a runtime: rules, permissions, hooks and MCP
@@ -243,7 +243,7 @@ Commands:
   mcp                   Serve an agent's four verbs as MCP tools over stdio
   token                 Create, list and revoke tokens for programs and machines
   link                  Use a broker on another machine
-  demo         Operate  See questions and answers in one minute
+  demo         Operate  Take a one-minute tour
   docs                  Print the documentation, offline
   doctor                Check the installation, and time a real question
   broker                Run, inspect or stop the broker
@@ -253,7 +253,7 @@ Commands:
 More: backup, restore, store, purge, import, completions, man, update, hook, acp
 
 Examples: cueme demo, cueme answer 7k3 \"use SQLite\"; more: cueme help <COMMAND>
-Exit codes: 0 done, 1 nothing found, 2 usage error, 3 unknown agent, 4 cancelled,
+Exit codes: 0 done, 1 not found, 2 usage error, 3 unknown agent, 4 cancelled,
 69 no broker, 74 output failed, 75 run it again, 76 end the turn, 130/143 signal
 ";
 

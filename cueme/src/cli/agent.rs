@@ -15,7 +15,7 @@ Examples:
   cueme agent doctor
   cueme agent new-chat
 
-Models, profiles and fallbacks are read from openclaw.json beside cueme's own configuration, if it exists.";
+Models, profiles and fallbacks are read from openclaw.json beside cueme's own configuration, if it exists (cueme docs configuration).";
 
 /// Arguments of `agent`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(crate) struct AgentArgs {
 /// The verbs of `cueme agent`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentVerb {
-    /// Give the agent a task, and continue until you end the run: with `cueme answer CUE_ID --done`, "Done" on the page, or a decline
+    /// Give the agent a task, and continue until you end the run: with `cueme answer CUE_ID --done`, "Finish and end the run" on the page, or a decline
     Run(AgentRunArgs),
     /// Convert a recorded stream to contract events
     Replay(AgentReplayArgs),
@@ -83,7 +83,7 @@ pub(crate) struct AgentRunArgs {
     /// End the run at the end of the first turn after your answer
     #[arg(long, conflicts_with = "no_hap")]
     pub(crate) once: bool,
-    /// Include the CLI's own tools in the events
+    /// Include the CLI's own tools in the events, with their inputs, outputs and diffs
     #[arg(long)]
     pub(crate) activity: bool,
     /// Print contract events, one JSON object per line; the default without a terminal
@@ -141,7 +141,7 @@ pub(crate) struct AgentReplayArgs {
     /// The --output-format of the recording
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Recorded::StreamJson)]
     pub(crate) output_format: Recorded,
-    /// Include the CLI's own tools in the events
+    /// Include the CLI's own tools in the events, with their inputs, outputs and diffs
     #[arg(long)]
     pub(crate) activity: bool,
     /// The stderr of the recorded process

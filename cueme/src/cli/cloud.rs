@@ -64,7 +64,7 @@ pub(crate) struct CloudFields {
     /// Branch to push to
     #[arg(long, value_name = "NAME")]
     pub(crate) branch_name: Option<String>,
-    /// The text that is sent, with {{prompt}} in it
+    /// Template of the text to send; {{prompt}} is the task
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt_template: Option<String>,
     /// Seconds between two status requests
@@ -73,7 +73,7 @@ pub(crate) struct CloudFields {
     /// Time limit of the run in seconds; 0 for none
     #[arg(long = "timeout", value_name = "SECONDS")]
     pub(crate) timeout_sec: Option<u64>,
-    /// Seconds that a stop may take
+    /// Seconds to wait for a stop
     #[arg(long = "grace", value_name = "SECONDS")]
     pub(crate) grace_sec: Option<u64>,
     /// The URL at which Cursor's machines reach this broker

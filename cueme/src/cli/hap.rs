@@ -10,7 +10,7 @@ pub(crate) enum HapVerb {
     /// Agent: register and get an agent_id
     #[command(after_help = "Examples:\n  cueme join cursor\n  cueme join claude_code")]
     Join(JoinArgs),
-    /// Agent: find your agent_id again by what you remember
+    /// Agent: find your agent_id from words you remember
     #[command(after_help = "Examples:\n  cueme recall payment refactoring\n  cueme recall 数据库 迁移")]
     Recall(RecallArgs),
     /// Agent: ask the human and wait for the answer

@@ -60,7 +60,7 @@ fn done_in_the_full_screen_inbox_ends_the_run() {
     terminal.sees("Esc list");
     terminal.types("that is all");
     terminal.press("Enter");
-    terminal.sees("d Done: ends the run with it");
+    terminal.sees("d sends it and ends the run");
     terminal.press("d");
     run.finish().expect(0);
     terminal.press("q");

@@ -40,7 +40,7 @@ pub(super) fn keys(state: &State, columns: usize) -> String {
             "^D decline",
             "PgUp/PgDn scroll",
         ],
-        Mode::Review { .. } if in_run => &["Enter sends it", "e changes it", "d Done: ends the run with it"],
+        Mode::Review { .. } if in_run => &["Enter sends it", "e changes it", "d sends it and ends the run"],
         Mode::Review { .. } => &["Enter sends it", "e changes it"],
         Mode::Prompt(..) => &["Enter sends it", "Esc leaves", "Alt-Enter new line", "^O editor"],
         Mode::Help => &["any key closes this"],
@@ -78,7 +78,7 @@ pub(super) const HELP: &[&str] = &[
     "  Space 1-9    pick an option; other letters write your own words",
     "  Enter        next field; then shows what the agent will read",
     "  Alt-Enter    new line (also Ctrl-J)       Ctrl-O  your editor",
-    "  d            in that last look: Done, ends the agent's run",
+    "  d            in that last look: sends it and ends the agent's run",
     "  Esc          back to the list; the draft is kept",
     "In the list: * waits, - stopped listening, ! damaged, = decided, . agent",
 ];

@@ -139,7 +139,7 @@ fn a_lost_broker_is_named_on_the_screen_and_the_help_has_all_keys() {
     press(&mut state, KeyCode::Char('?'));
     let screen = draws(&state);
     assert!(
-        screen.contains("take back your last answer") && screen.contains("Done, ends"),
+        screen.contains("take back your last answer") && screen.contains("sends it and ends"),
         "{screen}"
     );
 }
@@ -154,5 +154,5 @@ fn a_question_of_a_run_offers_to_end_it() {
     press(&mut state, KeyCode::Enter);
     press(&mut state, KeyCode::Char('a'));
     press(&mut state, KeyCode::Enter);
-    assert!(draws(&state).contains("d Done: ends the run with it"));
+    assert!(draws(&state).contains("d sends it and ends the run"));
 }
