@@ -1,6 +1,10 @@
 //! The Human Agent Protocol as types: questions, answers, and their wire format.
 //!
 //! This crate is only the contract. It does no I/O, does not block, and reads no clock.
+//!
+//! Start with [`envelope`] and [`payload`], which parse a question, then read [`answer`] and [`outcome`], which describe its end.
+//! [`message`] has the requests and replies of the socket, [`frame`] their lines, [`endpoint`] the places of socket and files.
+//! [`SPECIFICATION`] is the whole protocol in words.
 
 pub mod version;
 

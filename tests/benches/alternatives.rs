@@ -375,33 +375,33 @@ fn heading(columns: &[&str]) {
 
 const COLUMNS: [&str; 4] = ["", "cueme", "prompt in a terminal", "polled file"];
 
-/// Prints what the README shows; each row links to where more of it is measured.
+/// Where the README's rows are explained.
+const EXPLAINED: &str = "tests/BENCHMARKS.md#beside-what-people-use-today";
+
+/// Prints what the README shows.
 fn print_figures() {
     heading(&COLUMNS);
     let rows = [
         (
-            "[answers delivered after the waiting process was killed](tests/FIGURES.md)",
+            "answers delivered after the waiting process was killed",
             kept_after_kill(),
         ),
         (
-            "[old answers taken for the answer to the next question](tests/FIGURES.md)",
+            "old answers taken for the answer to the next question",
             taken_by_another(),
         ),
         (
-            "[questions of eight agents that you see in one place](tests/BENCHMARKS.md)",
+            "questions of eight agents that you see in one place",
             seen_in_one_place(),
         ),
         (
-            "[killed agents that are shown as no longer waiting](tests/BENCHMARKS.md#beside-what-people-use-today)",
+            "killed agents that are shown as no longer waiting",
             killed_agents_seen(),
         ),
-        (
-            "[answer given → waiting call ended, median](tests/BENCHMARKS.md)",
-            delay(),
-        ),
+        ("answer given → waiting call ended, median", delay()),
     ];
     for (what, cells) in rows {
-        row(&[&[what.to_owned()][..], &cells].concat());
+        row(&[&[format!("[{what}]({EXPLAINED})")][..], &cells].concat());
     }
 }
 

@@ -36,7 +36,7 @@ pub struct CloudConfig {
     /// Default: Cursor's choice.
     #[serde(alias = "branch_name", skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
-    /// Text that is sent, with `{{prompt}}` in it.
+    /// Template of the text to send, in which `{{prompt}}` is the task.
     ///
     /// Default: `{{prompt}}`.
     #[serde(alias = "prompt_template", skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub struct CloudConfig {
     /// Default: 0.
     #[serde(alias = "timeout_sec", skip_serializing_if = "Option::is_none")]
     pub timeout_sec: Option<u64>,
-    /// Seconds that a stop may take.
+    /// Seconds to wait for a stop.
     ///
     /// Default: 20.
     #[serde(alias = "grace_sec", skip_serializing_if = "Option::is_none")]

@@ -71,7 +71,7 @@ struct WrittenField {
     /// Whether several values may be given; false unless written.
     #[schemars(extend("default" = false))]
     allow_multiple: Option<bool>,
-    /// Whether the form needs it; honoured when it is a boolean, else an unknown key like any.
+    /// Whether the form needs it; accepted if boolean, otherwise ignored as an unknown key.
     required: Option<Value>,
 }
 

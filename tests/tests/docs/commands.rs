@@ -1,7 +1,8 @@
 //! Every command that the README and the pages show is run as it stands, in a home of its own.
 //!
 //! Ids in the text stand for questions and agents that the test makes: `7k3` is a fresh question of the kind that the
-//! command answers, `bako` an agent. A command that cannot be run here is in [`NOT_HERE`], with the reason.
+//! command answers, `bako` and `$id` are an agent. A block that sets `id` is run as one script. A command that cannot be run
+//! here is in [`NOT_HERE`], with the reason.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,12 +16,13 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 13] = [
+const NOT_HERE: [(&str, &str); 14] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
     ),
     ("tests/run", "runs this test"),
+    ("tests/package", "builds a release"),
     ("pip install", "installs a package, which tests/package does"),
     ("npm install", "installs a package, which tests/package does"),
     ("sudo ", "installs a package, which tests/package does"),
@@ -63,6 +65,9 @@ const RECORDED: &str = r#"{"type":"system","subtype":"init","session_id":"s1","m
 {"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s1","duration_ms":5}
 "#;
 
+/// The beginning of a command whose variable the lines below it use.
+const SETS_ID: &str = "id=$(";
+
 /// A command as a page shows it: its lines, here-documents included, and where it begins.
 struct Shown {
     place: String,
@@ -83,7 +88,10 @@ impl Shown {
 fn commands(path: &Path, text: &str) -> Vec<Shown> {
     let mut shown: Vec<Shown> = Vec::new();
     let mut end: Option<String> = None;
+    let mut number = 0;
     for line in lines(text).iter().filter(|line| line.fence == Some("sh")) {
+        let is_same_block = line.number == number + 1;
+        number = line.number;
         match (&end, shown.last_mut()) {
             (Some(mark), Some(last)) => {
                 last.text.push_str(&format!("\n{}", line.text));
@@ -92,15 +100,18 @@ fn commands(path: &Path, text: &str) -> Vec<Shown> {
                 }
             }
             _ if line.text.trim().is_empty() || line.text.starts_with('#') => {}
-            _ => {
+            (_, last) => {
                 end = line
                     .text
                     .split_once("<<'")
                     .map(|(_, mark)| mark.trim_end_matches('\'').to_owned());
-                shown.push(Shown {
-                    place: format!("{}:{}", path.display(), line.number),
-                    text: line.text.to_owned(),
-                });
+                match last.filter(|last| is_same_block && last.text.starts_with(SETS_ID)) {
+                    Some(last) => last.text.push_str(&format!("\n{}", line.text)),
+                    None => shown.push(Shown {
+                        place: format!("{}:{}", path.display(), line.number),
+                        text: line.text.to_owned(),
+                    }),
+                }
             }
         }
     }
@@ -141,7 +152,10 @@ impl Sandbox {
         let mut command = self
             .home
             .command_of(Path::new("bash"), &["-o", "pipefail", "-c", text]);
-        command.env("HOME", scratch).env("PATH", path);
+        command
+            .env("HOME", scratch)
+            .env("PATH", path)
+            .env("id", &self.agent);
         // `git log` of the repository itself.
         command.env("GIT_DIR", root().join(".git"));
         Client::start(&mut command, b"")
@@ -209,16 +223,19 @@ impl Sandbox {
         (client, cue)
     }
 
-    /// Runs a question of the page, and answers it as its human.
+    /// Runs a question of the page, which may wait in the background, and answers it as its human.
     fn ask_as_shown(&self, text: &str) -> Result<(), String> {
-        let mut client = self.start(text);
+        let mut client = if text.ends_with('&') {
+            self.start(&format!("{text}\nwait $!"))
+        } else {
+            self.start(text)
+        };
         let found = eventually("the question, or the end of the command", || {
             let cues = self.home.open_cues();
             let asked = cues
-                .iter()
+                .into_iter()
                 .find(|cue| cue.prompt == "Which database?" && cue.waiting == 1);
-            let asked = asked.map(|cue| Ok(cue.cue_id.to_string()));
-            asked.or_else(|| client.ended().map(Err))
+            asked.map(Ok).or_else(|| client.ended().map(Err))
         });
         let cue = match found {
             Ok(cue) => cue,
@@ -229,7 +246,13 @@ impl Sandbox {
                 ));
             }
         };
-        self.home.ok(&["answer", &cue, "--select", "SQLite"]);
+        let id = cue.cue_id.to_string();
+        let mut answer = vec!["answer", id.as_str()];
+        if cue.payload.is_some() {
+            answer.push("--select");
+        }
+        answer.push("SQLite");
+        self.home.ok(&answer);
         let run = client.finish();
         exits(&run, 0)?;
         if run.stdout.contains("SQLite") {

@@ -69,7 +69,7 @@ const GEMINI_CLI: &[Limit] = &[
 ];
 
 const OPENCODE: &[Limit] = &[Limit {
-    reason: "`opencode run` exits as soon as the agent is idle and takes its plugin along: the human is asked, but no \
+    reason: "`opencode run` exits, and its plugin with it, as soon as the agent is idle: the human is asked, but no \
              answer can continue the turn; `opencode serve` goes on",
     cases: &[
         "end without asking: the human is asked",
