@@ -66,6 +66,16 @@ pub(super) enum Message {
     Stop(oneshot::Sender<()>),
 }
 
+impl Message {
+    /// Returns the order and the pass of its caller, if this is an order.
+    pub(super) fn order(&self) -> Option<(&Order, Option<&Pass>)> {
+        match self {
+            Self::Order { order, pass, .. } => Some((order, pass.as_deref())),
+            Self::Write(_) | Self::Look(_) | Self::Stop(_) => None,
+        }
+    }
+}
+
 impl EngineHandle {
     /// Generates a ticket for a new call.
     pub fn ticket(&self) -> Ticket {

@@ -147,16 +147,23 @@ impl EngineLoop {
         loop {
             let mut looks = Vec::new();
             let mut stop = None;
-            match self.next_message() {
-                Ok(Some(message)) => self.take(message, &mut batch, &mut looks, &mut stop),
-                Ok(None) => {}
+            let mut arrived = match self.next_message() {
+                Ok(message) => message.into_iter().collect(),
                 Err(Closed) => break,
-            }
+            };
             let started = Instant::now();
             let until = started + std::mem::take(&mut self.gathering);
-            while batch.len() < BATCH_MAX && !batch.has_failed() && stop.is_none() {
+            loop {
+                self.gather(&mut arrived, BATCH_MAX.saturating_sub(batch.len()));
+                self.core.expect(arrived.iter().filter_map(Message::order));
+                for message in arrived.drain(..) {
+                    self.take(message, &mut batch, &mut looks, &mut stop);
+                }
+                if batch.len() >= BATCH_MAX || batch.has_failed() || stop.is_some() {
+                    break;
+                }
                 let Some(message) = self.another(until) else { break };
-                self.take(message, &mut batch, &mut looks, &mut stop);
+                arrived.push(message);
             }
             self.commit(&mut batch, started);
             for look in looks {
@@ -203,6 +210,16 @@ impl EngineLoop {
                 }
                 Ok(None)
             }
+        }
+    }
+
+    /// Takes what has arrived meanwhile, up to so many messages in all.
+    fn gather(&self, arrived: &mut Vec<Message>, count_max: usize) {
+        while arrived.len() < count_max
+            && !matches!(arrived.last(), Some(Message::Stop(_)))
+            && let Ok(message) = self.inbox.try_recv()
+        {
+            arrived.push(message);
         }
     }
 

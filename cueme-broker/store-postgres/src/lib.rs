@@ -15,6 +15,7 @@ mod lease;
 mod listen;
 mod migrate;
 mod password;
+mod queue;
 mod runtime;
 mod shared;
 mod start_up;
@@ -26,6 +27,7 @@ mod tls;
 
 mod changes;
 mod loads;
+mod look_ups;
 mod membership;
 mod past;
 mod records;

@@ -130,6 +130,9 @@ impl Loads for PostgresStore {
     }
 
     fn cue_of_request(&self, request: RequestId) -> Result<Option<CueId>, StoreError> {
+        if let Some(found) = self.look_ups.borrow().request(request) {
+            return Ok(found);
+        }
         self.find_id(
             "SELECT cue_id FROM cues WHERE seq = (SELECT seq FROM requests WHERE request_id = $1)",
             params![request.0],

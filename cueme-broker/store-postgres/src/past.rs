@@ -38,6 +38,7 @@ impl PostgresStore {
     }
 
     pub(crate) fn import_cue(&self, past: &PastCue) -> Result<(), StoreError> {
+        self.look_ups.borrow_mut().note_request(past.request, past.cue);
         let seq = self.place_of(past.asked_at)?;
         self.run(
             "WITH cue AS (INSERT INTO cues (seq, cue_id, agent_id, kind, origin, content, asked_at, delivery)

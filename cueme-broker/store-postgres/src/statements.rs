@@ -164,6 +164,9 @@ as_they_are!(
     Vec<u8>,
     Vec<i16>,
     Vec<i64>,
+    Vec<Option<i64>>,
+    Vec<bool>,
+    Vec<Option<Vec<u8>>>,
     Vec<Uuid>,
     Vec<Option<Uuid>>,
     Option<Vec<String>>

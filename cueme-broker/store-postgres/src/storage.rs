@@ -10,6 +10,7 @@ use tokio_postgres::Client;
 
 use crate::connect::Settings;
 use crate::copy::WriteBackup;
+use crate::fault::failed;
 use crate::listen::{Listener, drive};
 use crate::migrate::migrate;
 use crate::reader::PostgresReader;
@@ -29,6 +30,9 @@ pub struct PostgresStorage {
     listener: Option<JoinHandle<()>>,
     write_backup: WriteBackup,
 }
+
+/// The engine's statements are planned once, perhaps for a table that is still empty, and have to stay quick when it is not.
+pub(crate) const BY_INDEX: &str = "SET enable_seqscan = off";
 
 impl PostgresStorage {
     /// Describes the database at a URL, without connecting, and how a backup of it is written.
@@ -60,6 +64,8 @@ impl PostgresStorage {
             check_notifications(&client, &self.settings).await?;
         }
         migrate(&mut client, &self.settings).await?;
+        let failed = failed("configure", self.settings.location());
+        client.batch_execute(BY_INDEX).await.map_err(failed)?;
         Ok(client)
     }
 }

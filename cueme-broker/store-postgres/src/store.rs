@@ -11,6 +11,8 @@ use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Row};
 
 use crate::fault::Fault;
+use crate::look_ups::Found;
+use crate::queue::{Queue, Row as QueuedRow};
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::statements::{Param, Returned, Statements, Step};
@@ -22,7 +24,8 @@ pub struct PostgresStore {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) transaction: RefCell<Option<Open>>,
-    pub(crate) queue: RefCell<Vec<Step>>,
+    pub(crate) queue: RefCell<Queue>,
+    pub(crate) look_ups: RefCell<Found>,
     /// The revision of the head that the engine's state is from.
     pub(crate) seen: Cell<i64>,
     /// Whether the waiting clients of this broker are not published yet.
@@ -41,6 +44,7 @@ impl PostgresStore {
             shared,
             transaction: RefCell::default(),
             queue: RefCell::default(),
+            look_ups: RefCell::default(),
             seen: Cell::new(0),
             must_publish_waits: Cell::new(true),
             is_unindexed: Cell::new(true),
@@ -67,6 +71,22 @@ impl PostgresStore {
         }
     }
 
+    /// Writes a row: inside a transaction, with others of the same kind; `shared` makes the parameters after its arrays.
+    pub(crate) fn write_row(
+        &self,
+        row: QueuedRow,
+        shared: impl FnOnce() -> Vec<Param>,
+    ) -> Result<(), StoreError> {
+        if self.is_in_transaction() {
+            self.mark_dirty();
+            self.queue.borrow_mut().push_row(row, shared);
+            return Ok(());
+        }
+        let mut queue = Queue::default();
+        queue.push_row(row, shared);
+        self.send(queue.take()).map(drop)
+    }
+
     /// Runs a statement and returns its rows, after all queued statements.
     pub(crate) fn query(&self, sql: &'static str, params: Vec<Param>) -> Result<Vec<Row>, StoreError> {
         self.returned(sql, params).map(|returned| returned.rows)
@@ -88,7 +108,7 @@ impl PostgresStore {
 
     /// Sends statements after all queued ones, and returns their results.
     pub(crate) fn send_after_queue(&self, mut last: Vec<Step>) -> Result<Vec<Returned>, StoreError> {
-        let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
+        let mut steps = self.queue.borrow_mut().take();
         let count = steps.len();
         steps.append(&mut last);
         Ok(self.send(steps)?.split_off(count))

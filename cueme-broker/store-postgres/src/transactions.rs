@@ -76,6 +76,7 @@ impl PostgresStore {
 
     /// Records that data outside the rules changes.
     pub(crate) fn touch_records(&self) {
+        self.look_ups.borrow_mut().forget();
         self.note(|open| open.has_records = true);
     }
 
@@ -116,9 +117,24 @@ impl PostgresStore {
 }
 
 impl Transactions for PostgresStore {
+    fn expect(&self, look_ups: cueme_store::LookUps) {
+        self.look_ups.borrow_mut().expect(look_ups);
+        if !self.is_in_transaction() {
+            return;
+        }
+        // The queued statements concern none of these: what this transaction adds is known without asking.
+        let steps = self.look_ups.borrow_mut().steps();
+        let found = self.send(steps);
+        let kept = found.and_then(|found| self.look_ups.borrow_mut().find(found));
+        if let Err(error) = kept {
+            // Each is looked up again when it is needed, and fails there.
+            tracing::debug!(%error, "look-ups failed");
+        }
+    }
+
     fn begin(&self) -> Result<Foreign, StoreError> {
         let published = self.shared.head();
-        let found = self.send(vec![
+        let mut steps = vec![
             Step::Plain("BEGIN"),
             Step::Prepared(LOCK_HEAD, params![]),
             Step::Prepared(lease::FIND_EXPIRED, params![self.shared.broker.id]),
@@ -130,7 +146,11 @@ impl Transactions for PostgresStore {
                 "SELECT id, at, what, agent_id, cue_id FROM events WHERE id >= $1 ORDER BY id",
                 params![published.event],
             ),
-        ])?;
+        ];
+        let fixed = steps.len();
+        steps.extend(self.look_ups.borrow_mut().steps());
+        let mut found = self.send(steps)?;
+        self.look_ups.borrow_mut().find(found.split_off(fixed))?;
         let head = head_of(found.get(1))?;
         let mut events: Vec<EventView> = rows_of(found.get(4))
             .iter()
@@ -191,6 +211,7 @@ impl Transactions for PostgresStore {
     }
 
     fn commit(&self, batch: BatchId) -> Result<(), StoreError> {
+        self.look_ups.borrow_mut().forget();
         let Some(open) = self.transaction.borrow_mut().take() else {
             return Err(StoreError::BadValue {
                 what: "a commit",
@@ -211,7 +232,7 @@ impl Transactions for PostgresStore {
         let notifies_others = open.head_after() != open.head;
         let head = open.head_after();
         let newest = open.events.last().or(open.newest.as_ref()).cloned();
-        let mut steps = std::mem::take(&mut *self.queue.borrow_mut());
+        let mut steps = self.queue.borrow_mut().take();
         steps.extend(open.closing_steps(head));
         steps.push(self.shared.broker.note_batch(batch.0.cast_signed()));
         steps.push(Step::Plain("COMMIT"));
@@ -274,6 +295,7 @@ impl Transactions for PostgresStore {
     }
 
     fn roll_back(&self) {
+        self.look_ups.borrow_mut().forget();
         self.queue.borrow_mut().clear();
         if self.transaction.borrow_mut().take().is_some() {
             // If even this fails, the owner replaces the connection, which undoes the transaction, too.

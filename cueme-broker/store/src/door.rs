@@ -54,7 +54,7 @@ impl Token {
 }
 
 /// The credential that admitted a visitor: the random name of its device or token.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pass {
     /// A browser that signed in.
     Device(String),

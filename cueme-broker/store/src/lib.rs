@@ -47,7 +47,9 @@ pub use seal::Sealed;
 pub use settings::{SettingReads, SettingRecords};
 pub use storage::{Leadership, Storage, Store};
 pub use surfaces::{SurfaceReads, SurfaceRecords};
-pub use transactions::{BatchId, Changes, Foreign, Loads, PlainQuestion, Remembered, Repairs, Transactions};
+pub use transactions::{
+    BatchId, Changes, Foreign, Loads, LookUps, PlainQuestion, Remembered, Repairs, Transactions,
+};
 pub use upkeep::{CheckReport, Upkeep, UpkeepReads, UpkeepRecords};
 pub use uploads::{Upload, UploadReads, UploadRecords};
 

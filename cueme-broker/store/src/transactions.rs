@@ -8,7 +8,7 @@ use protocol_spec::outcome::Kind;
 use protocol_spec::payload::Payload;
 use protocol_spec::time::Timestamp;
 
-use crate::StoreError;
+use crate::{Pass, StoreError};
 
 /// The name of a batch, to find out afterwards whether it was committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,8 +53,21 @@ pub struct Foreign {
     pub is_expelled: bool,
 }
 
+/// Look-ups that the orders of a batch will make.
+#[derive(Debug, Default)]
+pub struct LookUps {
+    /// Calls whose question will be looked up.
+    pub requests: Vec<RequestId>,
+    /// Credentials that will be checked.
+    pub passes: Vec<Pass>,
+}
+
 /// One transaction at a time.
 pub trait Transactions {
+    /// Announces look-ups of the open transaction, or of the next one. A store whose look-ups are round trips makes them
+    /// together.
+    fn expect(&self, _look_ups: LookUps) {}
+
     /// Begins a transaction, and returns the changes of other brokers. No other broker changes anything while it is
     /// open.
     fn begin(&self) -> Result<Foreign, StoreError>;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use cueme_rules::{Change, Known, Machine, Message, Now};
 use cueme_store::{
     AutomaticRecords, BatchId, BootstrapRecord, BootstrapRecords, Changes, DatabaseFault, DeliveryRecords,
-    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads, Pass,
-    PlainQuestion, Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store,
+    Device, DoorRecords, Draft, DraftPlace, DraftRecords, FaultKind, Foreign, LeadRecords, Loads, LookUps,
+    Pass, PlainQuestion, Reader, Remembered, Repairs, RunLead, RunRecords, SettingRecords, Storage, Store,
     StoreError, SurfaceRecords, Token, TokenHash, Transactions, Upkeep, UpkeepRecords, Upload, UploadRecords,
 };
 use protocol_spec::id::{AgentId, CueId, DriverId, RequestId, RunId, RuntimeTag};
@@ -116,6 +116,10 @@ struct FaultyStore {
 }
 
 impl Transactions for FaultyStore {
+    fn expect(&self, look_ups: LookUps) {
+        self.store.expect(look_ups);
+    }
+
     fn begin(&self) -> Result<Foreign, StoreError> {
         match self.faults.strike(|fault| fault == Fault::Refuse) {
             Some(_) => Err(broken()),

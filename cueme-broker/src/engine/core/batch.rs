@@ -105,6 +105,8 @@ impl Entry<'_> {
 impl Core {
     /// Carries out orders in one transaction, and returns its output.
     pub fn carry_out(&mut self, clock: impl Clock, orders: impl IntoIterator<Item = Order>) -> CommitOutput {
+        let orders: Vec<Order> = orders.into_iter().collect();
+        self.expect(orders.iter().map(|order| (order, None)));
         let mut batch = Batch::default();
         for order in orders {
             self.add(&clock, order, &mut batch);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use cueme_rules::{Ask, Collect, Decide, Import, Input, Join, Known, Now, Say, Ticket, Verdict, unknown_cue};
-use cueme_store::StoreError;
+use cueme_store::{LookUps, Pass, StoreError};
 use protocol_spec::id::{AgentId, CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Failure, Joined, Reply};
 use protocol_spec::outcome::Kind;
@@ -14,6 +14,21 @@ use crate::engine::order::{Closing, Order, PastQuestion, Work, content_key};
 use crate::engine::past;
 
 impl Core {
+    /// Announces the look-ups of orders that are about to be carried out, so that a shared store makes them together.
+    pub fn expect<'a>(&self, orders: impl Iterator<Item = (&'a Order, Option<&'a Pass>)>) {
+        let (true, Some(store)) = (self.storage.is_shared(), &self.store) else {
+            return;
+        };
+        let mut look_ups = LookUps::default();
+        for (order, pass) in orders {
+            if let Work::Ask { .. } | Work::Collect { .. } = order.work {
+                look_ups.requests.push(order.request);
+            }
+            look_ups.passes.extend(pass.cloned());
+        }
+        store.expect(look_ups);
+    }
+
     /// Turns an order into an input: generates ids, checks answers, and reloads questions that the machine forgot.
     pub(super) fn prepare(
         &mut self,

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use cueme_rules::{Change, Now, State};
-use cueme_store::BatchId;
+use cueme_store::{BatchId, LookUps, Pass, Token};
 use protocol_spec::answer::Answer;
-use protocol_spec::id::RequestId;
-use protocol_spec::message::{EventKind, Purpose};
+use protocol_spec::id::{CueId, RequestId};
+use protocol_spec::message::{EventKind, Purpose, TokenScope};
 use protocol_spec::outcome::Outcome;
+use protocol_spec::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Broker, NOW, agent, ask, cue, ids, join, server};
@@ -240,14 +241,109 @@ fn a_batch_of_questions_takes_few_round_trips() {
     let mut one = Broker::open(&slow.url(&url));
     let asking = agent(1);
     one.join(&asking);
-    one.ask(&asking, cue(1));
+    let lead_lives = |one: &mut Broker, numbers: std::ops::Range<u64>| {
+        let requests: Vec<RequestId> = numbers.clone().map(request).collect();
+        let looked_up = requests.clone();
+        one.store.expect(LookUps {
+            requests: looked_up,
+            passes: Vec::new(),
+        });
+        one.transact(|store| {
+            for (number, request) in numbers.zip(requests) {
+                let cue = cue(number);
+                assert_eq!(store.cue_of_request(request).unwrap(), None);
+                ask(store, &asking, cue);
+                let bound = Change::BindRequest { request, cue };
+                for change in [bound, decide(cue, number), Change::Hand { cue }] {
+                    store.apply(NOW.wall, &change).unwrap();
+                }
+                assert_eq!(store.cue_of_request(request).unwrap(), Some(cue));
+            }
+        });
+    };
+    // The first ones prepare the statements.
+    lead_lives(&mut one, 1..3);
     let before = slow.turns();
-    one.transact(|store| {
-        for number in 2..66 {
-            ask(store, &asking, cue(number));
-        }
-    });
+    lead_lives(&mut one, 3..67);
     let turns = slow.turns() - before;
     assert!(turns <= 4, "{turns} round trips for 64 questions");
-    assert_eq!(server.run(&url, "SELECT count(*) FROM cues"), "65");
+    let lives = "SELECT count(*), count(*) FILTER (WHERE text = 'answer ' || cue_number AND delivery = 1 AND handed_at > 0)
+        FROM (SELECT *, row_number() OVER (ORDER BY seq) AS cue_number FROM cues JOIN decisions USING (seq)
+              JOIN questions USING (seq) JOIN requests USING (seq)) AS lives";
+    // Their order is that in which they were asked.
+    assert_eq!(server.run(&url, lives), "66|66");
+    assert_eq!(server.run(&url, "SELECT count(*) FROM waits"), "66");
+}
+
+#[test]
+fn a_look_up_knows_what_its_own_transaction_changed() {
+    let Some(server) = server() else { return };
+    let mut one = Broker::open(&server.database());
+    let (asking, pass) = (agent(1), Pass::Token("t1".into()));
+    one.join(&asking);
+    one.transact(|store| {
+        let token = Token {
+            token_id: "t1".into(),
+            hash: [1; 32],
+            scope: TokenScope::Agent,
+            agent: Some(asking.clone()),
+            name: None,
+            created_at: NOW.wall,
+            expires_at: Some(Timestamp::from_millis(NOW.wall.as_millis() + 10)),
+            used_at: None,
+        };
+        store.add_token(&token).unwrap();
+    });
+    let missing = Pass::Device("d1".into());
+    let expect = |one: &Broker| {
+        one.store.expect(LookUps {
+            requests: vec![request(1), request(1)],
+            passes: vec![pass.clone(), missing.clone()],
+        });
+    };
+    expect(&one);
+    one.transact(|store| {
+        let later = Timestamp::from_millis(NOW.wall.as_millis() + 10);
+        assert!(store.is_valid(&pass, NOW.wall).unwrap());
+        assert!(!store.is_valid(&pass, later).unwrap(), "it has expired");
+        assert!(!store.is_valid(&missing, NOW.wall).unwrap());
+        ask(store, &asking, cue(1));
+        let bound = Change::BindRequest {
+            request: request(1),
+            cue: cue(1),
+        };
+        store.apply(NOW.wall, &bound).unwrap();
+        assert_eq!(store.cue_of_request(request(1)).unwrap(), Some(cue(1)));
+        store.drop_token("t1").unwrap();
+        assert!(!store.is_valid(&pass, NOW.wall).unwrap(), "it is revoked");
+    });
+    // Also while a transaction is open, and what an earlier one found is not kept.
+    one.transact(|store| {
+        assert!(!store.is_valid(&pass, NOW.wall).unwrap());
+        store.expect(LookUps {
+            requests: vec![request(1), request(2)],
+            passes: Vec::new(),
+        });
+        assert_eq!(store.cue_of_request(request(1)).unwrap(), Some(cue(1)));
+        assert_eq!(store.cue_of_request(request(2)).unwrap(), None);
+    });
+}
+
+fn request(number: u64) -> RequestId {
+    RequestId(Uuid::from_u128(number.into()))
+}
+
+fn decide(cue: CueId, number: u64) -> Change {
+    Change::Decide {
+        cue,
+        outcome: Outcome::Answered,
+        request: RequestId(Uuid::from_u128(1000 + u128::from(number))),
+        text: format!("answer {number}").into(),
+        reminder: None,
+        answer: None,
+        redacted: None,
+        by: None,
+        released_at: None,
+        from_queue: false,
+    }
 }
