@@ -18,15 +18,23 @@ const NOTIFICATION_PATIENCE: Duration = Duration::from_secs(3);
 /// Prepares a session: no timeout may end a commit, a commit stays as durable as it is when the session begins, and a broker that is stopped in a transaction must not block the
 /// others. Its statements are planned once: each finds its rows by an index, and planning takes longer than running them.
 ///
+/// The timeout of an idle transaction does not count while the server sends a result. `tcp_user_timeout` ends a connection whose
+/// peer is gone or does not read, and the keepalives find a lost peer that the server waits for. A Unix socket ignores them.
+///
 /// With `set_config`, because older servers do not know every setting.
 const SESSION: &str = "SELECT set_config(name, CASE name
         WHEN 'default_transaction_isolation' THEN 'read committed'
         WHEN 'idle_in_transaction_session_timeout' THEN '10s'
         WHEN 'plan_cache_mode' THEN 'force_generic_plan'
+        WHEN 'tcp_user_timeout' THEN '15s'
+        WHEN 'tcp_keepalives_idle' THEN '5'
+        WHEN 'tcp_keepalives_interval' THEN '3'
+        WHEN 'tcp_keepalives_count' THEN '3'
         WHEN 'synchronous_commit' THEN setting
         ELSE '0' END, false)
     FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout',
         'idle_in_transaction_session_timeout', 'default_transaction_isolation', 'plan_cache_mode',
+        'tcp_user_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count',
         'synchronous_commit')";
 
 /// Prepares a connection of ours.

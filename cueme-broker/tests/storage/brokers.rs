@@ -1,13 +1,16 @@
 //! Brokers that share one database: an agent on one, a human on another, and either may die.
 
 use std::ops::ControlFlow;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cueme_broker::engine::{Batch, Clock, CommitOutput, DiskReserve, Order, Work, Write};
 use cueme_rules::{Now, Ticket};
 use cueme_store::{Pass, StoreError, Token};
-use cueme_store_copy::copy_into_postgres;
-use cueme_store_postgres::{Runtime, Settings};
+use cueme_store_copy::{back_up, copy_into_postgres};
+use cueme_store_postgres::{PostgresStorage, Runtime, Settings};
+use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
+use cueme_test_kit::{eventually, within};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, TokenScope};
@@ -267,6 +270,44 @@ fn a_connection_that_was_cut_costs_nobody_an_error() {
         matches!(&told[..], [(to, text, _)] if *to == client && text.contains("8080")),
         "{told:?}"
     );
+}
+
+#[test]
+fn a_broker_that_stops_reading_a_large_agent_holds_up_the_others_for_seconds_only() {
+    /// More than the buffers of the connection hold.
+    const NOTES: &str = "INSERT INTO messages (request_id, agent_id, text, said_at, purpose)
+        SELECT gen_random_uuid(), agent_id, repeat('x', 1000000), 0, 0 FROM agents, generate_series(1, 40)";
+    const PATIENCE: Duration = Duration::from_secs(25);
+    let Some(server) = Server::start() else { return };
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let open = |url: &str| {
+        let storage = PostgresStorage::at(url, back_up).unwrap();
+        Little::open_on(Box::new(storage), WALL_MS).unwrap()
+    };
+    let mut writing = open(&url);
+    let mut stopped = open(&proxy.url(&url));
+    let agent = writing.join();
+    wake(&mut stopped);
+    server.run(&url, NOTES);
+    let cue = writing.ask(&agent);
+    proxy.hold(Cut::Large(1_000_000));
+    std::thread::scope(|scope| {
+        scope.spawn(|| wake(&mut stopped));
+        eventually("the result is held back", || proxy.holds().then_some(()));
+        let started = Instant::now();
+        // The other broker must go on whether the network acknowledges what nobody reads or not.
+        let committed = scope.spawn(|| writing.answer(cue, "8080", 0));
+        let has_committed = within(PATIENCE, || committed.is_finished().then_some(()));
+        proxy.release();
+        assert!(
+            has_committed.is_some(),
+            "still waiting after {:?}",
+            started.elapsed()
+        );
+    });
+    let again = wake(&mut stopped);
+    assert!(stopped.core.machine().knows(cue), "{again:?}");
 }
 
 #[test]

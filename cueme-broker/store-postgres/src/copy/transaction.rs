@@ -37,8 +37,9 @@ impl CopyConnection {
             let _ = connection.await;
         });
         configure(&client, settings).await?;
-        // Between its statements a copy reads a file, which may take long.
-        let session = "SET idle_in_transaction_session_timeout = 0";
+        // Between its statements and rows a copy reads or writes a file, which may take long. A copy that was stopped must not
+        // hold the head for ever.
+        let session = "SET idle_in_transaction_session_timeout = '10min'; SET tcp_user_timeout = '60s'";
         client.batch_execute(session).await.map_err(Fault::from)?;
         Ok(Self {
             client,
