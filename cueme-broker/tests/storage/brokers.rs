@@ -1,6 +1,7 @@
 //! Brokers that share one database: an agent on one, a human on another, and either may die.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cueme_broker::engine::{Batch, Clock, CommitOutput, DiskReserve, Order, Work, Write};
@@ -10,7 +11,7 @@ use cueme_store_copy::{back_up, copy_into_postgres};
 use cueme_store_postgres::{PostgresStorage, Runtime, Settings};
 use cueme_test_kit::postgres::Server;
 use cueme_test_kit::postgres_proxy::{Cut, Proxy};
-use cueme_test_kit::{eventually, within};
+use cueme_test_kit::{eventually, free_port, within};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, TokenScope};
@@ -336,6 +337,72 @@ fn who_waits_for_a_question_that_the_database_has_lost_is_told() {
     assert_eq!(broker.core.machine().waiting(kept).unwrap().clients, 1);
 }
 
+/// A broker that reaches its database through a proxy, with a question that waits.
+fn broker_behind_a_proxy() -> Option<(Proxy, Little, CueId)> {
+    let server = Server::start()?;
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let storage = PostgresStorage::at(&proxy.url(&url), back_up).unwrap();
+    let mut broker = Little::open_on(Box::new(storage), WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    Some((proxy, broker, cue))
+}
+
+#[test]
+fn a_reply_waits_until_the_server_that_restarted_tells_whether_a_commit_happened() {
+    const AWAY: Duration = Duration::from_secs(2);
+    for cut in [Cut::Commit, Cut::Confirmation] {
+        let Some((proxy, mut broker, cue)) = broker_behind_a_proxy() else {
+            return;
+        };
+        let clock = RealClock(Instant::now());
+        let server = proxy.lead_to(free_port());
+        proxy.cut(cut);
+        let output = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(AWAY);
+                proxy.lead_to(server);
+            });
+            clock.carry_out(&mut broker, answer(cue, "8080"))
+        });
+        let replies: Vec<&Reply> = output.replies.iter().map(|(_, reply)| &**reply).collect();
+        assert!(
+            replies.iter().any(|reply| matches!(reply, Reply::Decided(_))),
+            "cut at {cut:?}: {replies:?}"
+        );
+    }
+}
+
+#[test]
+fn a_broker_that_stops_does_not_wait_for_a_server_that_is_away() {
+    const STOP_AFTER: Duration = Duration::from_millis(500);
+    const STOPPED_MAX: Duration = Duration::from_secs(5);
+    let Some((proxy, mut broker, cue)) = broker_behind_a_proxy() else {
+        return;
+    };
+    let clock = RealClock(Instant::now());
+    proxy.lead_to(free_port());
+    proxy.cut(Cut::Confirmation);
+    let is_stopping = broker.core.stopping();
+    let started = Instant::now();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(STOP_AFTER);
+            is_stopping.store(true, Ordering::Relaxed);
+        });
+        clock.carry_out(&mut broker, answer(cue, "8080"))
+    });
+    assert!(started.elapsed() < STOPPED_MAX, "{:?}", started.elapsed());
+    let [(_, reply)] = &output.replies[..] else {
+        panic!("{output:?}")
+    };
+    assert!(
+        matches!(&**reply, Reply::Error(failure) if failure.message.contains("not known")),
+        "{reply:?}"
+    );
+}
+
 #[test]
 fn what_other_brokers_changed_is_heard_of_also_where_a_batch_is_taken_apart() {
     let Some(place) = AnyPlace::postgres() else { return };
@@ -395,6 +462,11 @@ impl Clock for RealClock {
             wall: Timestamp::from_millis(i64::try_from(wall).unwrap()),
             steady: u64::try_from(self.0.elapsed().as_millis()).unwrap(),
         }
+    }
+
+    fn pause(&self, time: Duration) -> bool {
+        std::thread::sleep(time);
+        true
     }
 }
 

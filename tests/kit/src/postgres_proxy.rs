@@ -86,9 +86,9 @@ impl Proxy {
         }
     }
 
-    /// Leads new connections to another server.
-    pub fn lead_to(&self, server_port: u16) {
-        self.state.server_port.store(server_port, Ordering::SeqCst);
+    /// Leads new connections to another server; returns the port of the one before.
+    pub fn lead_to(&self, server_port: u16) -> u16 {
+        self.state.server_port.swap(server_port, Ordering::SeqCst)
     }
 
     /// Returns the URL of a database through this proxy.
