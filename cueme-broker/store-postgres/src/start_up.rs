@@ -52,15 +52,13 @@ pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result
     let row = client
         .query_one(
             "SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
-                 pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('fsync'),
-                 current_setting('full_page_writes'), current_setting('synchronous_commit'),
-                 current_setting('server_encoding')",
+                 current_setting('fsync'), current_setting('full_page_writes'),
+                 current_setting('synchronous_commit'), current_setting('server_encoding')",
             &[],
         )
         .await
         .map_err(failed)?;
     let number: i64 = row.try_get(0).map_err(failed)?;
-    let is_standby: bool = row.try_get(2).map_err(failed)?;
     let text = |column: usize| row.try_get::<_, String>(column).map_err(failed);
     let refuse = |what: String, remedy: &str| {
         Err(StoreError::Unsuitable {
@@ -73,33 +71,22 @@ pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result
         let what = format!("the server is PostgreSQL {}, and 14 is needed", text(1)?);
         return refuse(what, "update the server");
     }
-    if is_standby {
-        let what = "the server is a standby, which cannot be written".to_owned();
-        return refuse(what, "name the primary server in the URL");
-    }
-    if text(3)? != "off" {
-        let what = "its transactions are read-only".to_owned();
-        return refuse(
-            what,
-            "turn default_transaction_read_only off for this user and database",
-        );
-    }
-    if text(4)? != "on" {
+    if text(2)? != "on" {
         let what = "fsync is off, so that a crash loses answers".to_owned();
         return refuse(what, "set fsync = on in postgresql.conf and restart the server");
     }
-    if text(6)? == "off" {
+    if text(4)? == "off" {
         let what = "synchronous_commit is off, so that a crash loses answers".to_owned();
         return refuse(
             what,
             "set synchronous_commit = on in postgresql.conf, or reset it for this user and database with ALTER ROLE and ALTER DATABASE",
         );
     }
-    if text(7)? != "UTF8" {
-        let what = format!("its encoding is {}", text(7)?);
+    if text(5)? != "UTF8" {
+        let what = format!("its encoding is {}", text(5)?);
         return refuse(what, "create the database with ENCODING 'UTF8'");
     }
-    if text(5)? != "on" {
+    if text(3)? != "on" {
         tracing::warn!(
             "full_page_writes is off: a power loss can damage the database, unless its file system prevents that"
         );
