@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use cueme_store::StoreError;
 
 use crate::lease::detach;
+use crate::moved::{FIND_MARK, REMOVE_MARK, check_mark};
 use crate::shared::Head;
-use crate::statements::{Step, params};
+use crate::statements::{Returned, Step, params};
 use crate::store::PostgresStore;
 use crate::transactions::{LOCK_HEAD, first_texts, head_of, identity_of, set_head};
 
@@ -43,16 +44,36 @@ impl PostgresStore {
         let mut steps = vec![
             Step::Plain("BEGIN"),
             Step::Prepared(LOCK_HEAD, params![]),
+            Step::Prepared(FIND_MARK, params![]),
             broker.register(),
         ];
         steps.extend(broker.expel_others());
         let found = self.send(steps)?;
+        self.refuse_moved(found.get(2))?;
         let head = head_of(found.get(1))?;
         self.shared.find(identity_of(found.get(1))?, timeline, head);
         self.shared.set_left(false);
         self.commit_detached(head, first_texts(found.last())?)?;
         self.shared.bell.notify_one();
         Ok(())
+    }
+
+    /// Refuses a database whose content was moved away. An unfinished move of this machine is taken back.
+    fn refuse_moved(&self, found: Option<&Returned>) -> Result<(), StoreError> {
+        let mark = found.and_then(|returned| returned.rows.first());
+        let (location, file) = (&self.shared.location, self.shared.file.as_deref());
+        match check_mark(mark, location, file) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                tracing::warn!(database = %location.display(), "the inbox was not moved out of the database completely: it stays there");
+                self.send(vec![Step::Plain(REMOVE_MARK)]).map(drop)
+            }
+            Err(error) => {
+                // If this fails, the connection is lost, which undoes the transaction, too.
+                let _ = self.send(vec![Step::Plain("ROLLBACK")]);
+                Err(error)
+            }
+        }
     }
 
     /// Returns the timeline of the server, where it says one: some that are compatible with PostgreSQL do not.

@@ -24,6 +24,8 @@ pub(crate) struct Head {
 pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) location: PathBuf,
+    /// The file that has the inbox of this machine when no database is configured.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) leadership: Leadership,
     /// Asks the listener to notify the other brokers of a commit. Pending requests are merged.
     pub(crate) bell: Notify,
@@ -75,10 +77,11 @@ impl PublishedUpTo {
 }
 
 impl Shared {
-    pub(crate) fn new(location: PathBuf) -> Arc<Self> {
+    pub(crate) fn new(location: PathBuf, file: Option<PathBuf>) -> Arc<Self> {
         Arc::new(Self {
             broker: Broker::of_this_process(),
             location,
+            file,
             leadership: Leadership::shared(),
             bell: Notify::new(),
             has_left: AtomicBool::new(false),

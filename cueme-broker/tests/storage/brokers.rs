@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use cueme_broker::engine::{Batch, Clock, CommitOutput, DiskReserve, Order, Work, Write};
 use cueme_rules::{Now, Ticket};
 use cueme_store::{Pass, StoreError, Token};
-use cueme_store_copy::{back_up, copy_into_postgres};
+use cueme_store_copy::{back_up, copy_into_postgres, copy_into_sqlite};
 use cueme_store_postgres::{PostgresStorage, Runtime, Settings};
 use cueme_test_kit::postgres::Server;
 use cueme_test_kit::postgres_proxy::{Cut, Proxy};
@@ -568,4 +568,41 @@ fn a_broker_that_lives_on_the_empty_database_serves_the_agents_that_are_moved_th
     );
     let second = living.ask_this(&agent, "Which host?");
     living.answer(second, "localhost", 0);
+}
+
+#[test]
+fn a_broker_that_slept_through_a_move_into_a_file_does_not_go_on_with_the_database() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut asleep = Little::open(&place, WALL_MS).unwrap();
+    let agent = asleep.join();
+    place.end_leases();
+    let home = tempfile::tempdir().unwrap();
+    let (settings, runtime) = (
+        Settings::from_url(place.url()).unwrap(),
+        Runtime::start().unwrap(),
+    );
+    let file = home.path().join("cueme.db");
+    let attachments = home.path().join("attachments");
+    let mut go_on = |_| ControlFlow::Continue(());
+    copy_into_sqlite(&settings, &file, &attachments, &runtime, &mut go_on).unwrap();
+    let ask = || {
+        let prompt = "Which port?".into();
+        Work::ask(agent.clone(), Kind::Cue, prompt, None, Origin::Agent)
+    };
+    let replies = asleep.say(ask());
+    assert!(matches!(&*replies[0].1, Reply::Error(_)), "{replies:?}");
+    let replies = asleep.say(ask());
+    let [(_, reply)] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    assert!(
+        matches!(&**reply, Reply::Error(failure) if failure.message.contains("was moved to the file")),
+        "{reply:?}"
+    );
+    // The move was not finished: the configuration of that machine still names the database.
+    let storage = || PostgresStorage::at(place.url(), back_up).unwrap();
+    let open = |storage: PostgresStorage| Little::open_on(Box::new(storage), WALL_MS).map(drop);
+    assert!(open(storage()).is_err());
+    open(storage().instead_of(file)).unwrap();
+    open(storage()).unwrap();
 }

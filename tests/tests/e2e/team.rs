@@ -338,6 +338,35 @@ fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
 }
 
 #[test]
+fn a_colleague_is_told_where_the_inbox_was_moved_to() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    client.kill();
+    for home in [&team.agents, &team.humans] {
+        home.ok(&["broker", "stop"]);
+    }
+    team.humans.ok(&["store", "move", "sqlite"]);
+    let file = team.humans.database().display().to_string();
+    // The colleague would see an old copy of the same questions.
+    team.agents
+        .run(&["inbox"])
+        .refused(69, &["was moved to the file", &file, "`store`"]);
+    team.agents
+        .run(&["store", "move", "sqlite"])
+        .refused(74, &["was moved to the file", &file]);
+    team.humans.ok(&["answer", &cue, "8080"]);
+    // Nothing has changed since, in another inbox: the same content is put back into force there.
+    let (home, url) = (Home::new(), team.server.database());
+    home.join();
+    home.ok(&["store", "move", &url]);
+    home.ok(&["store", "move", "sqlite"]);
+    home.ok(&["broker", "stop"]);
+    home.ok(&["store", "move", &url]);
+    assert_eq!(home.ok(&["store"]).trim(), url);
+    home.ok(&["inbox"]);
+}
+
+#[test]
 fn a_backup_is_restored_into_a_shared_store() {
     let Some(team) = Team::new() else { return };
     let (client, cue) = team.ask("Which port?", None);
