@@ -167,7 +167,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
 fn storage(places: &Places) -> Result<Box<dyn Storage>, ServeError> {
     Ok(match shared_store(&places.config)? {
         None => Box::new(SqliteStorage::at(&places.database(), Synchronous::Full)),
-        Some(url) => Box::new(PostgresStorage::at(url.expose(), back_up)?),
+        Some(url) => Box::new(PostgresStorage::at(url.expose(), back_up)?.instead_of(places.database())),
     })
 }
 

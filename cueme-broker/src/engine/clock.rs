@@ -24,6 +24,11 @@ impl Clock for SystemClock {
             steady: self.steady(),
         }
     }
+
+    fn pause(&self, time: Duration) -> bool {
+        std::thread::sleep(time);
+        true
+    }
 }
 
 impl SystemClock {

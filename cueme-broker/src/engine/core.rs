@@ -6,6 +6,8 @@ mod retry;
 mod room;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use cueme_rules::{Machine, Now, Ticket};
 use cueme_store::{Records, Storage, Store, StoreError};
@@ -22,11 +24,20 @@ pub type Random = Box<dyn FnMut() -> u64 + Send>;
 pub trait Clock {
     /// Returns the time.
     fn now(&self) -> Now;
+
+    /// Pauses before a retry; returns whether the time has passed. A clock that stands still does not wait.
+    fn pause(&self, _time: Duration) -> bool {
+        false
+    }
 }
 
 impl<T: Clock + ?Sized> Clock for &T {
     fn now(&self) -> Now {
         (**self).now()
+    }
+
+    fn pause(&self, time: Duration) -> bool {
+        (**self).pause(time)
     }
 }
 
@@ -67,6 +78,8 @@ pub struct Core {
     is_suspect: bool,
     /// Whether the last attempt to index failed.
     is_stumbling: bool,
+    /// Whether the broker stops, so that nothing is retried for long.
+    is_stopping: Arc<AtomicBool>,
     /// The name of the next transaction's batch.
     next_batch: u64,
 }
@@ -94,12 +107,18 @@ impl Core {
             owes: false,
             is_suspect: false,
             is_stumbling: false,
+            is_stopping: Arc::default(),
         })
     }
 
     /// Sets the reminder that goes below each answer from now on.
     pub fn set_reminder(&mut self, reminder: Option<Arc<str>>) {
         self.reminder = reminder;
+    }
+
+    /// Returns the flag that ends long retries when the broker stops.
+    pub fn stopping(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_stopping)
     }
 
     /// Has `wake` called whenever other brokers may have changed something.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -44,6 +44,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Engine {
     handle: EngineHandle,
+    is_stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -53,6 +54,7 @@ impl Engine {
         let clock = SystemClock::start();
         let (leadership, is_shared) = (storage.leadership(), storage.is_shared());
         let mut core = Core::open(storage, was_clean, clock, system_random())?;
+        let is_stopping = core.stopping();
         let (sender, inbox) = mpsc::channel();
         let wake = sender.clone();
         // The send fails when the engine has ended, and then there is nothing to wake.
@@ -91,6 +93,7 @@ impl Engine {
             })?;
         Ok(Self {
             handle,
+            is_stopping,
             thread: Some(thread),
         })
     }
@@ -107,6 +110,7 @@ impl Engine {
 
     /// Commits the pending work, checkpoints the log and ends the thread.
     pub fn stop(mut self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
         let (done, _) = oneshot::channel();
         // If the inbox is closed the thread is gone already.
         let _ = self.handle.send(Message::Stop(done));

@@ -1,7 +1,7 @@
 //! Broadcasts events to open pages: each frame is encoded once and shared by all listeners.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::cursor::History;
 use crate::engine::EngineHandle;
 use crate::random::random_name;
 use crate::runs::Followers;
@@ -30,6 +31,7 @@ pub(super) struct Bell {
     frames: broadcast::Sender<Frame>,
     boot: String,
     notices: AtomicU64,
+    history: Mutex<History>,
 }
 
 /// One server-sent event, ready to be written.
@@ -113,11 +115,12 @@ impl Notice {
 }
 
 impl Bell {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(history: History) -> Self {
         Self {
             frames: broadcast::channel(FRAMES_KEPT).0,
             boot: random_name(),
             notices: AtomicU64::new(0),
+            history: Mutex::new(history),
         }
     }
 
@@ -144,6 +147,11 @@ impl Bell {
         self.ring(None, "notice", &DeliveredOutcome { notice, epoch }, has_to_check);
     }
 
+    /// Sets the history that the next events belong to.
+    pub(super) fn set_history(&self, history: History) {
+        *self.history.lock().unwrap_or_else(PoisonError::into_inner) = history;
+    }
+
     /// Makes all listeners reload everything, and follow from the newest event at that time.
     pub(super) fn resync(&self) {
         self.count();
@@ -168,9 +176,14 @@ impl Bell {
         if self.frames.receiver_count() == 0 {
             return;
         }
+        let history = self
+            .history
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         self.send(Frame {
             id,
-            bytes: frame(id, event, data),
+            bytes: frame(id.map(|id| history.id_of(id)), event, data),
             has_to_check,
             is_restart: false,
         });
@@ -249,7 +262,7 @@ pub(super) fn event_name(event: &EventView) -> &'static str {
 }
 
 /// Encodes a server-sent event.
-pub(super) fn frame(id: Option<i64>, event: &str, data: &impl Serialize) -> Bytes {
+pub(super) fn frame(id: Option<String>, event: &str, data: &impl Serialize) -> Bytes {
     // The data is ours and always encodable; if it were not, the page would reload.
     let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
     match id {

@@ -17,6 +17,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::bell::{Frame, event_name, frame};
+use super::cursor::{Cursor, History};
 use super::door::{Visitor, Who};
 use super::error::ApiError;
 use super::extract::Asked;
@@ -35,8 +36,8 @@ const CHUNK_BYTES: usize = 16 * 1024;
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsQuery {
     /// Begin after this event, for programs that cannot send `Last-Event-ID`.
-    #[schemars(range(min = 0))]
-    after: Option<i64>,
+    #[schemars(with = "Option<String>", regex(pattern = r"^[0-9]+(-[0-9a-f]{8})?$"))]
+    after: Option<Cursor>,
 }
 
 /// Streams events.
@@ -49,8 +50,8 @@ pub(super) async fn events(
     let last_seen = headers
         .get("last-event-id")
         .and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    let after: Option<i64> = last_seen.or(query.after);
-    if after.is_some_and(i64::is_negative) {
+    let after: Option<Cursor> = last_seen.or(query.after);
+    if after.as_ref().is_some_and(|after| after.event < 0) {
         return Err(ApiError::bad_request(
             "events are counted from 1; 0 is before all",
         ));
@@ -61,6 +62,7 @@ pub(super) async fn events(
         web,
         visitor,
         last: 0,
+        history: History::default(),
         phase: Phase::Begin { after },
         ready: VecDeque::new(),
         has_missed: false,
@@ -91,6 +93,8 @@ struct Listener {
     live: Receiver<Frame>,
     /// The newest event of the log that was sent.
     last: i64,
+    /// The history of the events that are sent.
+    history: History,
     phase: Phase,
     ready: VecDeque<Bytes>,
     /// Whether events were lost because this page was too slow.
@@ -100,7 +104,7 @@ struct Listener {
 }
 
 enum Phase {
-    Begin { after: Option<i64> },
+    Begin { after: Option<Cursor> },
     Past,
     Live,
 }
@@ -112,23 +116,28 @@ impl Listener {
             if let Some(bytes) = self.ready.pop_front() {
                 return Some(bytes);
             }
-            match self.phase {
-                Phase::Begin { after } => self.begin(after).await?,
+            match &mut self.phase {
+                Phase::Begin { after } => {
+                    let after = after.take();
+                    self.begin(after).await?;
+                }
                 Phase::Past => self.read_past().await?,
                 Phase::Live => return self.live().await,
             }
         }
     }
 
-    async fn begin(&mut self, after: Option<i64>) -> Option<()> {
-        let newest = self.web.newest_event().await.ok()?;
+    async fn begin(&mut self, after: Option<Cursor>) -> Option<()> {
+        let (history, newest) = self.web.history().await.ok()?;
+        let is_known = after.as_ref().is_none_or(|after| history.has(after));
+        self.history = history;
         self.ready.push_back(Bytes::from_static(b"retry: 1000\n\n"));
-        match after {
-            Some(after) if after <= newest && newest - after <= CATCH_UP_MAX => {
+        match after.map(|after| after.event) {
+            Some(after) if is_known && after <= newest && newest - after <= CATCH_UP_MAX => {
                 self.last = after;
                 self.phase = Phase::Past;
             }
-            // An event id beyond the newest belongs to a database that was replaced.
+            // An id of another history, or beyond the newest, belongs to a database that was replaced.
             Some(_) => {
                 self.last = newest;
                 self.resync(newest);
@@ -155,7 +164,11 @@ impl Listener {
         }
         let mut bytes = BytesMut::new();
         for event in &page {
-            bytes.extend_from_slice(&frame(event.id, event_name(event), event));
+            bytes.extend_from_slice(&frame(
+                event.id.map(|id| self.history.id_of(id)),
+                event_name(event),
+                event,
+            ));
             self.last = event.id.unwrap_or(self.last);
         }
         self.ready.push_back(bytes.freeze());
@@ -218,21 +231,25 @@ impl Listener {
 
     async fn start_over(&mut self) -> Option<Bytes> {
         self.live = self.web.bell.listen();
-        let newest = self.web.newest_event().await.ok()?;
-        self.last = newest;
+        let (history, newest) = self.web.history().await.ok()?;
+        (self.history, self.last) = (history, newest);
         self.resync(newest);
         self.ready.pop_front()
     }
 
     fn resync(&mut self, newest: i64) {
-        self.ready
-            .push_back(frame(Some(newest), "resync", &json!({ "newest": newest })));
+        self.ready.push_back(frame(
+            Some(self.history.id_of(newest)),
+            "resync",
+            &json!({ "newest": newest }),
+        ));
     }
 
     fn be_ready(&mut self) {
         let ready =
             json!({ "newest": self.last, "epoch": self.web.bell.epoch(), "version": version::PROGRAM });
-        self.ready.push_back(frame(Some(self.last), "ready", &ready));
+        let id = self.history.id_of(self.last);
+        self.ready.push_back(frame(Some(id), "ready", &ready));
         self.phase = Phase::Live;
     }
 

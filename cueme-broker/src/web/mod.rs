@@ -30,6 +30,7 @@ mod upload;
 mod assets;
 mod bell;
 mod connect;
+mod cursor;
 mod document;
 mod events;
 mod guide;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use super::bell::{Bell, beat, pass_on, pass_on_ends, pass_on_runs};
+use super::cursor::History;
 use super::door::{Keys, PeerUsers, Site, Visitor};
 use super::error::ApiError;
 use super::page::Page;
@@ -57,7 +58,7 @@ impl Web {
         prepare(broker.places())?;
         let keys = Arc::new(Keys::load(broker.engine().clone(), broker.reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Bell::new(History::read(broker.reader())?));
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
         tokio::spawn(beat(Arc::clone(&bell)));
         tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
@@ -149,6 +150,12 @@ impl Web {
         Ok(engine.call(visitor.pass(), write, request, work).await??)
     }
 
+    /// Returns the history of the store, and the newest event's number in it.
+    pub(super) async fn history(&self) -> Result<(History, i64), ApiError> {
+        self.read(|reader| Ok((History::read(reader)?, reader.newest_event()?)))
+            .await
+    }
+
     /// Returns the newest event's id.
     pub(super) async fn newest_event(&self) -> Result<i64, ApiError> {
         self.read(|reader| reader.newest_event()).await
@@ -163,6 +170,7 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         let reloaded = blocking(move || {
             reading.keys.reload(reading.broker.reader())?;
             reading.settings.reload(reading.broker.reader())?;
+            reading.bell.set_history(History::read(reading.broker.reader())?);
             reading.broker.set_rules(read_rules(reading.broker.reader())?);
             Ok(())
         });

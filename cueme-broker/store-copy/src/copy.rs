@@ -92,6 +92,7 @@ pub fn copy_into_postgres(
         let target = connection.write().await?;
         if !target.is_empty().await? {
             if is_same(&source, &target).await? {
+                target.remove_mark().await?;
                 return report(&source);
             }
             // A database that no broker has ever used is a copy that was never put into service; its source has changed
@@ -165,7 +166,8 @@ async fn resolve(
 
 /// Copies a PostgreSQL database into a file that does not exist yet. Files of answers are laid out below `attachments`.
 ///
-/// It is refused while brokers use the database: changes made after the start of the copy would not be copied.
+/// It is refused while brokers use the database: changes made after the start of the copy would not be copied. Brokers refuse the
+/// database from then on.
 pub fn copy_into_sqlite(
     from: &Settings,
     to: &Path,
@@ -179,7 +181,9 @@ pub fn copy_into_sqlite(
     let unfinished = beside(to);
     let copied = runtime.block_on(async {
         let mut connection = CopyConnection::open(from, runtime).await?;
+        connection.migrate().await?;
         let source = connection.read().await?;
+        source.check_not_moved(from.location(), to).await?;
         let brokers = source.brokers().await?;
         if !brokers.is_empty() {
             return Err(CopyError::InUse(brokers));
@@ -191,7 +195,7 @@ pub fn copy_into_sqlite(
         // A broker that started during the copy is not in its snapshot.
         let copied = source.head().await?;
         let mut connection = CopyConnection::open(from, runtime).await?;
-        let now = connection.read().await?;
+        let now = connection.lock().await?;
         let brokers = now.brokers().await?;
         if !brokers.is_empty() {
             return Err(CopyError::InUse(brokers));
@@ -200,6 +204,7 @@ pub fn copy_into_sqlite(
             return Err(CopyError::Changed(from.location().to_owned()));
         }
         put_in_place(&unfinished, to)?;
+        now.mark_moved(to).await?;
         Ok(CopyReport {
             tables,
             files,

@@ -1,12 +1,14 @@
 //! The connection settings of the database: its URL, the password, TLS, timeouts.
 
+use std::error::Error as _;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -80,7 +82,9 @@ impl Settings {
             .keepalives_idle(KEEPALIVE_AFTER)
             .keepalives_interval(KEEPALIVE_INTERVAL)
             .keepalives_retries(KEEPALIVE_RETRIES)
-            .tcp_user_timeout(UNACKNOWLEDGED_MAX);
+            .tcp_user_timeout(UNACKNOWLEDGED_MAX)
+            // Of several servers in the URL, or behind its name, only the primary has everything.
+            .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let tls = client_config(address.verification, address.root_file.as_deref()).map_err(|what| {
             StoreError::Database {
                 doing: "configure TLS for",
@@ -112,7 +116,15 @@ impl Settings {
         // is silent.
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
         match connected {
-            Ok(connected) => connected.map_err(|error| unreachable(&self.location, &error)),
+            Ok(connected) => connected.map_err(|error| match is_read_only(&error) {
+                true => StoreError::Unsuitable {
+                    path: self.location.clone(),
+                    what: "the server is a standby, or its transactions are read-only".into(),
+                    remedy: "name the primary server in the URL, or turn default_transaction_read_only off for this user and database"
+                        .into(),
+                },
+                false => unreachable(&self.location, &error),
+            }),
             Err(_) => Err(StoreError::Database {
                 doing: "connect to",
                 path: self.location.clone(),
@@ -181,6 +193,16 @@ impl Address {
             root_file,
         })
     }
+}
+
+/// Says whether the driver refused a server because it cannot be written.
+fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    let source = error
+        .source()
+        .and_then(|source| source.downcast_ref::<std::io::Error>());
+    // An error of the system has a number; this one is the driver's own.
+    source
+        .is_some_and(|source| source.kind() == ErrorKind::PermissionDenied && source.raw_os_error().is_none())
 }
 
 fn location(config: &Config) -> PathBuf {

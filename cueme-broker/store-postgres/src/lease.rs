@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use crate::moved::host_name;
 use crate::statements::{Step, params};
 
 /// The lease: the time that a broker counts as alive after its last sign.
@@ -23,13 +24,9 @@ pub(crate) struct Broker {
 impl Broker {
     /// Generates an id, which no other process ever has.
     pub(crate) fn of_this_process() -> Self {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
-            .ok()
-            .or_else(|| std::env::var("HOSTNAME").ok())
-            .unwrap_or_else(|| "unknown".to_owned());
         Self {
             id: Uuid::new_v4(),
-            name: format!("{}:{}", host.trim(), std::process::id()),
+            name: format!("{}:{}", host_name(), std::process::id()),
         }
     }
 

@@ -14,6 +14,7 @@ mod inspect;
 mod lease;
 mod listen;
 mod migrate;
+mod moved;
 mod password;
 mod queue;
 mod runtime;

@@ -3,12 +3,21 @@
 use std::collections::BTreeSet;
 
 use cueme_store::StoreError;
+use uuid::Uuid;
 
+use crate::fault::Fault;
 use crate::lease::detach;
+use crate::moved::{FIND_MARK, REMOVE_MARK, check_mark};
 use crate::shared::Head;
-use crate::statements::{Step, params};
+use crate::statements::{Returned, Step, params};
 use crate::store::PostgresStore;
 use crate::transactions::{LOCK_HEAD, first_texts, head_of, identity_of, set_head};
+
+/// Records the timeline `$1`. With another one the database gets a new identity, because its newest part may be lost. Returns the
+/// identity, and whether there was another timeline before.
+const SET_TIMELINE: &str = "UPDATE head SET timeline = $1,
+        identity = CASE WHEN timeline <> $1 THEN gen_random_uuid() ELSE identity END
+    WHERE timeline IS DISTINCT FROM $1 RETURNING identity, (SELECT timeline IS NOT NULL FROM head)";
 
 impl PostgresStore {
     /// Expels brokers with an expired lease, and adds the agents concerned.
@@ -43,16 +52,50 @@ impl PostgresStore {
         let mut steps = vec![
             Step::Plain("BEGIN"),
             Step::Prepared(LOCK_HEAD, params![]),
+            Step::Prepared(FIND_MARK, params![]),
             broker.register(),
         ];
         steps.extend(broker.expel_others());
         let found = self.send(steps)?;
+        self.refuse_moved(found.get(2))?;
         let head = head_of(found.get(1))?;
-        self.shared.find(identity_of(found.get(1))?, timeline, head);
-        self.shared.set_left(false);
+        let (identity, has_failed_over) = match timeline {
+            Some(timeline) => self.set_timeline(&timeline)?,
+            None => None,
+        }
+        .unwrap_or((identity_of(found.get(1))?, false));
         self.commit_detached(head, first_texts(found.last())?)?;
+        self.shared.find(identity, has_failed_over, head);
+        self.shared.set_left(false);
         self.shared.bell.notify_one();
         Ok(())
+    }
+
+    /// Records the timeline; returns the identity and whether another server has taken over, unless nothing changed.
+    fn set_timeline(&self, timeline: &str) -> Result<Option<(Uuid, bool)>, StoreError> {
+        let Some(row) = self.query_one(SET_TIMELINE, params![timeline])? else {
+            return Ok(None);
+        };
+        let read = || Ok::<_, Fault>((row.try_get(0)?, row.try_get(1)?));
+        Ok(Some(read()?))
+    }
+
+    /// Refuses a database whose content was moved away. An unfinished move of this machine is taken back.
+    fn refuse_moved(&self, found: Option<&Returned>) -> Result<(), StoreError> {
+        let mark = found.and_then(|returned| returned.rows.first());
+        let (location, file) = (&self.shared.location, self.shared.file.as_deref());
+        match check_mark(mark, location, file) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                tracing::warn!(database = %location.display(), "the inbox was not moved out of the database completely: it stays there");
+                self.send(vec![Step::Plain(REMOVE_MARK)]).map(drop)
+            }
+            Err(error) => {
+                // If this fails, the connection is lost, which undoes the transaction, too.
+                let _ = self.send(vec![Step::Plain("ROLLBACK")]);
+                Err(error)
+            }
+        }
     }
 
     /// Returns the timeline of the server, where it says one: some that are compatible with PostgreSQL do not.

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_token_expiry.sql"),
     include_str!("../migrations/0003_release_by_the_database.sql"),
+    include_str!("../migrations/0004_moves_and_failovers.sql"),
 ];
 
 /// The key of our advisory lock.

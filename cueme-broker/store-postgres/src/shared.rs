@@ -24,6 +24,8 @@ pub(crate) struct Head {
 pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) location: PathBuf,
+    /// The file that has the inbox of this machine when no database is configured.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) leadership: Leadership,
     /// Asks the listener to notify the other brokers of a commit. Pending requests are merged.
     pub(crate) bell: Notify,
@@ -39,8 +41,6 @@ struct PublishedUpTo {
     head: Option<Head>,
     /// The identity of the database.
     identity: Option<Uuid>,
-    /// The timeline of its server, which changes when a standby is promoted.
-    timeline: Option<String>,
     /// The newest event at that time, as far as it was seen.
     newest: Option<EventView>,
     /// The point after the commit of this batch, if it was committed.
@@ -60,12 +60,6 @@ impl PublishedUpTo {
             })
     }
 
-    /// Says whether another server has taken over. Its database may have lost its newest part, and have grown again since.
-    fn has_failed_over(&self, timeline: Option<&str>) -> bool {
-        let known = self.timeline.as_deref();
-        known.zip(timeline).is_some_and(|(known, found)| known != found)
-    }
-
     /// Says whether the last published event has changed: a history that lost its newest part has grown again.
     fn is_contradicted_by(&self, found: &EventView) -> bool {
         self.newest
@@ -75,10 +69,11 @@ impl PublishedUpTo {
 }
 
 impl Shared {
-    pub(crate) fn new(location: PathBuf) -> Arc<Self> {
+    pub(crate) fn new(location: PathBuf, file: Option<PathBuf>) -> Arc<Self> {
         Arc::new(Self {
             broker: Broker::of_this_process(),
             location,
+            file,
             leadership: Leadership::shared(),
             bell: Notify::new(),
             has_left: AtomicBool::new(false),
@@ -86,19 +81,14 @@ impl Shared {
         })
     }
 
-    /// Starts from the current head at the first connection; later it compares, and reports a loss.
-    pub(crate) fn find(&self, identity: Uuid, timeline: Option<String>, head: Head) {
-        let is_same = {
-            let told = self.told();
-            told.is_continued_by(identity, head) && !told.has_failed_over(timeline.as_deref())
-        };
-        if !is_same {
+    /// Starts from the current head at the first connection; later it compares. Reports a loss, also one before this broker started.
+    pub(crate) fn find(&self, identity: Uuid, has_failed_over: bool, head: Head) {
+        if has_failed_over || !self.told().is_continued_by(identity, head) {
             self.note_replaced(head);
         }
         let mut told = self.told();
         told.head.get_or_insert(head);
         told.identity = Some(identity);
-        told.timeline = timeline.or(told.timeline.take());
     }
 
     /// Says whether the database is the known one, with everything that was in it; `newest` is its event with the

@@ -18,15 +18,23 @@ const NOTIFICATION_PATIENCE: Duration = Duration::from_secs(3);
 /// Prepares a session: no timeout may end a commit, a commit stays as durable as it is when the session begins, and a broker that is stopped in a transaction must not block the
 /// others. Its statements are planned once: each finds its rows by an index, and planning takes longer than running them.
 ///
+/// The timeout of an idle transaction does not count while the server sends a result. `tcp_user_timeout` ends a connection whose
+/// peer is gone or does not read, and the keepalives find a lost peer that the server waits for. A Unix socket ignores them.
+///
 /// With `set_config`, because older servers do not know every setting.
 const SESSION: &str = "SELECT set_config(name, CASE name
         WHEN 'default_transaction_isolation' THEN 'read committed'
         WHEN 'idle_in_transaction_session_timeout' THEN '10s'
         WHEN 'plan_cache_mode' THEN 'force_generic_plan'
+        WHEN 'tcp_user_timeout' THEN '15s'
+        WHEN 'tcp_keepalives_idle' THEN '5'
+        WHEN 'tcp_keepalives_interval' THEN '3'
+        WHEN 'tcp_keepalives_count' THEN '3'
         WHEN 'synchronous_commit' THEN setting
         ELSE '0' END, false)
     FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout',
         'idle_in_transaction_session_timeout', 'default_transaction_isolation', 'plan_cache_mode',
+        'tcp_user_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count',
         'synchronous_commit')";
 
 /// Prepares a connection of ours.
@@ -44,15 +52,13 @@ pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result
     let row = client
         .query_one(
             "SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
-                 pg_is_in_recovery(), current_setting('transaction_read_only'), current_setting('fsync'),
-                 current_setting('full_page_writes'), current_setting('synchronous_commit'),
-                 current_setting('server_encoding')",
+                 current_setting('fsync'), current_setting('full_page_writes'),
+                 current_setting('synchronous_commit'), current_setting('server_encoding')",
             &[],
         )
         .await
         .map_err(failed)?;
     let number: i64 = row.try_get(0).map_err(failed)?;
-    let is_standby: bool = row.try_get(2).map_err(failed)?;
     let text = |column: usize| row.try_get::<_, String>(column).map_err(failed);
     let refuse = |what: String, remedy: &str| {
         Err(StoreError::Unsuitable {
@@ -65,33 +71,22 @@ pub(crate) async fn check_server(client: &Client, settings: &Settings) -> Result
         let what = format!("the server is PostgreSQL {}, and 14 is needed", text(1)?);
         return refuse(what, "update the server");
     }
-    if is_standby {
-        let what = "the server is a standby, which cannot be written".to_owned();
-        return refuse(what, "name the primary server in the URL");
-    }
-    if text(3)? != "off" {
-        let what = "its transactions are read-only".to_owned();
-        return refuse(
-            what,
-            "turn default_transaction_read_only off for this user and database",
-        );
-    }
-    if text(4)? != "on" {
+    if text(2)? != "on" {
         let what = "fsync is off, so that a crash loses answers".to_owned();
         return refuse(what, "set fsync = on in postgresql.conf and restart the server");
     }
-    if text(6)? == "off" {
+    if text(4)? == "off" {
         let what = "synchronous_commit is off, so that a crash loses answers".to_owned();
         return refuse(
             what,
             "set synchronous_commit = on in postgresql.conf, or reset it for this user and database with ALTER ROLE and ALTER DATABASE",
         );
     }
-    if text(7)? != "UTF8" {
-        let what = format!("its encoding is {}", text(7)?);
+    if text(5)? != "UTF8" {
+        let what = format!("its encoding is {}", text(5)?);
         return refuse(what, "create the database with ENCODING 'UTF8'");
     }
-    if text(5)? != "on" {
+    if text(3)? != "on" {
         tracing::warn!(
             "full_page_writes is off: a power loss can damage the database, unless its file system prevents that"
         );

@@ -43,7 +43,7 @@ impl PostgresStorage {
             path: settings.location().to_owned(),
             source,
         })?;
-        let shared = Shared::new(settings.location().to_owned());
+        let shared = Shared::new(settings.location().to_owned(), None);
         Ok(Self {
             settings,
             runtime: Arc::new(runtime),
@@ -52,6 +52,13 @@ impl PostgresStorage {
             listener: None,
             write_backup,
         })
+    }
+
+    /// Names the file that has the inbox of this machine when no database is configured: an unfinished move into it does not
+    /// refuse this broker.
+    pub fn instead_of(mut self, file: PathBuf) -> Self {
+        self.shared = Shared::new(self.shared.location.clone(), Some(file));
+        self
     }
 
     async fn connect(&self) -> Result<Client, StoreError> {

@@ -23,6 +23,13 @@ pub(crate) const LOCK_HEAD: &str = "SELECT identity, revision, event, records FR
 const LEAVE_OTHERS: &str = "DELETE FROM waits WHERE broker = $1
     AND NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS kept (cue_id) WHERE kept.cue_id = waits.cue_id) RETURNING cue_id";
 
+/// The events after the last published one `$1`, with that one.
+const FIND_EVENTS: &str =
+    "SELECT id, at, what, agent_id, cue_id FROM events WHERE id >= $1 ORDER BY id LIMIT $2";
+/// The most events in one result. Such a result fits into the buffers of a connection, so the server sends it, and ends the
+/// transaction, even if this broker stopped.
+const EVENTS_PAGE: i64 = 500;
+
 /// A transaction that is open.
 #[derive(Debug)]
 pub(crate) struct Open {
@@ -142,20 +149,14 @@ impl Transactions for PostgresStore {
                 "SELECT agent_id FROM agents WHERE revision > $1",
                 params![self.seen.get()],
             ),
-            Step::Prepared(
-                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id >= $1 ORDER BY id",
-                params![published.event],
-            ),
+            Step::Prepared(FIND_EVENTS, params![published.event, EVENTS_PAGE]),
         ];
         let fixed = steps.len();
         steps.extend(self.look_ups.borrow_mut().steps());
         let mut found = self.send(steps)?;
         self.look_ups.borrow_mut().find(found.split_off(fixed))?;
         let head = head_of(found.get(1))?;
-        let mut events: Vec<EventView> = rows_of(found.get(4))
-            .iter()
-            .map(event)
-            .collect::<Result<_, _>>()?;
+        let mut events = self.events_from(rows_of(found.get(4)))?;
         let newest = events.last().cloned();
         let known = events
             .first()
@@ -301,6 +302,23 @@ impl Transactions for PostgresStore {
             // If even this fails, the owner replaces the connection, which undoes the transaction, too.
             let _ = self.send(vec![Step::Plain("ROLLBACK")]);
         }
+    }
+}
+
+impl PostgresStore {
+    /// Returns the events of a first page, and those of the pages after it.
+    fn events_from(&self, first: &[Row]) -> Result<Vec<EventView>, StoreError> {
+        let mut events: Vec<EventView> = first.iter().map(event).collect::<Result<_, _>>()?;
+        let mut count = first.len() as i64;
+        while count == EVENTS_PAGE {
+            let next = events.last().and_then(|last| last.id).unwrap_or_default() + 1;
+            let page = self.query(FIND_EVENTS, params![next, EVENTS_PAGE])?;
+            count = page.len() as i64;
+            for row in &page {
+                events.push(event(row)?);
+            }
+        }
+        Ok(events)
     }
 }
 

@@ -161,9 +161,11 @@ impl StoreError {
                 "ask again with the same words: that is a new question; `cueme cancel {cue}` closes this one, and \
                  `cueme doctor` lists the damage"
             )),
-            Self::InDoubt { .. } => {
-                Some("run the same command again: what was stored is not stored twice".into())
-            }
+            Self::InDoubt { .. } => Some(
+                "run the same command again when the database can be reached: it stores a question or an answer once; \
+                 a message of `cueme say` may be stored twice"
+                    .into(),
+            ),
             Self::Unsuitable { remedy, .. } => Some(remedy.clone()),
             Self::Io { .. } | Self::BadValue { .. } => None,
         }

@@ -87,4 +87,10 @@ pub trait QuestionReads {
 
     /// Returns the newest event's id, zero if there is none.
     fn newest_event(&self) -> Result<i64, StoreError>;
+
+    /// Returns 8 hexadecimal digits that name the history which the numbers of events belong to. They change when the database is
+    /// restored, moved, or fails over: the same numbers then mean other events. A store of one broker has none.
+    fn history_id(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
 }

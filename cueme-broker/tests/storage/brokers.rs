@@ -1,13 +1,17 @@
 //! Brokers that share one database: an agent on one, a human on another, and either may die.
 
 use std::ops::ControlFlow;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cueme_broker::engine::{Batch, Clock, CommitOutput, DiskReserve, Order, Work, Write};
 use cueme_rules::{Now, Ticket};
 use cueme_store::{Pass, StoreError, Token};
-use cueme_store_copy::copy_into_postgres;
-use cueme_store_postgres::{Runtime, Settings};
+use cueme_store_copy::{back_up, copy_into_postgres, copy_into_sqlite};
+use cueme_store_postgres::{PostgresStorage, Runtime, Settings};
+use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
+use cueme_test_kit::{eventually, free_port, within};
 use protocol_spec::answer::Answer;
 use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, TokenScope};
@@ -270,6 +274,44 @@ fn a_connection_that_was_cut_costs_nobody_an_error() {
 }
 
 #[test]
+fn a_broker_that_stops_reading_a_large_agent_holds_up_the_others_for_seconds_only() {
+    /// More than the buffers of the connection hold.
+    const NOTES: &str = "INSERT INTO messages (request_id, agent_id, text, said_at, purpose)
+        SELECT gen_random_uuid(), agent_id, repeat('x', 1000000), 0, 0 FROM agents, generate_series(1, 40)";
+    const PATIENCE: Duration = Duration::from_secs(25);
+    let Some(server) = Server::start() else { return };
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let open = |url: &str| {
+        let storage = PostgresStorage::at(url, back_up).unwrap();
+        Little::open_on(Box::new(storage), WALL_MS).unwrap()
+    };
+    let mut writing = open(&url);
+    let mut stopped = open(&proxy.url(&url));
+    let agent = writing.join();
+    wake(&mut stopped);
+    server.run(&url, NOTES);
+    let cue = writing.ask(&agent);
+    proxy.hold(Cut::Large(1_000_000));
+    std::thread::scope(|scope| {
+        scope.spawn(|| wake(&mut stopped));
+        eventually("the result is held back", || proxy.holds().then_some(()));
+        let started = Instant::now();
+        // The other broker must go on whether the network acknowledges what nobody reads or not.
+        let committed = scope.spawn(|| writing.answer(cue, "8080", 0));
+        let has_committed = within(PATIENCE, || committed.is_finished().then_some(()));
+        proxy.release();
+        assert!(
+            has_committed.is_some(),
+            "still waiting after {:?}",
+            started.elapsed()
+        );
+    });
+    let again = wake(&mut stopped);
+    assert!(stopped.core.machine().knows(cue), "{again:?}");
+}
+
+#[test]
 fn who_waits_for_a_question_that_the_database_has_lost_is_told() {
     let Some(place) = AnyPlace::postgres() else { return };
     let mut broker = Little::open(&place, WALL_MS).unwrap();
@@ -293,6 +335,72 @@ fn who_waits_for_a_question_that_the_database_has_lost_is_told() {
     assert_eq!(errors, [(client, ErrorCode::UnknownCue)]);
     assert_eq!(wake(&mut broker).len(), 0, "it is told once");
     assert_eq!(broker.core.machine().waiting(kept).unwrap().clients, 1);
+}
+
+/// A broker that reaches its database through a proxy, with a question that waits.
+fn broker_behind_a_proxy() -> Option<(Proxy, Little, CueId)> {
+    let server = Server::start()?;
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let storage = PostgresStorage::at(&proxy.url(&url), back_up).unwrap();
+    let mut broker = Little::open_on(Box::new(storage), WALL_MS).unwrap();
+    let agent = broker.join();
+    let cue = broker.ask(&agent);
+    Some((proxy, broker, cue))
+}
+
+#[test]
+fn a_reply_waits_until_the_server_that_restarted_tells_whether_a_commit_happened() {
+    const AWAY: Duration = Duration::from_secs(2);
+    for cut in [Cut::Commit, Cut::Confirmation] {
+        let Some((proxy, mut broker, cue)) = broker_behind_a_proxy() else {
+            return;
+        };
+        let clock = RealClock(Instant::now());
+        let server = proxy.lead_to(free_port());
+        proxy.cut(cut);
+        let output = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(AWAY);
+                proxy.lead_to(server);
+            });
+            clock.carry_out(&mut broker, answer(cue, "8080"))
+        });
+        let replies: Vec<&Reply> = output.replies.iter().map(|(_, reply)| &**reply).collect();
+        assert!(
+            replies.iter().any(|reply| matches!(reply, Reply::Decided(_))),
+            "cut at {cut:?}: {replies:?}"
+        );
+    }
+}
+
+#[test]
+fn a_broker_that_stops_does_not_wait_for_a_server_that_is_away() {
+    const STOP_AFTER: Duration = Duration::from_millis(500);
+    const STOPPED_MAX: Duration = Duration::from_secs(5);
+    let Some((proxy, mut broker, cue)) = broker_behind_a_proxy() else {
+        return;
+    };
+    let clock = RealClock(Instant::now());
+    proxy.lead_to(free_port());
+    proxy.cut(Cut::Confirmation);
+    let is_stopping = broker.core.stopping();
+    let started = Instant::now();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(STOP_AFTER);
+            is_stopping.store(true, Ordering::Relaxed);
+        });
+        clock.carry_out(&mut broker, answer(cue, "8080"))
+    });
+    assert!(started.elapsed() < STOPPED_MAX, "{:?}", started.elapsed());
+    let [(_, reply)] = &output.replies[..] else {
+        panic!("{output:?}")
+    };
+    assert!(
+        matches!(&**reply, Reply::Error(failure) if failure.message.contains("not known")),
+        "{reply:?}"
+    );
 }
 
 #[test]
@@ -354,6 +462,11 @@ impl Clock for RealClock {
             wall: Timestamp::from_millis(i64::try_from(wall).unwrap()),
             steady: u64::try_from(self.0.elapsed().as_millis()).unwrap(),
         }
+    }
+
+    fn pause(&self, time: Duration) -> bool {
+        std::thread::sleep(time);
+        true
     }
 }
 
@@ -455,4 +568,41 @@ fn a_broker_that_lives_on_the_empty_database_serves_the_agents_that_are_moved_th
     );
     let second = living.ask_this(&agent, "Which host?");
     living.answer(second, "localhost", 0);
+}
+
+#[test]
+fn a_broker_that_slept_through_a_move_into_a_file_does_not_go_on_with_the_database() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut asleep = Little::open(&place, WALL_MS).unwrap();
+    let agent = asleep.join();
+    place.end_leases();
+    let home = tempfile::tempdir().unwrap();
+    let (settings, runtime) = (
+        Settings::from_url(place.url()).unwrap(),
+        Runtime::start().unwrap(),
+    );
+    let file = home.path().join("cueme.db");
+    let attachments = home.path().join("attachments");
+    let mut go_on = |_| ControlFlow::Continue(());
+    copy_into_sqlite(&settings, &file, &attachments, &runtime, &mut go_on).unwrap();
+    let ask = || {
+        let prompt = "Which port?".into();
+        Work::ask(agent.clone(), Kind::Cue, prompt, None, Origin::Agent)
+    };
+    let replies = asleep.say(ask());
+    assert!(matches!(&*replies[0].1, Reply::Error(_)), "{replies:?}");
+    let replies = asleep.say(ask());
+    let [(_, reply)] = &replies[..] else {
+        panic!("{replies:?}")
+    };
+    assert!(
+        matches!(&**reply, Reply::Error(failure) if failure.message.contains("was moved to the file")),
+        "{reply:?}"
+    );
+    // The move was not finished: the configuration of that machine still names the database.
+    let storage = || PostgresStorage::at(place.url(), back_up).unwrap();
+    let open = |storage: PostgresStorage| Little::open_on(Box::new(storage), WALL_MS).map(drop);
+    assert!(open(storage()).is_err());
+    open(storage().instead_of(file)).unwrap();
+    open(storage()).unwrap();
 }

@@ -16,6 +16,8 @@ pub enum Cut {
     Commit,
     /// When the server confirms a commit.
     Confirmation,
+    /// When the server sends a message of at least so many bytes.
+    Large(usize),
 }
 
 /// What happens to a message.
@@ -84,9 +86,9 @@ impl Proxy {
         }
     }
 
-    /// Leads new connections to another server.
-    pub fn lead_to(&self, server_port: u16) {
-        self.state.server_port.store(server_port, Ordering::SeqCst);
+    /// Leads new connections to another server; returns the port of the one before.
+    pub fn lead_to(&self, server_port: u16) -> u16 {
+        self.state.server_port.swap(server_port, Ordering::SeqCst)
     }
 
     /// Returns the URL of a database through this proxy.
@@ -206,6 +208,7 @@ fn strike(state: &State, is_client: bool, message: &[u8]) -> Option<Strike> {
     let left = match (at, is_client) {
         (Cut::Sent(left), true) | (Cut::Received(left), false) => left,
         (Cut::Commit, true) | (Cut::Confirmation, false) if is_of_commit => &mut 0,
+        (Cut::Large(bytes), false) if message.len() >= *bytes => &mut 0,
         _ => return None,
     };
     if *left > 0 {

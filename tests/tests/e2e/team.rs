@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use cueme_test_kit::free_port;
 use cueme_test_kit::nginx::Nginx;
 use cueme_test_kit::postgres::Server;
+use cueme_test_kit::postgres_proxy::Proxy;
 use cueme_tests::phone_fakes::Ntfy;
 use cueme_tests::{Client, Home, Http, eventually, within};
 use protocol_spec::answer::Answer;
-use protocol_spec::message::{GiveAnswer, Reply, Request};
+use protocol_spec::message::{GiveAnswer, Reply, Request, Watch};
 use rustix::process::Signal;
 
 /// The time for which a broker that died may still count as present.
@@ -338,6 +339,35 @@ fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
 }
 
 #[test]
+fn a_colleague_is_told_where_the_inbox_was_moved_to() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("Which port?", None);
+    client.kill();
+    for home in [&team.agents, &team.humans] {
+        home.ok(&["broker", "stop"]);
+    }
+    team.humans.ok(&["store", "move", "sqlite"]);
+    let file = team.humans.database().display().to_string();
+    // The colleague would see an old copy of the same questions.
+    team.agents
+        .run(&["inbox"])
+        .refused(69, &["was moved to the file", &file, "`store`"]);
+    team.agents
+        .run(&["store", "move", "sqlite"])
+        .refused(74, &["was moved to the file", &file]);
+    team.humans.ok(&["answer", &cue, "8080"]);
+    // Nothing has changed since, in another inbox: the same content is put back into force there.
+    let (home, url) = (Home::new(), team.server.database());
+    home.join();
+    home.ok(&["store", "move", &url]);
+    home.ok(&["store", "move", "sqlite"]);
+    home.ok(&["broker", "stop"]);
+    home.ok(&["store", "move", &url]);
+    assert_eq!(home.ok(&["store"]).trim(), url);
+    home.ok(&["inbox"]);
+}
+
+#[test]
 fn a_backup_is_restored_into_a_shared_store() {
     let Some(team) = Team::new() else { return };
     let (client, cue) = team.ask("Which port?", None);
@@ -455,6 +485,75 @@ fn an_open_page_goes_on_where_the_history_became_shorter() {
     hears(&page, &cue);
     team.humans.ok(&["answer", &cue, "yes"]);
     client.finish().printed(0);
+}
+
+/// Follows the events of a home's page by a token until a line begins like this; returns that line.
+fn read_events(home: &Home, token: &str, last: Option<&str>, wanted: &str) -> Option<String> {
+    let http = Http::new(port_of(&home.status().web.unwrap()));
+    let mut stream = http.connect();
+    let last = last.map(|last| format!("last-event-id: {last}\r\n"));
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n{}\r\n",
+        http.host(),
+        last.unwrap_or_default()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut lines = lines.take_while(|line| line != "event: ready");
+    lines.find(|line| line.starts_with(wanted))
+}
+
+#[test]
+fn a_page_reads_anew_where_the_history_lost_its_newest_part_and_grew_beyond_its_cursor() {
+    let Some(primary) = Server::own(&[]) else { return };
+    let url = primary.database();
+    let proxy = Proxy::start(primary.port());
+    let home = Home::new();
+    home.configure(&format!("store = \"{}\"\n", proxy.url(&url)));
+    let token = home.ok(&["token", "--scope", "human"]).trim().to_owned();
+    home.join();
+    let standby = primary.standby();
+    standby.stop_following();
+    home.join();
+    let cursor = read_events(&home, &token, None, "id: ").unwrap();
+    let cursor = cursor.strip_prefix("id: ").unwrap();
+    assert_eq!(read_events(&home, &token, Some(cursor), "event: resync"), None);
+    // The broker restarts, too, and remembers nothing of the part that was lost.
+    home.ok(&["broker", "stop"]);
+    primary.stop("immediate");
+    standby.promote();
+    proxy.lead_to(standby.port());
+    (0..3).for_each(|_| drop(home.join()));
+    assert!(home.log().contains("lost its newest part"), "{}", home.log());
+    assert_eq!(
+        read_events(&home, &token, Some(cursor), "event: resync").as_deref(),
+        Some("event: resync")
+    );
+    let plain = cursor.split('-').next().unwrap();
+    assert_eq!(
+        read_events(&home, &token, Some(plain), "event: resync"),
+        None,
+        "a number alone is taken as it is"
+    );
+}
+
+#[test]
+fn a_watcher_is_told_of_a_replaced_history_although_it_grew_beyond_what_was_sent() {
+    let Some(team) = Team::new() else { return };
+    team.agents.join();
+    let mut wire = team.agents.wire();
+    wire.send(&Request::Watch(Watch { after: Some(0) }));
+    assert!(matches!(wire.hear(), Some(Reply::Event(_))));
+    team.server.run(
+        &team.url,
+        "UPDATE head SET identity = gen_random_uuid(), event = event + 5;
+         INSERT INTO events (id, at, what, agent_id) SELECT id, 0, 0, agent_id FROM generate_series(2, 6) AS id, agents",
+    );
+    let lagged = eventually("the watcher is told", || match wire.hear() {
+        Some(Reply::Lagged(lagged)) => Some(lagged.newest),
+        _ => None,
+    });
+    assert!(lagged >= 6, "{lagged}");
 }
 
 #[test]

@@ -1,12 +1,20 @@
 //! What the engine does after a failed commit: it reloads the state, finds out what happened, and retries.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use cueme_rules::{Now, Ticket};
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
 
 use super::batch::{Entry, Failed};
 use super::{Clock, CommitOutput, Core};
+
+/// The time for which an unreachable server is asked for the outcome of a commit, before the callers are told of the doubt.
+const DOUBT_MS_MAX: u64 = 20_000;
+/// The backoff between two attempts: at first, and at most.
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
 
 impl Core {
     pub(super) fn try_again(
@@ -109,10 +117,7 @@ impl Core {
         self.is_suspect |= failed.error.is_alarming();
         // After a failed write or sync nothing about the old connection can be trusted.
         self.store = None;
-        if let Err(error) = self.reopen_if_failing(clock) {
-            tracing::error!(%error, "the storage cannot be opened again; trying with each request");
-        }
-        let resolved = self.resolve(failed);
+        let resolved = self.resolve(clock, failed);
         self.stranded = waiters;
         if resolved.is_err() {
             // Callers of these entries get the error and do not wait any more; callers that left are dropped.
@@ -146,23 +151,48 @@ impl Core {
         Ok(())
     }
 
-    /// Finds out whether a failed commit happened all the same.
-    fn resolve(&self, failed: Failed) -> Result<CommitOutput, StoreError> {
+    /// Opens the storage again, and finds out whether a failed commit happened all the same.
+    ///
+    /// A server that restarts is waited for: the callers get no reply before the outcome is known.
+    fn resolve(&mut self, clock: &dyn Clock, failed: Failed) -> Result<CommitOutput, StoreError> {
         let Failed { error, doubt } = failed;
         let Some(doubt) = doubt else {
+            if let Err(error) = self.reopen_if_failing(clock) {
+                tracing::error!(%error, "the storage cannot be opened again; trying with each request");
+            }
             return Err(error);
         };
         let (batch, output) = *doubt;
-        match self.opened().and_then(|store| store.has_committed(batch)) {
-            Ok(true) => {
-                tracing::warn!(%error, "a commit was reported as failed, and happened");
-                Ok(output)
+        let since = clock.now().steady;
+        let mut pause = RETRY_AFTER;
+        loop {
+            let reopened = self.reopen_if_failing(clock);
+            match reopened.and_then(|()| self.opened()?.has_committed(batch)) {
+                Ok(true) => {
+                    tracing::warn!(%error, "a commit was reported as failed, and happened");
+                    return Ok(output);
+                }
+                Ok(false) => return Err(error),
+                Err(away) if self.may_look_again(clock, since) && clock.pause(pause) => {
+                    tracing::debug!(error = %away, "the outcome of a commit is not known yet");
+                    self.store = None;
+                    pause = (pause * 2).min(RETRY_AFTER_MAX);
+                }
+                Err(away) => {
+                    tracing::error!(error = %away, "the outcome of a commit cannot be found out; its callers are told so");
+                    return Err(StoreError::InDoubt {
+                        path: self.storage.location(),
+                        what: error.to_string(),
+                    });
+                }
             }
-            Ok(false) => Err(error),
-            Err(_) => Err(StoreError::InDoubt {
-                path: self.storage.location(),
-                what: error.to_string(),
-            }),
         }
+    }
+
+    /// Says whether the server is worth another attempt: only one that brokers share comes back by itself.
+    fn may_look_again(&self, clock: &dyn Clock, since: u64) -> bool {
+        self.storage.is_shared()
+            && !self.is_stopping.load(Ordering::Relaxed)
+            && clock.now().steady.saturating_sub(since) < DOUBT_MS_MAX
     }
 }

@@ -6,6 +6,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::read;
 use crate::socket::connection::{Connection, Ended};
+use crate::store::Reader;
 
 /// The past events that are read at once.
 const PAGE: u32 = 500;
@@ -20,8 +21,9 @@ pub(in crate::socket) async fn watch(
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
     let mut records = connection.broker.engine().foreign_records();
-    let newest = match read(&connection.broker, |reader| reader.newest_event()).await {
-        Ok(newest) => newest,
+    let find = |reader: &dyn Reader| Ok((reader.history_id()?, reader.newest_event()?));
+    let (mut history, newest) = match read(&connection.broker, find).await {
+        Ok(found) => found,
         Err(failure) => return connection.fail(id, failure).await,
     };
     let mut last = watch.after.unwrap_or(newest);
@@ -45,6 +47,17 @@ pub(in crate::socket) async fn watch(
     }
     loop {
         tokio::select! {
+            // A replacement is told before the events after it.
+            biased;
+            _ = records.changed() => {
+                // A database that was restored, or failed over, has another history: the numbers that were sent mean other events.
+                let found = read(&connection.broker, find).await;
+                let (now, newest) = found.unwrap_or_else(|_| (history.clone(), last));
+                if newest < last || now != history {
+                    (history, last) = (now, newest);
+                    connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
+                }
+            }
             events = events.recv() => match events {
                 Ok(events) => {
                     for event in events.iter().filter(|event| event.id.is_none_or(|id| id > last)) {
@@ -58,14 +71,6 @@ pub(in crate::socket) async fn watch(
                 }
                 Err(RecvError::Closed) => return Err(Ended::Gone),
             },
-            _ = records.changed() => {
-                // A database that was restored, or failed over, may have a shorter history than what was sent.
-                let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
-                if newest < last {
-                    last = newest;
-                    connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
-                }
-            }
             ready = connection.stream.readable() => {
                 ready?;
                 drain(connection)?;

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 use std::pin::pin;
 
 use bytes::BytesMut;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use crate::connect::Settings;
 use crate::fault::Fault;
 use crate::migrate::migrate;
+use crate::moved::{FIND_MARK, REMOVE_MARK, SET_MARK, check_mark, host_name};
 use crate::runtime::Runtime;
 use crate::start_up::{check_notifications, check_server, configure};
 use crate::text::{decode, encode};
@@ -37,8 +39,9 @@ impl CopyConnection {
             let _ = connection.await;
         });
         configure(&client, settings).await?;
-        // Between its statements a copy reads a file, which may take long.
-        let session = "SET idle_in_transaction_session_timeout = 0";
+        // Between its statements and rows a copy reads or writes a file, which may take long. A copy that was stopped must not
+        // hold the head for ever.
+        let session = "SET idle_in_transaction_session_timeout = '10min'; SET tcp_user_timeout = '60s'";
         client.batch_execute(session).await.map_err(Fault::from)?;
         Ok(Self {
             client,
@@ -57,6 +60,16 @@ impl CopyConnection {
         check_server(&self.client, &self.settings).await?;
         check_notifications(&self.client, &self.settings).await?;
         migrate(&mut self.client, &self.settings).await?;
+        CopyTransaction::write(&mut self.client).await
+    }
+
+    /// Brings the schema up to date.
+    pub async fn migrate(&mut self) -> Result<(), StoreError> {
+        migrate(&mut self.client, &self.settings).await
+    }
+
+    /// Locks the database: no broker changes anything until the transaction ends.
+    pub async fn lock(&mut self) -> Result<CopyTransaction<'_>, StoreError> {
         CopyTransaction::write(&mut self.client).await
     }
 
@@ -137,6 +150,26 @@ impl<'a> CopyTransaction<'a> {
         let rows = self.0.query(sql, &[]).await.map_err(Fault::from)?;
         let names = rows.iter().map(|row| row.try_get(0));
         Ok(names.collect::<Result<_, _>>().map_err(Fault::from)?)
+    }
+
+    /// Refuses a database whose content was moved to another place than this file.
+    pub async fn check_not_moved(&self, location: &Path, file: &Path) -> Result<(), StoreError> {
+        let mark = self.0.query_opt(FIND_MARK, &[]).await.map_err(Fault::from)?;
+        check_mark(mark.as_ref(), location, Some(file)).map(drop)
+    }
+
+    /// Records that the content was moved into this file, and commits: brokers refuse the database from now on.
+    pub async fn mark_moved(self, file: &Path) -> Result<(), StoreError> {
+        let file = file.to_string_lossy();
+        let marked = self.0.execute(SET_MARK, &[&host_name(), &file]).await;
+        marked.map_err(Fault::from)?;
+        Ok(self.0.commit().await.map_err(Fault::from)?)
+    }
+
+    /// Records that the content is in force here again, and commits.
+    pub async fn remove_mark(self) -> Result<(), StoreError> {
+        self.batch(REMOVE_MARK).await?;
+        Ok(self.0.commit().await.map_err(Fault::from)?)
     }
 
     /// Removes all rows. The list of files is remembered.
@@ -240,6 +273,7 @@ impl<'a> CopyTransaction<'a> {
     pub async fn complete(&self, last_event: i64, identity: Uuid) -> Result<(), StoreError> {
         self.batch(&format!(
             "UPDATE head SET identity = '{identity}', event = {last_event}, revision = revision + 1, records = records + 1;
+             {REMOVE_MARK};
              INSERT INTO unindexed (seq, side) SELECT seq, 0 FROM questions UNION ALL SELECT seq, 1 FROM decisions;
              NOTIFY cueme"
         ))

@@ -1,7 +1,7 @@
 //! The connection pool of the reads; connections are made on demand.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
@@ -35,6 +35,8 @@ pub struct PostgresReader {
     runtime: Arc<Runtime>,
     location: PathBuf,
     pub(super) write_backup: WriteBackup,
+    /// Held by a check or a backup: one of them at a time leaves a connection to the pages.
+    long_read: Mutex<()>,
 }
 
 impl PostgresReader {
@@ -60,7 +62,13 @@ impl PostgresReader {
             runtime,
             location: settings.location().to_owned(),
             write_backup,
+            long_read: Mutex::default(),
         }
+    }
+
+    /// Waits until no other check or backup runs.
+    pub(super) fn begin_long_read(&self) -> MutexGuard<'_, ()> {
+        self.long_read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads with one connection; retries once with a new one when the first turns out to be dead.

@@ -207,6 +207,11 @@ impl QuestionReads for PostgresReader {
         let newest: Option<i64> = row.map(|row| row.value(0)).transpose()?.flatten();
         Ok(newest.unwrap_or(0))
     }
+
+    fn history_id(&self) -> Result<Option<String>, StoreError> {
+        let row = self.row("SELECT left(identity::text, 8) FROM head", &[])?;
+        Ok(row.map(|row| row.value(0)).transpose()?)
+    }
 }
 
 impl PostgresReader {

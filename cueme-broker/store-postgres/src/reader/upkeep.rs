@@ -47,6 +47,7 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
 
 impl UpkeepReads for PostgresReader {
     fn check(&self) -> Result<CheckReport, StoreError> {
+        let _turn = self.begin_long_read();
         self.read_snapshot(check)
     }
 
@@ -58,6 +59,7 @@ impl UpkeepReads for PostgresReader {
                 source: std::io::ErrorKind::AlreadyExists.into(),
             });
         }
+        let _turn = self.begin_long_read();
         self.read(async |client| {
             let source = CopyTransaction::read(client).await.map_err(Fault::Store)?;
             (self.write_backup)(source, to).await.map_err(Fault::Store)

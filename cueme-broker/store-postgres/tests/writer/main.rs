@@ -6,6 +6,7 @@ mod doubt;
 mod leases;
 mod listening;
 mod opening;
+mod reads;
 mod sharing;
 mod tls;
 

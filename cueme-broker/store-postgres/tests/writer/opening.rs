@@ -111,6 +111,20 @@ fn a_standby_is_refused() {
 }
 
 #[test]
+fn a_url_that_names_several_servers_leads_to_the_primary() {
+    let Some(primary) = Server::own(&[]) else { return };
+    let url = primary.database();
+    open(&url).unwrap();
+    let standby = primary.standby();
+    standby.stop_following();
+    let port = |server: &Server| format!("127.0.0.1:{}", server.port());
+    let both = url.replace(&port(&primary), &format!("{},{}", port(&standby), port(&primary)));
+    let mut broker = Broker::open(&both);
+    broker.join(&agent(1));
+    assert_eq!(broker.storage.reader().newest_event().unwrap(), 1);
+}
+
+#[test]
 fn a_database_that_was_replaced_is_noticed_and_read_anew() {
     let Some(server) = server() else { return };
     let url = server.database();

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::free_port;
 use cueme_test_kit::postgres::Server;
 use cueme_test_kit::postgres_proxy::{Cut, Proxy};
 use cueme_tests::{Home, Http, Random, Wire, eventually};
-use protocol_spec::id::CueId;
+use protocol_spec::id::{CueId, RequestId};
 use protocol_spec::message::{ErrorCode, Reply, Request, RevokeToken, Watch};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -29,6 +30,8 @@ pub(crate) fn home_on(url: &str, more: &str) -> Home {
 }
 
 const NO_PAGE: &str = "listen = \"off\"\n";
+/// The time that a server takes to restart.
+const RESTART: Duration = Duration::from_millis(1500);
 /// For so long nobody may hear of a commit that is held.
 const SILENCE: Duration = Duration::from_millis(150);
 
@@ -293,62 +296,204 @@ pub(crate) fn t2_eight_deciders(trial: &mut Trial, homes: &[Home]) {
     trial.figure("T2 questions of eight deciders", questions);
 }
 
-/// T3: the connection to the database is cut at a message of the transaction that decides, in either direction.
+/// What goes wrong in a transaction of T3.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Ask,
+    Answer,
+    Ack,
+}
+
+const OPERATIONS: [Operation; 3] = [Operation::Ask, Operation::Answer, Operation::Ack];
+
+/// T3: the connection to the database is cut at a message of a transaction, in either direction.
 pub(crate) fn t3_commit_cut(trial: &mut Trial, server: &Server) {
     let url = server.database();
     let proxy = Proxy::start(server.port());
     let (through, direct) = (home_on(&proxy.url(&url), NO_PAGE), home_on(&url, NO_PAGE));
     let agent = direct.join();
+    let cut = CutTown {
+        server,
+        url,
+        proxy,
+        through,
+        direct,
+        agent,
+    };
     // Larger tiers try every message.
     let stride = trial.size(8, 1, 1);
     let mut cuts = 0u32;
+    let mut handed = 0u32;
     for make in [Cut::Sent as fn(u32) -> Cut, Cut::Received] {
+        for operation in OPERATIONS {
+            let mut place = 0;
+            while cut.cut_at(trial, operation, make(place)) {
+                cuts += 1;
+                place += stride;
+            }
+        }
         let mut place = 0;
-        loop {
-            let (mut asking, cue) = ask_at(&direct, &agent, &format!("Cut at {:?}?", make(place)));
-            let text = format!("answer {cuts}");
-            let (mut wire, request) = (through.wire(), Wire::mint());
-            proxy.cut(make(place));
-            wire.send_as(request, &answer(cue.as_str(), &text));
-            let first = wire.hear();
-            let was_spared = proxy.spare();
-            let count = format!(
-                "SELECT count(*) FROM decisions JOIN cues USING (seq) WHERE cue_id = '{}'",
-                cue.as_str()
-            );
-            let is_stored = server.run(&url, &count) == "1";
-            match &first {
-                Some(Reply::Decided(_)) => trial.check(is_stored, || {
-                    format!(
-                        "T3: {cue} was reported as decided at {:?}, and is not",
-                        make(place)
-                    )
-                }),
-                Some(Reply::Error(failure)) if failure.code == ErrorCode::Storage => {
-                    trial.check(!is_stored || failure.message.contains("not known"), || {
-                        format!(
-                            "T3: {cue} was reported as failed at {:?}, and is decided",
-                            make(place)
-                        )
-                    });
-                }
-                other => trial.violation(format!("T3: at {:?} the human heard {other:?}", make(place))),
-            }
-            // The same decision again is taken, whatever became of the first.
-            eventually("the decision is taken", || {
-                wire.send_as(request, &answer(cue.as_str(), &text));
-                matches!(wire.hear(), Some(Reply::Decided(_))).then_some(())
-            });
-            hear(trial, &mut asking, cue, &text);
-            if was_spared {
-                break;
-            }
-            cuts += 1;
+        while cut.hand_at(trial, make(place)) {
+            handed += 1;
             place += stride;
         }
     }
-    trial.check(cuts > 0, || "T3: nothing was cut".to_owned());
-    trial.figure("T3 transactions cut", cuts);
+    for operation in OPERATIONS {
+        for at in [Cut::Commit, Cut::Confirmation] {
+            cut.away_at(trial, operation, at);
+        }
+    }
+    trial.check(cuts > 0 && handed > 0, || "T3: nothing was cut".to_owned());
+    trial.figure("T3 transactions cut", cuts + handed);
+    trial.figure("T3 commits during a restart of the server", 2 * OPERATIONS.len());
+}
+
+/// A broker behind a proxy, and one beside it.
+struct CutTown<'a> {
+    server: &'a Server,
+    url: String,
+    proxy: Proxy,
+    through: Home,
+    direct: Home,
+    agent: String,
+}
+
+/// A request of T3, and the statement that counts what it stores.
+struct Attempt {
+    request: Request,
+    count: String,
+    /// The wire of the agent that waits for the question, unless asking is what is cut.
+    asking: Option<(Wire, CueId)>,
+    text: String,
+}
+
+impl CutTown<'_> {
+    fn prepare(&self, operation: Operation, at: Cut) -> Attempt {
+        let text = format!("{operation:?} cut at {at:?} {}?", Wire::mint().0);
+        if matches!(operation, Operation::Ask) {
+            return Attempt {
+                request: ask(&self.agent, &text),
+                count: format!("SELECT count(*) FROM questions WHERE prompt = '{text}'"),
+                asking: None,
+                text,
+            };
+        }
+        let (mut asking, cue) = ask_at(&self.direct, &self.agent, &text);
+        let seq = format!("cues USING (seq) WHERE cue_id = '{}'", cue.as_str());
+        let (request, count) = match operation {
+            Operation::Ask | Operation::Answer => (
+                answer(cue.as_str(), &text),
+                format!("SELECT count(*) FROM decisions JOIN {seq}"),
+            ),
+            Operation::Ack => {
+                self.direct.wire().call(&answer(cue.as_str(), &text));
+                asking.hear();
+                (
+                    ack(cue),
+                    format!("SELECT count(*) FROM questions JOIN {seq} AND delivery = 2"),
+                )
+            }
+        };
+        Attempt {
+            request,
+            count,
+            asking: Some((asking, cue)),
+            text,
+        }
+    }
+
+    /// Cuts an operation there; returns whether there was something to cut.
+    fn cut_at(&self, trial: &mut Trial, operation: Operation, at: Cut) -> bool {
+        let attempt = self.prepare(operation, at);
+        let (mut wire, id) = (self.through.wire(), Wire::mint());
+        self.proxy.cut(at);
+        wire.send_as(id, &attempt.request);
+        let first = wire.hear();
+        let was_spared = self.proxy.spare();
+        let is_stored = self.server.run(&self.url, &attempt.count) == "1";
+        match &first {
+            Some(reply) if has_succeeded(reply) => trial.check(is_stored, || {
+                format!("T3: {operation:?} was confirmed at {at:?}, and is not stored")
+            }),
+            // The server can be reached again at once, so nothing stays in doubt.
+            Some(Reply::Error(failure)) if failure.code == ErrorCode::Storage => trial
+                .check(!is_stored && !failure.message.contains("not known"), || {
+                    format!("T3: {operation:?} failed at {at:?} ({failure:?}), stored: {is_stored}")
+                }),
+            other => trial.violation(format!("T3: {operation:?} at {at:?} was answered {other:?}")),
+        }
+        self.finish(trial, attempt, wire, id, first);
+        !was_spared
+    }
+
+    /// Cuts an operation there while the server restarts: its caller hears how that ended, and no doubt.
+    fn away_at(&self, trial: &mut Trial, operation: Operation, at: Cut) {
+        let attempt = self.prepare(operation, at);
+        let (mut wire, id) = (self.through.wire(), Wire::mint());
+        let server = self.proxy.lead_to(free_port());
+        self.proxy.cut(at);
+        wire.send_as(id, &attempt.request);
+        std::thread::sleep(RESTART);
+        self.proxy.lead_to(server);
+        let first = wire.hear();
+        let is_stored = self.server.run(&self.url, &attempt.count) == "1";
+        trial.check(first.as_ref().is_some_and(has_succeeded) && is_stored, || {
+            format!("T3: {operation:?} at {at:?} of a restart was answered {first:?}, stored: {is_stored}")
+        });
+        self.finish(trial, attempt, wire, id, first);
+    }
+
+    /// Repeats an operation: it is done, and was done once.
+    fn finish(
+        &self,
+        trial: &mut Trial,
+        attempt: Attempt,
+        mut wire: Wire,
+        id: RequestId,
+        first: Option<Reply>,
+    ) {
+        let mut last = first;
+        if !last.as_ref().is_some_and(has_succeeded) {
+            eventually("the repeated operation is taken", || {
+                wire = self.through.wire();
+                wire.send_as(id, &attempt.request);
+                last = wire.hear();
+                last.as_ref().is_some_and(has_succeeded).then_some(())
+            });
+        }
+        let stored = self.server.run(&self.url, &attempt.count);
+        trial.check(stored == "1", || {
+            format!("T3: {} is stored {stored} times", attempt.text)
+        });
+        let (mut asking, cue) = match (attempt.asking, &last) {
+            (Some(asking), _) => asking,
+            (None, Some(Reply::Asked(asked))) => {
+                let cue = asked.cue_id;
+                self.direct.wire().call(&answer(cue.as_str(), &attempt.text));
+                (wire, cue)
+            }
+            (None, _) => return,
+        };
+        if !matches!(last, Some(Reply::Acked(_))) {
+            hear(trial, &mut asking, cue, &attempt.text);
+        }
+    }
+
+    /// Cuts the transaction in which a broker hands over an answer that was given at another one.
+    fn hand_at(&self, trial: &mut Trial, at: Cut) -> bool {
+        let text = format!("Handed over and cut at {at:?}?");
+        let (mut asking, cue) = ask_at(&self.through, &self.agent, &text);
+        // The tick after the question is not what is cut.
+        asking.is_silent_for(SILENCE);
+        self.proxy.cut(at);
+        self.direct.wire().call(&answer(cue.as_str(), &text));
+        hear(trial, &mut asking, cue, &text);
+        !self.proxy.spare()
+    }
+}
+
+fn has_succeeded(reply: &Reply) -> bool {
+    matches!(reply, Reply::Asked(_) | Reply::Decided(_) | Reply::Acked(_))
 }
 
 /// T4: reads events from random places at one broker until it is told to stop; each number is the one after the last.
