@@ -55,7 +55,7 @@ impl Web {
     /// Loads the page's state and begins to pass events on.
     pub(crate) fn open(broker: Arc<Broker>, address: SocketAddr) -> Result<Arc<Self>, StoreError> {
         prepare(broker.places())?;
-        let keys = Arc::new(Keys::load(broker.engine().clone(), broker.reader())?);
+        let keys = Arc::new(Keys::load(broker.engine().clone(), broker.shared_reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new());
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
@@ -161,7 +161,7 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         let Some(web) = web.upgrade() else { return };
         let reading = Arc::clone(&web);
         let reloaded = blocking(move || {
-            reading.keys.reload(reading.broker.reader())?;
+            reading.keys.reload()?;
             reading.settings.reload(reading.broker.reader())?;
             reading.broker.set_rules(read_rules(reading.broker.reader())?);
             Ok(())
