@@ -343,6 +343,14 @@ fn many_wrong_tokens_read_the_shared_store_a_few_times_only() {
 }
 
 #[test]
+fn who_signs_in_at_one_broker_is_signed_in_at_the_other() {
+    let Some(replicas) = Replicas::new() else { return };
+    let link = replicas.first.ok(&["ui", "--print-url"]);
+    let cookie = Http::new(replicas.ports[0]).sign_in(link.trim());
+    assert_eq!(replicas.status_at_second(("cookie", &cookie)), 200);
+}
+
+#[test]
 fn a_machine_is_linked_whichever_broker_takes_the_code_and_whichever_checks_the_token() {
     let Some(replicas) = Replicas::new() else { return };
     for round in 0..20 {

@@ -117,7 +117,7 @@ pub(in crate::web) async fn admit(web: &Web, parts: &Parts, peer: Peer) -> Resul
             None => Err(wrong_key(web, peer).into()),
         };
     }
-    match cookie(parts, &web.cookie_name) {
+    match cookie(parts, &web.cookie_name()) {
         None => Ok(Admitted::Unknown),
         Some(cookie) => {
             let device = match Secret::presented(cookie) {

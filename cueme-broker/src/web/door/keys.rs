@@ -43,6 +43,8 @@ pub(in crate::web) struct Keys {
     reader: Arc<dyn Reader>,
     devices: RwLock<HashMap<TokenHash, Device>>,
     tokens: RwLock<HashMap<TokenHash, Token>>,
+    /// The identity of the shared store; it changes when a backup is restored.
+    identity: RwLock<Option<String>>,
     refresh: Refresh,
     /// Counts the changes made here, so that a copy that was read before one is not put in place after it.
     changes: AtomicU64,
@@ -57,6 +59,7 @@ impl Keys {
             reader,
             devices: RwLock::default(),
             tokens: RwLock::default(),
+            identity: RwLock::default(),
             refresh: Refresh::default(),
             changes: AtomicU64::new(0),
             failures: Failures::default(),
@@ -67,6 +70,8 @@ impl Keys {
 
     /// Reloads the credentials that other brokers may have changed.
     pub(in crate::web) fn reload(&self) -> Result<(), StoreError> {
+        let identity = self.reader.shared_identity()?;
+        *self.identity.write().unwrap_or_else(PoisonError::into_inner) = identity;
         loop {
             let changes = self.changes.load(Ordering::Acquire);
             let read_devices = self.reader.devices()?.into_iter();
@@ -93,6 +98,12 @@ impl Keys {
             blocking(move || keys.reload())
         };
         self.refresh.run(reload).await
+    }
+
+    /// Returns the identity of the shared store, if it is one.
+    pub(in crate::web) fn shared_identity(&self) -> Option<String> {
+        let identity = self.identity.read().unwrap_or_else(PoisonError::into_inner);
+        identity.clone()
     }
 
     /// Makes a link's token.
