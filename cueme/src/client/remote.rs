@@ -17,10 +17,13 @@ use url::{Host, Url};
 use super::link::{Side, Target};
 use super::ssh::{Tunnel, run_there};
 use super::stream::{Connection, Stream};
+use super::wait::backoff;
 use crate::error::CliError;
 
 /// The timeout of connecting, the handshake and the broker's first message together.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(20);
+/// The most attempts to connect while a proxy finds no broker; the pauses between them add up to some seconds.
+const CONNECTS_MAX: u32 = 8;
 /// The longest answer of a broker or proxy that is read, in bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
@@ -63,9 +66,22 @@ fn greet(target: &Target) -> io::Result<(Stream, Vec<u8>, Vec<u8>)> {
     }
 }
 
-/// Connects once, to see whether the broker takes the token.
+/// Connects once, to see whether the broker takes the token; where a proxy finds no broker at first, some seconds long.
 pub(crate) fn check(target: &Target) -> Result<(), CliError> {
-    connect(target).map(drop)
+    patiently(|| connect(target)).map(drop)
+}
+
+/// Connects again for some seconds while a proxy finds no broker.
+pub(super) fn patiently(connect: impl Fn() -> Result<Connection, CliError>) -> Result<Connection, CliError> {
+    for attempt in 1..CONNECTS_MAX {
+        match connect() {
+            Err(error) if error.is_of_proxy() && !error.is_usage() => {
+                std::thread::sleep(backoff(attempt + 1))
+            }
+            result => return result,
+        }
+    }
+    connect()
 }
 
 fn open(target: &Target, deadline: Instant) -> io::Result<Stream> {
@@ -206,14 +222,21 @@ fn refused(target: &Target, status: Option<u16>) -> CliError {
         ))
         .with_hint(
             "check the address; a proxy in front of it has to forward the headers `Connection` and `Upgrade`",
-        ),
+        )
+        .said_by_proxy(),
         Some(429) => CliError::new(
             Exit::StillOpen,
             format!("the broker at {url} received too many wrong tokens"),
         )
         .with_hint("run the same command again in a minute"),
-        Some(status) => CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))
-            .with_hint("run the same command again in a moment"),
+        Some(status) => {
+            let error = CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))
+                .with_hint("run the same command again in a moment");
+            match status {
+                502..=504 => error.said_by_proxy(),
+                _ => error,
+            }
+        }
         None => CliError::no_broker(format!("{url} does not answer like a broker"))
             .with_hint("check the address with `cueme link --status`"),
     }

@@ -8,6 +8,8 @@ use cueme_test_kit::nginx::Nginx;
 use cueme_tests::{Client, Home, Http, Run, envelope, eventually};
 use rustix::process::Signal;
 
+use crate::gate::Gate;
+
 /// A machine whose calls go to the broker of another home, with a token in the environment.
 struct Elsewhere {
     home: Home,
@@ -375,4 +377,87 @@ fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
     eventually("the acknowledgement", || {
         (broker.delivery(&cue) == "acknowledged").then_some(())
     });
+}
+
+/// A broker behind a proxy, and a machine that calls it through there.
+fn behind_a_gate() -> (Gate, Home, Elsewhere) {
+    let gate = Gate::start();
+    let broker = Home::new();
+    broker.configure(&gate.configuration());
+    let port = url_of(&broker).rsplit_once(':').unwrap().1.parse().unwrap();
+    gate.lead_to(&[port]);
+    let machine = Elsewhere {
+        url: gate.url(),
+        ..Elsewhere::new(&broker, &[])
+    };
+    (gate, broker, machine)
+}
+
+#[test]
+fn a_wait_goes_on_while_a_proxy_answers_for_a_broker_that_is_replaced() {
+    let (gate, broker, machine) = behind_a_gate();
+    let agent = machine.join();
+    let asking = machine.start_cue(&agent, "Still there?", None);
+    let cue = broker.wait_for("Still there?", 1);
+    let refusals = [
+        "404 Not Found",
+        "426 Upgrade Required",
+        "429 Too Many Requests",
+        "502 Bad Gateway",
+        "503 Service Unavailable",
+    ];
+    for refusal in refusals {
+        let before = gate.answered();
+        gate.answer(refusal, u32::MAX);
+        gate.cut();
+        eventually(refusal, || (gate.answered() >= before + 2).then_some(()));
+        assert!(asking.is_running(), "{refusal}");
+        gate.pass();
+        broker.wait_for("Still there?", 1);
+    }
+    broker.ok(&["answer", &cue, "yes"]);
+    assert!(asking.finish().printed(0).starts_with("yes\n"));
+
+    let asking = machine.start_cue(&agent, "And with this token?", None);
+    broker.wait_for("And with this token?", 1);
+    gate.answer("401 Unauthorized", u32::MAX);
+    gate.cut();
+    asking.finish().refused(2, &["does not know this token"]);
+}
+
+#[test]
+fn a_first_call_waits_some_seconds_for_a_broker_behind_a_proxy_and_no_longer() {
+    let (gate, broker, machine) = behind_a_gate();
+    gate.answer("502 Bad Gateway", 3);
+    let agent = machine.join();
+    gate.answer("503 Service Unavailable", 3);
+    let asking = machine.start_cue(&agent, "Which port?", None);
+    let cue = broker.wait_for("Which port?", 1);
+    broker.ok(&["answer", &cue, "8080"]);
+    assert!(asking.finish().printed(0).starts_with("8080\n"));
+
+    gate.answer("504 Gateway Timeout", u32::MAX);
+    let before = gate.answered();
+    machine
+        .start_cue(&agent, "Nobody?", None)
+        .finish()
+        .refused(69, &["HTTP 504", "in a moment"]);
+    assert!(gate.answered() > before + 3);
+    machine.run(&["join", "patient"]).refused(69, &["HTTP 504"]);
+    // These may be for good, and are not repeated at the first call.
+    for (refusal, exit, said) in [
+        ("404 Not Found", 2, "there is no cueme broker at"),
+        ("426 Upgrade Required", 2, "has to forward the headers"),
+        ("401 Unauthorized", 2, "does not know this token"),
+        ("403 Forbidden", 2, "does not accept this token"),
+        ("429 Too Many Requests", 75, "in a minute"),
+    ] {
+        gate.answer(refusal, u32::MAX);
+        let before = gate.answered();
+        machine
+            .start_cue(&agent, "Nobody?", None)
+            .finish()
+            .refused(exit, &[said]);
+        assert_eq!(gate.answered(), before + 1, "{refusal}");
+    }
 }
