@@ -3,7 +3,7 @@
 //! Plain HTTP goes to the loopback interface alone, or through SSH, because a token is sent with it.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -113,10 +113,8 @@ fn open(target: &Target, deadline: Instant) -> io::Result<Stream> {
 }
 
 fn dial(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let port = url.port_or_known_default().unwrap_or(443);
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs()? {
+    for address in addresses(url)? {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
@@ -127,6 +125,29 @@ fn dial(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
         }
     }
     Err(last)
+}
+
+/// Returns the addresses of a broker: with plain HTTP, those of this machine alone, whatever its name resolves to.
+pub(crate) fn addresses(url: &Url) -> io::Result<Vec<SocketAddr>> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(443);
+    let found = (host, port).to_socket_addrs()?;
+    safe_addresses(url, found)
+}
+
+fn safe_addresses(url: &Url, found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<SocketAddr>> {
+    let (safe, open): (Vec<_>, Vec<_>) =
+        found.partition(|address| url.scheme() == "https" || address.ip().to_canonical().is_loopback());
+    match open.first() {
+        Some(address) if safe.is_empty() => Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            format!(
+                "plain HTTP is for the loopback interface only, and the name leads to {}",
+                address.ip()
+            ),
+        )),
+        _ => Ok(safe),
+    }
 }
 
 fn set_patience(stream: &Stream, patience: Option<Duration>) -> io::Result<()> {
@@ -245,6 +266,28 @@ fn refused(target: &Target, status: Option<u16>) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_http_connects_to_addresses_of_this_machine_alone() {
+        let addresses = [
+            "203.0.113.7:80",
+            "127.0.0.1:80",
+            "[::ffff:127.0.0.1]:80",
+            "[2001:db8::1]:80",
+        ];
+        let addresses = addresses.map(|address| address.parse::<SocketAddr>().unwrap());
+        let (plain, tls) = (
+            "http://localhost".parse().unwrap(),
+            "https://localhost".parse().unwrap(),
+        );
+        assert_eq!(
+            safe_addresses(&plain, addresses.into_iter()).unwrap(),
+            addresses[1..3]
+        );
+        assert_eq!(safe_addresses(&tls, addresses.into_iter()).unwrap(), addresses);
+        let refused = safe_addresses(&plain, addresses[..1].iter().copied()).unwrap_err();
+        assert!(refused.to_string().contains("203.0.113.7"), "{refused}");
+    }
 
     #[test]
     fn the_status_is_read_from_the_first_line_alone() {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use adapter_core::http::client;
+use adapter_core::http::{Client, Error, Policy, client};
 use clap::Args;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -13,7 +13,10 @@ use serde_json::json;
 use url::Url;
 
 use super::agent::runtime;
-use crate::client::{Link, Side, Target, Token, check_remote, is_destination, parse_url, run_there, target};
+use crate::client::{
+    Link, Side, Target, Token, addresses, check_remote, is_destination, is_loopback, parse_url, run_there,
+    target,
+};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -180,8 +183,7 @@ fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> 
             .with_hint("check the address, and that the broker runs")
     };
     runtime()?.block_on(async {
-        let client = client().timeout(EXCHANGE_WAIT_MAX).build();
-        let client = client.map_err(|error| away(&error.without_url()))?;
+        let client = exchange_client(url).map_err(|error| away(&error))?;
         let sent = client.post(&address).json(&body).send().await;
         // The address holds the code.
         let answer = sent.map_err(|error| away(&error.without_url()))?;
@@ -189,12 +191,29 @@ fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> 
             201 => answer.json().await.map_err(|error| away(&error.without_url())),
             401 => Err(CliError::usage("the code was used or is too old")
                 .with_hint("on the page, open Settings, Devices, Add a device, for a new one")),
+            300..=399 => Err(CliError::usage(format!(
+                "{url} redirects to another address, which did not get the code"
+            ))
+            .with_hint("give the address to which it redirects")),
             status => Err(
                 CliError::usage(format!("the broker at {url} refused with HTTP {status}"))
                     .with_hint("its `[web] url` or `[web] hosts` has to name this address"),
             ),
         }
     })
+}
+
+/// Builds the client that sends the code: to the address that was given, and over plain HTTP to this machine alone.
+fn exchange_client(url: &Url) -> io::Result<Client> {
+    let mut builder = client().timeout(EXCHANGE_WAIT_MAX).redirect(Policy::none());
+    if is_loopback(url) {
+        // A proxy would read the code, and resolve the name again.
+        builder = builder.no_proxy();
+        builder = builder.resolve_to_addrs(url.host_str().unwrap_or_default(), &addresses(url)?);
+    }
+    builder
+        .build()
+        .map_err(|error: Error| io::Error::other(error.without_url()))
 }
 
 fn status(places: &Places) -> Result<Exit, CliError> {

@@ -461,3 +461,35 @@ fn a_first_call_waits_some_seconds_for_a_broker_behind_a_proxy_and_no_longer() {
         assert_eq!(gate.answered(), before + 1, "{refusal}");
     }
 }
+
+#[test]
+fn a_code_is_sent_to_the_address_that_was_given_and_nowhere_else() {
+    let (gate, broker, machine) = behind_a_gate();
+    let link = broker.ok(&["ui", "--print-url"]);
+    let (_, code) = link.trim().rsplit_once('/').unwrap();
+    let elsewhere = Gate::start();
+    elsewhere.answer("200 OK", u32::MAX);
+    let link = |command: &mut Command| Client::start(command, b"").finish();
+    let through_gate = format!("{}/login/{code}", gate.url());
+
+    // A proxy would read the code.
+    let mut command = machine.home.command(&["link", &through_gate]);
+    for variable in ["http_proxy", "HTTP_PROXY", "ALL_PROXY"] {
+        command.env(variable, elsewhere.url());
+    }
+    command.env_remove("NO_PROXY").env_remove("no_proxy");
+    link(&mut command).printed(0);
+    assert_eq!(elsewhere.answered(), 0);
+
+    let target = format!("308 Permanent Redirect\r\nlocation: {}/", elsewhere.url());
+    gate.answer(&target, u32::MAX);
+    let refused = link(&mut machine.home.command(&["link", &through_gate]));
+    refused.refused(2, &["redirects"]);
+    assert_eq!(elsewhere.answered(), 0);
+    for secret in [code, "hunter2"] {
+        let address = format!("http://me:hunter2@inbox.example/login/{code}");
+        let refused = machine.home.run(&["link", &address]);
+        assert!(!refused.stderr.contains(secret), "{refused:?}");
+        refused.refused(2, &["inbox.example"]);
+    }
+}
