@@ -1,6 +1,7 @@
 //! `cueme link`: connects this machine to a broker elsewhere, by a one-time code that its page shows, or over SSH.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::time::Duration;
 
 use adapter_core::http::{Client, Error, Policy, client};
@@ -82,7 +83,16 @@ fn link(places: &Places, written: &str, args: &LinkArgs) -> Result<Exit, CliErro
         human_token: linked.human_token,
         ssh: None,
     };
-    keep(places, &link, args)
+    // The code is used up, so the tokens are kept even if the check fails.
+    let path = link.write(places)?;
+    check(&link).map_err(|error| {
+        error.with_hint(format!(
+            "the link is kept in {}: `cueme link --status` checks it again, `cueme link --remove` removes it; a proxy in \
+             front of the broker has to forward the headers `Connection` and `Upgrade`",
+            path.display()
+        ))
+    })?;
+    tell_linked(&link, &path, args)
 }
 
 /// Links to the broker of a user on another machine; who may sign in there by SSH needs no code.
@@ -115,20 +125,24 @@ fn link_over_ssh(places: &Places, destination: &str, args: &LinkArgs) -> Result<
         human_token,
         ssh: Some(destination.to_owned()),
     };
-    keep(places, &link, args)
+    check(&link)?;
+    let path = link.write(places)?;
+    tell_linked(&link, &path, args)
 }
 
-/// Keeps a link that works.
-fn keep(places: &Places, link: &Link, args: &LinkArgs) -> Result<Exit, CliError> {
-    let target = Target {
+/// Connects once, as agents of this machine will.
+fn check(link: &Link) -> Result<(), CliError> {
+    check_remote(&Target {
         url: link.url.clone(),
         token: link.agent_token.clone(),
         side: Side::Agent,
         ssh: link.ssh.clone(),
-    };
-    check_remote(&target)?;
-    let path = link.write(places)?;
-    output::print_line(&format!("linked to {}", target.name()))?;
+    })
+}
+
+fn tell_linked(link: &Link, path: &Path, args: &LinkArgs) -> Result<Exit, CliError> {
+    let name = link.ssh.as_deref().unwrap_or(link.url.as_str());
+    output::print_line(&format!("linked to {name}"))?;
     let whose = if args.human {
         "agents' and your own calls"
     } else {

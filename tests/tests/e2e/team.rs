@@ -365,6 +365,21 @@ fn a_machine_is_linked_whichever_broker_takes_the_code_and_whichever_checks_the_
 }
 
 #[test]
+fn a_machine_whose_link_cannot_be_checked_is_linked_all_the_same() {
+    let Some(replicas) = Replicas::new() else { return };
+    let link = replicas.first.ok(&["ui", "--print-url"]);
+    let (_, code) = link.trim().rsplit_once('/').unwrap();
+    let machine = Home::new();
+    // It forwards the exchange, and then does not forward the upgrade.
+    replicas.gate.answer_after(1, "426 Upgrade Required");
+    machine
+        .run(&["link", &format!("{}/login/{code}", replicas.gate.url())])
+        .refused(2, &["has to forward the headers", "cueme link --status"]);
+    replicas.gate.pass();
+    machine.ok(&["link", "--status"]);
+}
+
+#[test]
 fn of_many_who_decide_at_two_brokers_one_wins() {
     let Some(team) = Team::new() else { return };
     let (client, cue) = team.ask("Which port?", None);
