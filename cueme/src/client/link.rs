@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use super::ssh::is_destination;
-use super::trust::check_file;
+use super::trust::check_secret_file;
 use crate::environment;
 use crate::error::CliError;
 
@@ -116,7 +116,7 @@ impl Link {
     /// Reads the link of this machine, if it has one.
     pub(crate) fn read(places: &Places) -> Result<Option<Self>, CliError> {
         let path = path(places);
-        check_file(&path)?;
+        check_secret_file(&path)?;
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
                 CliError::usage(format!("{} cannot be read: {error}", path.display()))

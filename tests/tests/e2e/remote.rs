@@ -493,3 +493,25 @@ fn a_code_is_sent_to_the_address_that_was_given_and_nowhere_else() {
         refused.refused(2, &["inbox.example"]);
     }
 }
+
+#[test]
+fn a_link_file_that_others_can_read_is_refused_with_its_remedy() {
+    let broker = Home::new();
+    broker.join();
+    let machine = Home::new();
+    let link = broker.ok(&["ui", "--print-url"]).trim().to_owned();
+    machine.ok(&["link", &link]);
+    let file = machine.path().join("link.json");
+    let set = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    for mode in [0o644, 0o640, 0o620] {
+        set(mode);
+        machine
+            .run(&["join", "patient"])
+            .refused(69, &["link.json", "chmod 600", "cueme token revoke"]);
+    }
+    set(0o600);
+    machine.join();
+    // A wrong mode does not keep anybody from removing the link.
+    set(0o644);
+    machine.ok(&["link", "--remove"]);
+}
