@@ -15,7 +15,7 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 13] = [
+const NOT_HERE: [(&str, &str); 14] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
@@ -31,6 +31,7 @@ const NOT_HERE: [(&str, &str); 13] = [
     ("cueme agent run", "needs Cursor's CLI; see tests/agent"),
     ("cueme agent doctor", "needs Cursor's CLI; see tests/agent"),
     ("cueme cloud", "needs Cursor's API; see tests/cloud"),
+    ("docker run", "needs Docker and an image with an agent"),
     ("cueme store move", "needs PostgreSQL; see tests/e2e/team.rs"),
     ("cueme notify", "needs a chat; see tests/surfaces/command.rs"),
     (
