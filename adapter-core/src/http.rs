@@ -1,7 +1,8 @@
 //! Clients of other people's servers.
 
-pub use reqwest::Error;
-use reqwest::{Client, ClientBuilder};
+use reqwest::ClientBuilder;
+pub use reqwest::redirect::Policy;
+pub use reqwest::{Client, Error};
 use rustls::crypto::ring;
 
 /// Begins an HTTP client with the program's own cryptography.

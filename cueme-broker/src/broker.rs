@@ -135,6 +135,11 @@ impl Broker {
         &*self.reader
     }
 
+    /// Returns the reader, to be kept.
+    pub(crate) fn shared_reader(&self) -> Arc<dyn Reader> {
+        Arc::clone(&self.reader)
+    }
+
     /// Returns where everything is.
     pub(crate) fn places(&self) -> &Places {
         &self.places

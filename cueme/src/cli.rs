@@ -168,7 +168,7 @@ pub(crate) enum Verb {
     Restore(RestoreArgs),
     /// Show where the inbox is stored, or move it into a shared database
     #[command(
-        after_help = "Examples:\n  cueme store\n  cueme store move 'postgres://cueme@db.example/inbox?sslmode=verify-full'\n  cueme store move sqlite"
+        after_help = "Examples:\n  cueme store\n  cueme store move 'postgres://cueme@db.example/inbox?sslmode=verify-full'\n  cueme store move - < address   # one with a password, which `ps` would show\n  cueme store move sqlite"
     )]
     Store(StoreArgs),
     /// Delete old questions that are settled

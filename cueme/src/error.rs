@@ -25,6 +25,8 @@ pub(crate) struct CliError {
     hint: Option<String>,
     /// A valid call.
     example: Option<String>,
+    /// Whether a proxy may have said it while the broker behind it was replaced.
+    is_of_proxy: bool,
 }
 
 impl CliError {
@@ -35,6 +37,7 @@ impl CliError {
             message: message.into(),
             hint: None,
             example: None,
+            is_of_proxy: false,
         }
     }
 
@@ -82,6 +85,18 @@ impl CliError {
         self
     }
 
+    /// Notes that a proxy may have said it while the broker behind it was replaced.
+    #[must_use]
+    pub(crate) fn said_by_proxy(mut self) -> Self {
+        self.is_of_proxy = true;
+        self
+    }
+
+    /// Says whether a proxy may have said it while the broker behind it was replaced.
+    pub(crate) fn is_of_proxy(&self) -> bool {
+        self.is_of_proxy
+    }
+
     /// Says whether the call itself is wrong, so that the same call fails again.
     pub(crate) fn is_usage(&self) -> bool {
         self.exit == Exit::Usage
@@ -117,6 +132,7 @@ impl From<Failure> for CliError {
             message: failure.message,
             hint: failure.hint,
             example: None,
+            is_of_proxy: false,
         }
     }
 }

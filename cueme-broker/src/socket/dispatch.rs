@@ -56,7 +56,7 @@ pub(super) async fn dispatch(
         Request::Import(body) => import::import(broker, body).await,
         Request::WebLink(body) => link::link(broker, body).await,
         Request::Token(body) => token::token(broker, body).await,
-        Request::Tokens(_) => tokens::tokens(broker),
+        Request::Tokens(_) => tokens::tokens(broker).await,
         Request::RevokeToken(body) => revoke_token::revoke_token(broker, &body.token).await,
         // Runs.
         Request::RunReport(body) => run_report::run_report(broker, *body).await,

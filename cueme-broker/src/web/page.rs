@@ -59,8 +59,9 @@ impl Page {
     }
 
     /// Lists the tokens of programs, oldest first.
-    pub(crate) fn tokens(&self) -> Vec<Token> {
-        self.keys.tokens()
+    pub(crate) async fn tokens(&self) -> Result<Vec<Token>, Failure> {
+        self.keys.refresh().await?;
+        Ok(self.keys.tokens())
     }
 
     /// Revokes a token; returns whether there was one.

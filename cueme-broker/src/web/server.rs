@@ -234,7 +234,7 @@ fn turn_away() -> Response<Body> {
 /// Answers one request: authenticates it first, then routes it.
 async fn respond(web: &Arc<Web>, request: Request<Incoming>, peer: Peer) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    match admit(web, &parts, peer) {
+    match admit(web, &parts, peer).await {
         Ok(admitted) => route(web, parts, Body::new(body), peer, admitted).await,
         Err(Refused { error, may_sign_in }) => match login_token(&parts).filter(|_| may_sign_in) {
             // A browser whose sign-in was revoked may sign in anew.

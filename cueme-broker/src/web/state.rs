@@ -36,9 +36,6 @@ pub(crate) struct Web {
     pub(super) settings: SettingsKeeper,
     /// Serializes changes of the rules, so that none is lost between reading and writing.
     pub(super) rules: tokio::sync::Mutex<()>,
-    /// Cookies ignore ports; the name keeps two brokers on one machine apart, and `peer_users` refuses other users,
-    /// whose servers on other ports may get the cookie.
-    pub(super) cookie_name: String,
     /// Held while the configuration is changed.
     pub(super) configuring: tokio::sync::Mutex<()>,
     router: OnceLock<Router>,
@@ -56,7 +53,7 @@ impl Web {
     /// Loads the page's state and begins to pass events on.
     pub(crate) fn open(broker: Arc<Broker>, address: SocketAddr) -> Result<Arc<Self>, StoreError> {
         prepare(broker.places())?;
-        let keys = Arc::new(Keys::load(broker.engine().clone(), broker.reader())?);
+        let keys = Arc::new(Keys::load(broker.engine().clone(), broker.shared_reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
         let bell = Arc::new(Bell::new(History::read(broker.reader())?));
         tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
@@ -65,7 +62,6 @@ impl Web {
         tokio::spawn(pass_on_ends(Arc::clone(broker.followers()), Arc::clone(&bell)));
         let foreign_records = broker.engine().foreign_records();
         let web = Arc::new(Self {
-            cookie_name: cookie_name(&broker),
             broker,
             keys,
             bell,
@@ -84,6 +80,19 @@ impl Web {
     /// Returns the broker.
     pub(crate) fn broker(&self) -> &Arc<Broker> {
         &self.broker
+    }
+
+    /// Returns the name of the cookie of a browser that signed in.
+    ///
+    /// Cookies ignore ports; the name keeps two brokers on one machine apart, and `peer_users` refuses other users, whose
+    /// servers on other ports may get the cookie. Brokers that share a store may share a host name, and then take turns.
+    pub(super) fn cookie_name(&self) -> String {
+        use std::os::unix::ffi::OsStrExt;
+        let digest = match self.keys.shared_identity() {
+            Some(identity) => Sha256::digest(identity),
+            None => Sha256::digest(self.broker.places().data_dir.as_os_str().as_bytes()),
+        };
+        format!("cueme_{}", hex(&digest[..4]))
     }
 
     /// Says whether a token is valid still.
@@ -168,7 +177,7 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         let Some(web) = web.upgrade() else { return };
         let reading = Arc::clone(&web);
         let reloaded = blocking(move || {
-            reading.keys.reload(reading.broker.reader())?;
+            reading.keys.reload()?;
             reading.settings.reload(reading.broker.reader())?;
             reading.bell.set_history(History::read(reading.broker.reader())?);
             reading.broker.set_rules(read_rules(reading.broker.reader())?);
@@ -183,12 +192,6 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         }
         tokio::time::sleep(FOREIGN_PAUSE).await;
     }
-}
-
-fn cookie_name(broker: &Broker) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let digest = Sha256::digest(broker.places().data_dir.as_os_str().as_bytes());
-    format!("cueme_{}", hex(&digest[..4]))
 }
 
 /// Reports an unexpected reply of the engine, which is a defect.

@@ -112,4 +112,9 @@ pub trait DoorReads {
 
     /// Returns the agent that asked a question.
     fn agent_of_cue(&self, cue: CueId) -> Result<Option<AgentId>, StoreError>;
+
+    /// Returns the identity of a store that brokers share, which is the same for all of them; a store of one broker has none.
+    fn shared_identity(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
 }

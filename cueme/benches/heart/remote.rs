@@ -8,8 +8,14 @@ use cueme_test_kit::nginx::Nginx;
 use protocol_spec::id::AgentId;
 
 use crate::answer::waiting_cue;
+use crate::client::GOAL_KIB;
 use crate::home::{CUEME, Home, Wire, give_prompt};
+use crate::process::{private_kib, ticks};
+use crate::rows::PROMPT;
 use crate::table::{Goal, Row, median, ratio, show};
+
+/// The time for which a waiting client is watched.
+const WATCHED: Duration = Duration::from_secs(20);
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let directory = tempfile::tempdir().expect("a directory");
@@ -55,6 +61,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
             times.push(answer_to_exit(&mut human, start()));
         }
     }
+    let waiting = waiting_client(|prompt| start_cue(elsewhere(&https), &remote, prompt));
     let [socket, plain, https] = times.map(|mut times| median(&mut times));
     let row = |what: &'static str, ours: Duration, aim| Row {
         id: "P18",
@@ -65,13 +72,50 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
         goal: Goal::Told,
         aim,
     };
-    vec![
+    let mut rows = vec![
         row(
             "answer committed → client has exited, over HTTPS through nginx on loopback ÷ over the socket",
             https,
             Goal::AtMost(2.0),
         ),
         row("the same over plain HTTP", plain, Goal::Told),
+    ];
+    rows.extend(waiting);
+    rows
+}
+
+/// Measures the memory and the processor time of a client that waits.
+fn waiting_client(start: impl Fn(&str) -> Child) -> [Row; 2] {
+    // A second client, so that pages of the program's file count as shared, as they are as soon as two agents wait.
+    let mut clients = [PROMPT, "another question"].map(&start);
+    std::thread::sleep(Duration::from_secs(1));
+    let waiting = clients[0].id();
+    let private = private_kib(waiting) as f64;
+    let ticks_before = ticks(waiting);
+    std::thread::sleep(WATCHED);
+    let ticks = ticks(waiting) - ticks_before;
+    for client in &mut clients {
+        client.kill().and_then(|()| client.wait()).expect("its end");
+    }
+    [
+        Row {
+            id: "P18",
+            what: "private memory of a client that waits over HTTPS, beside another one".into(),
+            ours: format!("{:.2} MiB", private / 1024.0),
+            floor: format!("{:.1} MiB", GOAL_KIB / 1024.0),
+            ratio: private / GOAL_KIB,
+            goal: Goal::Told,
+            aim: Goal::Told,
+        },
+        Row {
+            id: "P18",
+            what: "processor ticks of that client while it waits".into(),
+            ours: format!("{ticks} in {} s", WATCHED.as_secs()),
+            floor: "0".into(),
+            ratio: ticks as f64,
+            goal: Goal::Told,
+            aim: Goal::AtMost(1.0),
+        },
     ]
 }
 

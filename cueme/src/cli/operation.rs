@@ -80,7 +80,7 @@ pub(crate) struct StoreArgs {
 pub(crate) enum StoreVerb {
     /// Copy everything, verify the copy, and switch to it
     Move {
-        /// The new store: `postgres://user@host/database`, or `sqlite` for a file on this machine
+        /// The new store: `postgres://user@host/database`, `-` to read that from stdin, or `sqlite` for a file on this machine
         #[arg(value_name = "STORE")]
         to: String,
     },

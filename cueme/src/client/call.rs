@@ -12,7 +12,7 @@ use protocol_spec::message::{
 use super::connect::connect;
 use super::link::Side;
 use super::session::{Lost, Session, encode_call, mint};
-use super::start::connect_or_start;
+use super::start::{connect_or_start, connect_patiently};
 use super::stream::Connection;
 use crate::error::CliError;
 
@@ -149,7 +149,7 @@ fn exchange(
     let id = mint();
     for _ in 1..SENDS_MAX {
         match attempt(
-            connect_or_start(places, Side::of(request))?,
+            connect_patiently(places, Side::of(request))?,
             id,
             request,
             &mut each,
@@ -167,7 +167,7 @@ fn exchange(
         }
     }
     match attempt(
-        connect_or_start(places, Side::of(request))?,
+        connect_patiently(places, Side::of(request))?,
         id,
         request,
         &mut each,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use super::ssh::is_destination;
-use super::trust::check_file;
+use super::trust::check_secret_file;
 use crate::environment;
 use crate::error::CliError;
 
@@ -116,7 +116,7 @@ impl Link {
     /// Reads the link of this machine, if it has one.
     pub(crate) fn read(places: &Places) -> Result<Option<Self>, CliError> {
         let path = path(places);
-        check_file(&path)?;
+        check_secret_file(&path)?;
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
                 CliError::usage(format!("{} cannot be read: {error}", path.display()))
@@ -220,7 +220,7 @@ fn from_environment(url: &str, side: Side) -> Result<Target, CliError> {
 /// Reads the address of a broker.
 pub(crate) fn parse_url(text: &str) -> Result<Url, CliError> {
     let url = Url::parse(text.trim()).map_err(|error| {
-        CliError::usage(format!("{} is not an address: {error}", quoted(text))).with_hint(EXAMPLE)
+        CliError::usage(format!("{} is not an address: {error}", quoted(&redacted(text)))).with_hint(EXAMPLE)
     })?;
     check_url(url)
 }
@@ -229,7 +229,10 @@ const EXAMPLE: &str = "example: https://inbox.example.org";
 
 /// A token is sent to it, so nobody on the way may read along.
 fn check_url(url: Url) -> Result<Url, CliError> {
-    let wrong = |why: &str| Err(CliError::usage(format!("{url}: {why}")).with_hint(EXAMPLE));
+    let wrong = |why: &str| {
+        let shown = redacted(url.as_str());
+        Err(CliError::usage(format!("{shown}: {why}")).with_hint(EXAMPLE))
+    };
     if url.host().is_none() {
         return wrong("the address names no host");
     }
@@ -244,7 +247,27 @@ fn check_url(url: Url) -> Result<Url, CliError> {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Returns an address for messages: without a user, a password, a query, and the code of a sign-in link.
+fn redacted(address: &str) -> String {
+    let start = address.find("://").map_or(0, |end| end + "://".len());
+    let (scheme, rest) = address.split_at(start);
+    // A password may have any character, where the address is not one that can be parsed.
+    let rest = match rest.rsplit_once('@') {
+        Some((_, rest)) => format!("…@{rest}"),
+        None => rest.to_owned(),
+    };
+    let end = ["/login/", "?", "#"]
+        .into_iter()
+        .filter_map(|mark| Some(rest.find(mark)? + mark.len()))
+        .min();
+    match end {
+        Some(end) => format!("{scheme}{}…", &rest[..end]),
+        None => format!("{scheme}{rest}"),
+    }
+}
+
+/// Says whether an address leads to this machine by its name.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -282,6 +305,37 @@ mod tests {
             "inbox.example",
         ] {
             assert!(parse_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_error_about_an_address_shows_no_secret_of_it() {
+        for (address, shown) in [
+            (
+                "http://inbox.example/login/SECRET",
+                "http://inbox.example/login/…",
+            ),
+            (
+                "https://SECRET:SECRET@inbox.example/x",
+                "https://…@inbox.example/x",
+            ),
+            ("https://inbox.example/?token=SECRET", "https://inbox.example/?…"),
+            ("https://inbox.example/#SECRET", "https://inbox.example/#…"),
+            ("SECRET:SECRET@inbox.example", "…@inbox.example"),
+            ("http://me:SECRET/SECRET@inbox.example", "http://…@inbox.example"),
+            ("inbox.example/login/SECRET", "inbox.example/login/…"),
+            (
+                "https://inbox example/login/SECRET",
+                "https://inbox example/login/…",
+            ),
+            (
+                "ftp://SECRET@inbox.example/login/SECRET?SECRET",
+                "ftp://…@inbox.example/login/…",
+            ),
+        ] {
+            assert_eq!(redacted(address), shown);
+            let refused = parse_url(address).err().map(|error| error.to_string());
+            assert!(!refused.unwrap_or_default().contains("SECRET"), "{address}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! Plain HTTP goes to the loopback interface alone, or through SSH, because a token is sent with it.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,13 @@ use url::{Host, Url};
 use super::link::{Side, Target};
 use super::ssh::{Tunnel, run_there};
 use super::stream::{Connection, Stream};
+use super::wait::backoff;
 use crate::error::CliError;
 
 /// The timeout of connecting, the handshake and the broker's first message together.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(20);
+/// The most attempts to connect while a proxy finds no broker; the pauses between them add up to some seconds.
+const CONNECTS_MAX: u32 = 8;
 /// The longest answer of a broker or proxy that is read, in bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
@@ -63,9 +66,22 @@ fn greet(target: &Target) -> io::Result<(Stream, Vec<u8>, Vec<u8>)> {
     }
 }
 
-/// Connects once, to see whether the broker takes the token.
+/// Connects once, to see whether the broker takes the token; where a proxy finds no broker at first, some seconds long.
 pub(crate) fn check(target: &Target) -> Result<(), CliError> {
-    connect(target).map(drop)
+    patiently(|| connect(target)).map(drop)
+}
+
+/// Connects again for some seconds while a proxy finds no broker.
+pub(super) fn patiently(connect: impl Fn() -> Result<Connection, CliError>) -> Result<Connection, CliError> {
+    for attempt in 1..CONNECTS_MAX {
+        match connect() {
+            Err(error) if error.is_of_proxy() && !error.is_usage() => {
+                std::thread::sleep(backoff(attempt + 1))
+            }
+            result => return result,
+        }
+    }
+    connect()
 }
 
 fn open(target: &Target, deadline: Instant) -> io::Result<Stream> {
@@ -97,10 +113,8 @@ fn open(target: &Target, deadline: Instant) -> io::Result<Stream> {
 }
 
 fn dial(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let port = url.port_or_known_default().unwrap_or(443);
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for address in (host, port).to_socket_addrs()? {
+    for address in addresses(url)? {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
@@ -111,6 +125,29 @@ fn dial(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
         }
     }
     Err(last)
+}
+
+/// Returns the addresses of a broker: with plain HTTP, those of this machine alone, whatever its name resolves to.
+pub(crate) fn addresses(url: &Url) -> io::Result<Vec<SocketAddr>> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(443);
+    let found = (host, port).to_socket_addrs()?;
+    safe_addresses(url, found)
+}
+
+fn safe_addresses(url: &Url, found: impl Iterator<Item = SocketAddr>) -> io::Result<Vec<SocketAddr>> {
+    let (safe, open): (Vec<_>, Vec<_>) =
+        found.partition(|address| url.scheme() == "https" || address.ip().to_canonical().is_loopback());
+    match open.first() {
+        Some(address) if safe.is_empty() => Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            format!(
+                "plain HTTP is for the loopback interface only, and the name leads to {}",
+                address.ip()
+            ),
+        )),
+        _ => Ok(safe),
+    }
 }
 
 fn set_patience(stream: &Stream, patience: Option<Duration>) -> io::Result<()> {
@@ -206,14 +243,21 @@ fn refused(target: &Target, status: Option<u16>) -> CliError {
         ))
         .with_hint(
             "check the address; a proxy in front of it has to forward the headers `Connection` and `Upgrade`",
-        ),
+        )
+        .said_by_proxy(),
         Some(429) => CliError::new(
             Exit::StillOpen,
             format!("the broker at {url} received too many wrong tokens"),
         )
         .with_hint("run the same command again in a minute"),
-        Some(status) => CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))
-            .with_hint("run the same command again in a moment"),
+        Some(status) => {
+            let error = CliError::no_broker(format!("the broker at {url} answered with HTTP {status}"))
+                .with_hint("run the same command again in a moment");
+            match status {
+                502..=504 => error.said_by_proxy(),
+                _ => error,
+            }
+        }
         None => CliError::no_broker(format!("{url} does not answer like a broker"))
             .with_hint("check the address with `cueme link --status`"),
     }
@@ -222,6 +266,28 @@ fn refused(target: &Target, status: Option<u16>) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_http_connects_to_addresses_of_this_machine_alone() {
+        let addresses = [
+            "203.0.113.7:80",
+            "127.0.0.1:80",
+            "[::ffff:127.0.0.1]:80",
+            "[2001:db8::1]:80",
+        ];
+        let addresses = addresses.map(|address| address.parse::<SocketAddr>().unwrap());
+        let (plain, tls) = (
+            "http://localhost".parse().unwrap(),
+            "https://localhost".parse().unwrap(),
+        );
+        assert_eq!(
+            safe_addresses(&plain, addresses.into_iter()).unwrap(),
+            addresses[1..3]
+        );
+        assert_eq!(safe_addresses(&tls, addresses.into_iter()).unwrap(), addresses);
+        let refused = safe_addresses(&plain, addresses[..1].iter().copied()).unwrap_err();
+        assert!(refused.to_string().contains("203.0.113.7"), "{refused}");
+    }
 
     #[test]
     fn the_status_is_read_from_the_first_line_alone() {

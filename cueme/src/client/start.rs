@@ -44,6 +44,11 @@ pub(crate) fn connect_or_start(places: &Places, side: Side) -> Result<Connection
     }
 }
 
+/// The same; where a proxy finds no broker, it tries again for some seconds.
+pub(super) fn connect_patiently(places: &Places, side: Side) -> Result<Connection, CliError> {
+    remote::patiently(|| connect_or_start(places, side))
+}
+
 /// Takes the lock under which brokers are started. No other process starts one until it is dropped.
 pub(crate) fn lock_start(places: &Places) -> Result<File, CliError> {
     for directory in [&places.socket_dir, &places.data_dir, &places.log_dir] {

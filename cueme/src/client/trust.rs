@@ -49,6 +49,26 @@ pub(super) fn check_file(path: &Path) -> Result<(), CliError> {
     }
 }
 
+/// Refuses a file with a secret that others can read or write; a missing one is fine.
+pub(super) fn check_secret_file(path: &Path) -> Result<(), CliError> {
+    check_file(path)?;
+    let Ok(found) = fs::metadata(path) else {
+        return Ok(());
+    };
+    if found.mode() & OPEN_TO_OTHERS == 0 {
+        return Ok(());
+    }
+    Err(CliError::no_broker(format!(
+        "others can read or write {}, which holds a token (mode {:o})",
+        path.display(),
+        found.mode() & 0o7777
+    ))
+    .with_hint(format!(
+        "run `chmod 600 {}`; if another user may have read it, run `cueme token revoke` at the broker and link again",
+        path.display()
+    )))
+}
+
 /// Says whether a file is one that only this user could have written.
 pub(super) fn is_own_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {

@@ -124,6 +124,7 @@ pub(crate) fn wait_for(
         nonce: call.nonce,
         asker: call.asker,
         losses: 0,
+        was_connected: false,
         has_retired: false,
         has_told_loss: false,
     };
@@ -189,6 +190,8 @@ enum Round {
     Ended(Ending),
     /// The broker is gone or cannot serve now; `why` is for a person.
     Lost(String),
+    /// A proxy finds no broker now.
+    Refused(CliError),
 }
 
 struct Wait<'a> {
@@ -202,6 +205,8 @@ struct Wait<'a> {
     asker: Asker,
     /// The number of connections lost in a row.
     losses: u32,
+    /// Whether a broker has replied at this address.
+    was_connected: bool,
     has_retired: bool,
     has_told_loss: bool,
 }
@@ -209,13 +214,14 @@ struct Wait<'a> {
 impl Wait<'_> {
     fn until_ended(&mut self) -> Result<Ending, CliError> {
         loop {
-            let why = match self.one_connection()? {
+            let (why, refusal) = match self.one_connection()? {
                 Round::Ended(ending) => return Ok(ending),
-                Round::Lost(why) => why,
+                Round::Lost(why) => (why, None),
+                Round::Refused(error) => (error.to_string(), Some(error)),
             };
             self.losses = self.losses.saturating_add(1);
             if self.progress.cue().is_none() && self.losses >= ASK_LOSSES_MAX {
-                return Err(hung_up(self.losses, &why));
+                return Err(refusal.unwrap_or_else(|| hung_up(self.losses, &why)));
             }
             self.tell_loss(&why);
             if let Some(ending) = self.back_off() {
@@ -228,10 +234,7 @@ impl Wait<'_> {
     fn one_connection(&mut self) -> Result<Round, CliError> {
         let stream = match connect_or_start(self.places, Side::Agent) {
             Ok(stream) => stream,
-            // A question that is on disk is worth waiting for a broker that comes back; a refused token stays refused.
-            Err(error) if self.progress.cue().is_some() && !error.is_usage() => {
-                return Ok(Round::Lost(error.to_string()));
-            }
+            Err(error) if self.may_pass(&error) => return Ok(Round::Refused(error)),
             Err(error) => return Err(error),
         };
         let mut session = match &self.progress {
@@ -261,6 +264,7 @@ impl Wait<'_> {
                 Err(lost) => return Err(lost.into_error()),
             };
             first_heard.get_or_insert_with(Instant::now);
+            self.was_connected = true;
             match reply {
                 Reply::Asked(asked) => {
                     self.has_asked(&asked);
@@ -280,6 +284,17 @@ impl Wait<'_> {
                 Reply::Error(failure) => return self.failed(failure),
                 other => return Err(unexpected_reply(&other)),
             }
+        }
+    }
+
+    /// Says whether another attempt may succeed. A refused token stays refused.
+    ///
+    /// A question that is on disk is worth waiting for a broker that comes back. A proxy may know nothing of this address while
+    /// it restarts, and a wrong address is the same, so that is final until a broker has replied there.
+    fn may_pass(&self, error: &CliError) -> bool {
+        match self.progress.cue() {
+            Some(_) => !error.is_usage() || (error.is_of_proxy() && self.was_connected),
+            None => !error.is_usage() && error.is_of_proxy(),
         }
     }
 
@@ -422,7 +437,7 @@ fn hung_up(times: u32, why: &str) -> CliError {
 }
 
 /// The first attempt is immediate: a broker that was replaced or restarted is back already.
-fn backoff(losses: u32) -> Duration {
+pub(super) fn backoff(losses: u32) -> Duration {
     if losses <= 1 {
         return Duration::ZERO;
     }

@@ -1,9 +1,10 @@
 //! `cueme link`: connects this machine to a broker elsewhere, by a one-time code that its page shows, or over SSH.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::time::Duration;
 
-use adapter_core::http::client;
+use adapter_core::http::{Client, Error, Policy, client};
 use clap::Args;
 use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
@@ -13,7 +14,10 @@ use serde_json::json;
 use url::Url;
 
 use super::agent::runtime;
-use crate::client::{Link, Side, Target, Token, check_remote, is_destination, parse_url, run_there, target};
+use crate::client::{
+    Link, Side, Target, Token, addresses, check_remote, is_destination, is_loopback, parse_url, run_there,
+    target,
+};
 use crate::error::CliError;
 use crate::{environment, output};
 
@@ -79,7 +83,16 @@ fn link(places: &Places, written: &str, args: &LinkArgs) -> Result<Exit, CliErro
         human_token: linked.human_token,
         ssh: None,
     };
-    keep(places, &link, args)
+    // The code is used up, so the tokens are kept even if the check fails.
+    let path = link.write(places)?;
+    check(&link).map_err(|error| {
+        error.with_hint(format!(
+            "the link is kept in {}: `cueme link --status` checks it again, `cueme link --remove` removes it; a proxy in \
+             front of the broker has to forward the headers `Connection` and `Upgrade`",
+            path.display()
+        ))
+    })?;
+    tell_linked(&link, &path, args)
 }
 
 /// Links to the broker of a user on another machine; who may sign in there by SSH needs no code.
@@ -112,20 +125,24 @@ fn link_over_ssh(places: &Places, destination: &str, args: &LinkArgs) -> Result<
         human_token,
         ssh: Some(destination.to_owned()),
     };
-    keep(places, &link, args)
+    check(&link)?;
+    let path = link.write(places)?;
+    tell_linked(&link, &path, args)
 }
 
-/// Keeps a link that works.
-fn keep(places: &Places, link: &Link, args: &LinkArgs) -> Result<Exit, CliError> {
-    let target = Target {
+/// Connects once, as agents of this machine will.
+fn check(link: &Link) -> Result<(), CliError> {
+    check_remote(&Target {
         url: link.url.clone(),
         token: link.agent_token.clone(),
         side: Side::Agent,
         ssh: link.ssh.clone(),
-    };
-    check_remote(&target)?;
-    let path = link.write(places)?;
-    output::print_line(&format!("linked to {}", target.name()))?;
+    })
+}
+
+fn tell_linked(link: &Link, path: &Path, args: &LinkArgs) -> Result<Exit, CliError> {
+    let name = link.ssh.as_deref().unwrap_or(link.url.as_str());
+    output::print_line(&format!("linked to {name}"))?;
     let whose = if args.human {
         "agents' and your own calls"
     } else {
@@ -180,8 +197,7 @@ fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> 
             .with_hint("check the address, and that the broker runs")
     };
     runtime()?.block_on(async {
-        let client = client().timeout(EXCHANGE_WAIT_MAX).build();
-        let client = client.map_err(|error| away(&error.without_url()))?;
+        let client = exchange_client(url).map_err(|error| away(&error))?;
         let sent = client.post(&address).json(&body).send().await;
         // The address holds the code.
         let answer = sent.map_err(|error| away(&error.without_url()))?;
@@ -189,12 +205,29 @@ fn exchange(url: &Url, code: &str, args: &LinkArgs) -> Result<Linked, CliError> 
             201 => answer.json().await.map_err(|error| away(&error.without_url())),
             401 => Err(CliError::usage("the code was used or is too old")
                 .with_hint("on the page, open Settings, Devices, Add a device, for a new one")),
+            300..=399 => Err(CliError::usage(format!(
+                "{url} redirects to another address, which did not get the code"
+            ))
+            .with_hint("give the address to which it redirects")),
             status => Err(
                 CliError::usage(format!("the broker at {url} refused with HTTP {status}"))
                     .with_hint("its `[web] url` or `[web] hosts` has to name this address"),
             ),
         }
     })
+}
+
+/// Builds the client that sends the code: to the address that was given, and over plain HTTP to this machine alone.
+fn exchange_client(url: &Url) -> io::Result<Client> {
+    let mut builder = client().timeout(EXCHANGE_WAIT_MAX).redirect(Policy::none());
+    if is_loopback(url) {
+        // A proxy would read the code, and resolve the name again.
+        builder = builder.no_proxy();
+        builder = builder.resolve_to_addrs(url.host_str().unwrap_or_default(), &addresses(url)?);
+    }
+    builder
+        .build()
+        .map_err(|error: Error| io::Error::other(error.without_url()))
 }
 
 fn status(places: &Places) -> Result<Exit, CliError> {

@@ -34,6 +34,7 @@ pub(super) fn run(args: StoreArgs) -> Result<Exit, CliError> {
     let places = environment::places()?;
     match args.verb {
         None => show(&places),
+        Some(StoreVerb::Move { to }) if to == "-" => move_to(&places, &address_from_stdin()?),
         Some(StoreVerb::Move { to }) => move_to(&places, &to),
     }
 }
@@ -57,6 +58,22 @@ fn show(places: &Places) -> Result<Exit, CliError> {
     };
     output::print_line(&location)?;
     Ok(Exit::Done)
+}
+
+/// Reads the address of the new store, whose password the arguments would show to other users.
+fn address_from_stdin() -> Result<String, CliError> {
+    if io::stdin().is_terminal() {
+        output::tell("paste the address of the new store here:");
+    }
+    let mut line = String::new();
+    io::stdin()
+        .read_line(&mut line)
+        .map_err(|error| CliError::new(Exit::Io, format!("could not read the address: {error}")))?;
+    if line.trim().is_empty() {
+        return Err(CliError::usage("there is no address on stdin")
+            .with_hint("example: cueme store move - < file-with-the-address"));
+    }
+    Ok(line)
 }
 
 fn move_to(places: &Places, to: &str) -> Result<Exit, CliError> {

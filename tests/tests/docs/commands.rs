@@ -33,6 +33,7 @@ const NOT_HERE: [(&str, &str); 14] = [
     ("cueme agent run", "needs Cursor's CLI; see tests/agent"),
     ("cueme agent doctor", "needs Cursor's CLI; see tests/agent"),
     ("cueme cloud", "needs Cursor's API; see tests/cloud"),
+    ("docker run", "needs Docker and an image with an agent"),
     ("cueme store move", "needs PostgreSQL; see tests/e2e/team.rs"),
     ("cueme notify", "needs a chat; see tests/surfaces/command.rs"),
     (

@@ -9,6 +9,7 @@ mod payloads;
 mod verbs;
 
 mod delivery;
+mod gate;
 mod mailbox;
 mod nginx;
 mod programs;

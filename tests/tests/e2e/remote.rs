@@ -8,6 +8,8 @@ use cueme_test_kit::nginx::Nginx;
 use cueme_tests::{Client, Home, Http, Run, envelope, eventually};
 use rustix::process::Signal;
 
+use crate::gate::Gate;
+
 /// A machine whose calls go to the broker of another home, with a token in the environment.
 struct Elsewhere {
     home: Home,
@@ -375,4 +377,141 @@ fn https_through_nginx_is_the_same_and_a_certificate_of_nobody_is_refused() {
     eventually("the acknowledgement", || {
         (broker.delivery(&cue) == "acknowledged").then_some(())
     });
+}
+
+/// A broker behind a proxy, and a machine that calls it through there.
+fn behind_a_gate() -> (Gate, Home, Elsewhere) {
+    let gate = Gate::start();
+    let broker = Home::new();
+    broker.configure(&gate.configuration());
+    let port = url_of(&broker).rsplit_once(':').unwrap().1.parse().unwrap();
+    gate.lead_to(&[port]);
+    let machine = Elsewhere {
+        url: gate.url(),
+        ..Elsewhere::new(&broker, &[])
+    };
+    (gate, broker, machine)
+}
+
+#[test]
+fn a_wait_goes_on_while_a_proxy_answers_for_a_broker_that_is_replaced() {
+    let (gate, broker, machine) = behind_a_gate();
+    let agent = machine.join();
+    let asking = machine.start_cue(&agent, "Still there?", None);
+    let cue = broker.wait_for("Still there?", 1);
+    let refusals = [
+        "404 Not Found",
+        "426 Upgrade Required",
+        "429 Too Many Requests",
+        "502 Bad Gateway",
+        "503 Service Unavailable",
+    ];
+    for refusal in refusals {
+        let before = gate.answered();
+        gate.answer(refusal, u32::MAX);
+        gate.cut();
+        eventually(refusal, || (gate.answered() >= before + 2).then_some(()));
+        assert!(asking.is_running(), "{refusal}");
+        gate.pass();
+        broker.wait_for("Still there?", 1);
+    }
+    broker.ok(&["answer", &cue, "yes"]);
+    assert!(asking.finish().printed(0).starts_with("yes\n"));
+
+    let asking = machine.start_cue(&agent, "And with this token?", None);
+    broker.wait_for("And with this token?", 1);
+    gate.answer("401 Unauthorized", u32::MAX);
+    gate.cut();
+    asking.finish().refused(2, &["does not know this token"]);
+}
+
+#[test]
+fn a_first_call_waits_some_seconds_for_a_broker_behind_a_proxy_and_no_longer() {
+    let (gate, broker, machine) = behind_a_gate();
+    gate.answer("502 Bad Gateway", 3);
+    let agent = machine.join();
+    gate.answer("503 Service Unavailable", 3);
+    let asking = machine.start_cue(&agent, "Which port?", None);
+    let cue = broker.wait_for("Which port?", 1);
+    broker.ok(&["answer", &cue, "8080"]);
+    assert!(asking.finish().printed(0).starts_with("8080\n"));
+
+    gate.answer("504 Gateway Timeout", u32::MAX);
+    let before = gate.answered();
+    machine
+        .start_cue(&agent, "Nobody?", None)
+        .finish()
+        .refused(69, &["HTTP 504", "in a moment"]);
+    assert!(gate.answered() > before + 3);
+    machine.run(&["join", "patient"]).refused(69, &["HTTP 504"]);
+    // These may be for good, and are not repeated at the first call.
+    for (refusal, exit, said) in [
+        ("404 Not Found", 2, "there is no cueme broker at"),
+        ("426 Upgrade Required", 2, "has to forward the headers"),
+        ("401 Unauthorized", 2, "does not know this token"),
+        ("403 Forbidden", 2, "does not accept this token"),
+        ("429 Too Many Requests", 75, "in a minute"),
+    ] {
+        gate.answer(refusal, u32::MAX);
+        let before = gate.answered();
+        machine
+            .start_cue(&agent, "Nobody?", None)
+            .finish()
+            .refused(exit, &[said]);
+        assert_eq!(gate.answered(), before + 1, "{refusal}");
+    }
+}
+
+#[test]
+fn a_code_is_sent_to_the_address_that_was_given_and_nowhere_else() {
+    let (gate, broker, machine) = behind_a_gate();
+    let link = broker.ok(&["ui", "--print-url"]);
+    let (_, code) = link.trim().rsplit_once('/').unwrap();
+    let elsewhere = Gate::start();
+    elsewhere.answer("200 OK", u32::MAX);
+    let link = |command: &mut Command| Client::start(command, b"").finish();
+    let through_gate = format!("{}/login/{code}", gate.url());
+
+    // A proxy would read the code.
+    let mut command = machine.home.command(&["link", &through_gate]);
+    for variable in ["http_proxy", "HTTP_PROXY", "ALL_PROXY"] {
+        command.env(variable, elsewhere.url());
+    }
+    command.env_remove("NO_PROXY").env_remove("no_proxy");
+    link(&mut command).printed(0);
+    assert_eq!(elsewhere.answered(), 0);
+
+    let target = format!("308 Permanent Redirect\r\nlocation: {}/", elsewhere.url());
+    gate.answer(&target, u32::MAX);
+    let refused = link(&mut machine.home.command(&["link", &through_gate]));
+    refused.refused(2, &["redirects"]);
+    assert_eq!(elsewhere.answered(), 0);
+    for secret in [code, "hunter2"] {
+        let address = format!("http://me:hunter2@inbox.example/login/{code}");
+        let refused = machine.home.run(&["link", &address]);
+        assert!(!refused.stderr.contains(secret), "{refused:?}");
+        refused.refused(2, &["inbox.example"]);
+    }
+}
+
+#[test]
+fn a_link_file_that_others_can_read_is_refused_with_its_remedy() {
+    let broker = Home::new();
+    broker.join();
+    let machine = Home::new();
+    let link = broker.ok(&["ui", "--print-url"]).trim().to_owned();
+    machine.ok(&["link", &link]);
+    let file = machine.path().join("link.json");
+    let set = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    for mode in [0o644, 0o640, 0o620] {
+        set(mode);
+        machine
+            .run(&["join", "patient"])
+            .refused(69, &["link.json", "chmod 600", "cueme token revoke"]);
+    }
+    set(0o600);
+    machine.join();
+    // A wrong mode does not keep anybody from removing the link.
+    set(0o644);
+    machine.ok(&["link", "--remove"]);
 }

@@ -13,6 +13,8 @@ use protocol_spec::answer::Answer;
 use protocol_spec::message::{GiveAnswer, Reply, Request, Watch};
 use rustix::process::Signal;
 
+use crate::gate::Gate;
+
 /// The time for which a broker that died may still count as present.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
 /// The time after which a token must be known, or no longer be known, at every broker.
@@ -247,6 +249,136 @@ fn a_broker_that_did_not_hear_of_a_revocation_neither_joins_nor_asks_for_the_tok
     assert_eq!(team.server.run(&team.url, count), "1 1");
 }
 
+/// Two brokers behind one address; the second one gets no notification.
+struct Replicas {
+    gate: Gate,
+    first: Home,
+    second: Home,
+    ports: [u16; 2],
+    /// In front of the database of the second one.
+    proxy: Proxy,
+}
+
+impl Replicas {
+    fn new() -> Option<Self> {
+        let server = Server::start()?;
+        let url = server.database();
+        let proxy = Proxy::start(server.port());
+        let gate = Gate::start();
+        let home = |url: &str| {
+            let home = Home::new();
+            home.configure(&format!("store = \"{url}\"\n{}", gate.configuration()));
+            home.ok(&["inbox"]);
+            home
+        };
+        let (first, second) = (home(&url), home(&proxy.url(&url)));
+        let ports = [&first, &second].map(|home| port_of(&home.status().web.unwrap()));
+        gate.lead_to(&ports);
+        proxy.drop_notifications();
+        Some(Self {
+            gate,
+            first,
+            second,
+            ports,
+            proxy,
+        })
+    }
+
+    /// Asks the second broker for its state.
+    fn status_at_second(&self, header: (&str, &str)) -> u16 {
+        let http = Http::new(self.ports[1]);
+        let host = http.host();
+        http.send("GET", "/api/v1/state", &[("host", &host), header], b"")
+            .status
+    }
+}
+
+#[test]
+fn a_new_token_opens_a_broker_that_has_not_heard_of_it_at_once() {
+    /// More than the failures that are allowed in a minute.
+    const TOKENS: usize = 25;
+    let Some(replicas) = Replicas::new() else { return };
+    for _ in 0..TOKENS {
+        let token = replicas.first.ok(&["token", "--scope", "human"]);
+        let bearer = format!("Bearer {}", token.trim());
+        assert_eq!(replicas.status_at_second(("authorization", &bearer)), 200);
+    }
+    // Nobody counts these as wrong tokens; a wrong one still is.
+    let token = replicas.first.ok(&["token", "--name", "listed"]);
+    let listed = replicas.second.ok(&["token", "list"]);
+    assert!(listed.contains("listed"), "{listed}");
+    let wrong = format!("Bearer {}x", token.trim());
+    assert_eq!(replicas.status_at_second(("authorization", &wrong)), 401);
+    replicas.first.ok(&["token", "--name", "revoked"]);
+    replicas.second.ok(&["token", "revoke", "revoked"]);
+}
+
+#[test]
+fn many_wrong_tokens_read_the_shared_store_a_few_times_only() {
+    /// The reads of a reload, and the reloads in a second.
+    const READS: u32 = 3;
+    const RELOADS: u32 = 10;
+    let Some(replicas) = Replicas::new() else { return };
+    let started = std::time::Instant::now();
+    let turns = replicas.proxy.turns();
+    std::thread::scope(|scope| {
+        for number in 0..20 {
+            let replicas = &replicas;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let bearer = format!("Bearer wrong-{number}-{round}");
+                    let status = replicas.status_at_second(("authorization", &bearer));
+                    assert!([401, 429].contains(&status), "{status}");
+                }
+            });
+        }
+    });
+    // Some more are for the lease of the broker.
+    let seconds = u32::try_from(started.elapsed().as_secs()).unwrap() + 2;
+    let turns = replicas.proxy.turns() - turns;
+    assert!(turns <= seconds * (RELOADS * READS + 5), "{turns} in {seconds} s");
+    let token = replicas.first.ok(&["token", "--scope", "human"]);
+    let bearer = format!("Bearer {}", token.trim());
+    assert_eq!(replicas.status_at_second(("authorization", &bearer)), 200);
+}
+
+#[test]
+fn who_signs_in_at_one_broker_is_signed_in_at_the_other() {
+    let Some(replicas) = Replicas::new() else { return };
+    let link = replicas.first.ok(&["ui", "--print-url"]);
+    let cookie = Http::new(replicas.ports[0]).sign_in(link.trim());
+    assert_eq!(replicas.status_at_second(("cookie", &cookie)), 200);
+}
+
+#[test]
+fn a_machine_is_linked_whichever_broker_takes_the_code_and_whichever_checks_the_token() {
+    let Some(replicas) = Replicas::new() else { return };
+    for round in 0..20 {
+        let home = [&replicas.first, &replicas.second][round % 2];
+        let link = home.ok(&["ui", "--print-url"]);
+        let (_, code) = link.trim().rsplit_once('/').unwrap();
+        let machine = Home::new();
+        machine.ok(&["link", &format!("{}/login/{code}", replicas.gate.url())]);
+        // The third connection, so that the next code goes to the other broker.
+        machine.ok(&["link", "--status"]);
+    }
+}
+
+#[test]
+fn a_machine_whose_link_cannot_be_checked_is_linked_all_the_same() {
+    let Some(replicas) = Replicas::new() else { return };
+    let link = replicas.first.ok(&["ui", "--print-url"]);
+    let (_, code) = link.trim().rsplit_once('/').unwrap();
+    let machine = Home::new();
+    // It forwards the exchange, and then does not forward the upgrade.
+    replicas.gate.answer_after(1, "426 Upgrade Required");
+    machine
+        .run(&["link", &format!("{}/login/{code}", replicas.gate.url())])
+        .refused(2, &["has to forward the headers", "cueme link --status"]);
+    replicas.gate.pass();
+    machine.ok(&["link", "--status"]);
+}
+
 #[test]
 fn of_many_who_decide_at_two_brokers_one_wins() {
     let Some(team) = Team::new() else { return };
@@ -313,7 +445,9 @@ fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
     let prompts = ["Which port?", "Which host?"];
     let mut waiting = prompts.map(|prompt| home.ask(&agent, prompt, None));
     let url = server.database();
-    let moved = home.ok(&["store", "move", &url]);
+    // The address may hold a password, which others would read in the list of processes.
+    let moved = home.run_with(&["store", "move", "-"], &format!("{url}\n"));
+    let moved = moved.printed(0).to_owned();
     assert!(moved.contains("moved 2 questions"), "{moved}");
     assert_eq!(home.ok(&["store"]).trim(), url);
     assert!(!home.database().exists());

@@ -11,6 +11,7 @@ pub(in crate::socket) async fn revoke_token(broker: &Arc<Broker>, wanted: &str) 
     let page = broker.page()?;
     let found: Vec<String> = page
         .tokens()
+        .await?
         .into_iter()
         .filter(|token| token.token_id.starts_with(wanted) || token.name.as_deref() == Some(wanted))
         .map(|token| token.token_id)

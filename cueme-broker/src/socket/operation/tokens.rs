@@ -8,8 +8,9 @@ use super::Next;
 use crate::broker::Broker;
 use crate::store::Token;
 
-pub(in crate::socket) fn tokens(broker: &Arc<Broker>) -> Result<Next, Failure> {
-    let tokens = broker.page()?.tokens().into_iter().map(shown).collect();
+pub(in crate::socket) async fn tokens(broker: &Arc<Broker>) -> Result<Next, Failure> {
+    let tokens = broker.page()?.tokens().await?;
+    let tokens = tokens.into_iter().map(shown).collect();
     Ok(Next::Reply(Reply::Tokens(TokenList { tokens })))
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::store::Device;
 use crate::web::door::Visitor;
+use crate::web::error::ApiError;
 use crate::web::state::Shared;
 use crate::web::view::When;
 
@@ -41,12 +42,13 @@ impl DeviceShown {
 }
 
 /// Lists the devices.
-pub(super) async fn list(State(web): State<Shared>, visitor: Visitor) -> Json<Devices> {
+pub(super) async fn list(State(web): State<Shared>, visitor: Visitor) -> Result<Json<Devices>, ApiError> {
+    web.keys.refresh().await?;
     let devices = web.keys.devices();
-    Json(Devices {
+    Ok(Json(Devices {
         devices: devices
             .iter()
             .map(|device| DeviceShown::new(device, &visitor))
             .collect(),
-    })
+    }))
 }

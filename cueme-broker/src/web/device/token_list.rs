@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::store::Token;
+use crate::web::error::ApiError;
 use crate::web::state::Shared;
 use crate::web::view::When;
 
@@ -50,12 +51,12 @@ impl TokenShown {
 }
 
 /// Lists the tokens.
-pub(super) async fn list_tokens(State(web): State<Shared>) -> Json<Tokens> {
-    let tokens = web.keys.tokens();
-    Json(Tokens {
+pub(super) async fn list_tokens(State(web): State<Shared>) -> Result<Json<Tokens>, ApiError> {
+    let tokens = web.page().tokens().await?;
+    Ok(Json(Tokens {
         tokens: tokens
             .into_iter()
             .map(|token| TokenShown::new(token, None))
             .collect(),
-    })
+    }))
 }

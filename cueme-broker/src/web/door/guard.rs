@@ -96,7 +96,7 @@ pub(in crate::web) enum Admitted {
 }
 
 /// Admits a request, or returns the reason for the refusal.
-pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admitted, Refused> {
+pub(in crate::web) async fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admitted, Refused> {
     let config = web.broker.config();
     let Some(host) = own_host(parts, peer, &config.web) else {
         return Err(forbidden("this host name is not served here")
@@ -112,18 +112,23 @@ pub(in crate::web) fn admit(web: &Web, parts: &Parts, peer: Peer) -> Result<Admi
             .into());
     }
     if let Some(bearer) = bearer(parts) {
-        return match minted_token(web, bearer)? {
+        return match minted_token(web, bearer).await? {
             Some(token) => admit_program(token, parts)
                 .map(Admitted::Known)
                 .map_err(Refused::from),
             None => Err(wrong_key(web, peer).into()),
         };
     }
-    match cookie(parts, &web.cookie_name) {
+    match cookie(parts, &web.cookie_name()) {
         None => Ok(Admitted::Unknown),
         Some(cookie) => {
-            let device =
-                Secret::presented(cookie).and_then(|secret| web.keys.device(&secret.hash(), wall_clock()));
+            let device = match Secret::presented(cookie) {
+                Some(secret) => {
+                    let found = web.keys.find_device(&secret.hash(), wall_clock()).await;
+                    found.map_err(ApiError::from)?
+                }
+                None => None,
+            };
             let Some(device) = device else {
                 return Err(Refused {
                     error: wrong_key(web, peer),
@@ -170,10 +175,11 @@ pub(super) fn wrong_scope(scope: TokenScope) -> ApiError {
 }
 
 /// Finds the token that a program presents; one that has expired is refused with that reason.
-pub(super) fn minted_token(web: &Web, bearer: &str) -> Result<Option<Token>, ApiError> {
+pub(super) async fn minted_token(web: &Web, bearer: &str) -> Result<Option<Token>, ApiError> {
     let Some(hash) = Secret::presented(bearer).map(|secret| secret.hash()) else {
         return Ok(None);
     };
+    web.keys.learn_token(&hash).await?;
     let now = wall_clock();
     if web.keys.has_expired(&hash, now) {
         return Err(expired("the token has expired")

@@ -1,11 +1,12 @@
 //! All credentials: signed-in devices, programs' tokens, one-time links.
 //!
-//! The database is authoritative; a copy in memory answers each request. Both change together, here.
+//! The database is authoritative; a copy in memory answers each request. Both change together, here. On a shared store, another
+//! broker may have changed the database, so a key that the copy does not have is looked up there.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use protocol_spec::id::AgentId;
@@ -13,7 +14,9 @@ use protocol_spec::message::{ErrorCode, Failure, TokenScope};
 use protocol_spec::time::Timestamp;
 
 use super::failures::Failures;
+use super::refresh::Refresh;
 use super::secret::Secret;
+use crate::broker::blocking;
 use crate::engine::{EngineHandle, storage_failure};
 use crate::notify::setting_name;
 use crate::random::random_name;
@@ -37,8 +40,12 @@ const TOKEN_LIFE: RangeInclusive<Duration> =
 #[derive(Debug)]
 pub(in crate::web) struct Keys {
     engine: EngineHandle,
+    reader: Arc<dyn Reader>,
     devices: RwLock<HashMap<TokenHash, Device>>,
     tokens: RwLock<HashMap<TokenHash, Token>>,
+    /// The identity of the shared store; it changes when a backup is restored.
+    identity: RwLock<Option<String>>,
+    refresh: Refresh,
     /// Counts the changes made here, so that a copy that was read before one is not put in place after it.
     changes: AtomicU64,
     failures: Failures,
@@ -46,24 +53,30 @@ pub(in crate::web) struct Keys {
 
 impl Keys {
     /// Loads all credentials.
-    pub(in crate::web) fn load(engine: EngineHandle, reader: &dyn Reader) -> Result<Self, StoreError> {
+    pub(in crate::web) fn load(engine: EngineHandle, reader: Arc<dyn Reader>) -> Result<Self, StoreError> {
         let keys = Self {
             engine,
+            reader,
             devices: RwLock::default(),
             tokens: RwLock::default(),
+            identity: RwLock::default(),
+            refresh: Refresh::default(),
             changes: AtomicU64::new(0),
             failures: Failures::default(),
         };
-        keys.reload(reader)?;
+        keys.reload()?;
         Ok(keys)
     }
 
     /// Reloads the credentials that other brokers may have changed.
-    pub(in crate::web) fn reload(&self, reader: &dyn Reader) -> Result<(), StoreError> {
+    pub(in crate::web) fn reload(&self) -> Result<(), StoreError> {
+        let identity = self.reader.shared_identity()?;
+        *self.identity.write().unwrap_or_else(PoisonError::into_inner) = identity;
         loop {
             let changes = self.changes.load(Ordering::Acquire);
-            let read_devices = reader.devices()?.into_iter().map(|device| (device.hash, device));
-            let read_tokens = reader.tokens()?.into_iter().map(|token| (token.hash, token));
+            let read_devices = self.reader.devices()?.into_iter();
+            let read_devices = read_devices.map(|device| (device.hash, device));
+            let read_tokens = self.reader.tokens()?.into_iter().map(|token| (token.hash, token));
             let (mut devices, mut tokens) = (self.write_devices(), self.write_tokens());
             if self.changes.load(Ordering::Acquire) == changes {
                 *devices = read_devices.collect();
@@ -71,6 +84,26 @@ impl Keys {
                 return Ok(());
             }
         }
+    }
+
+    /// Makes the copy in memory as new as this call: another broker may have made or revoked credentials.
+    ///
+    /// Calls at the same time share a reload, so that wrong keys cannot keep the store busy.
+    pub(in crate::web) async fn refresh(self: &Arc<Self>) -> Result<(), Failure> {
+        if !self.engine.is_shared() {
+            return Ok(());
+        }
+        let reload = || {
+            let keys = Arc::clone(self);
+            blocking(move || keys.reload())
+        };
+        self.refresh.run(reload).await
+    }
+
+    /// Returns the identity of the shared store, if it is one.
+    pub(in crate::web) fn shared_identity(&self) -> Option<String> {
+        let identity = self.identity.read().unwrap_or_else(PoisonError::into_inner);
+        identity.clone()
     }
 
     /// Makes a link's token.
@@ -134,6 +167,26 @@ impl Keys {
         let hash = link.hash();
         self.write(move |store, now| Ok(store.use_link(&hash, now)?.is_some()))
             .await
+    }
+
+    /// Finds the device with this cookie, also one that has just signed in at another broker.
+    pub(super) async fn find_device(
+        self: &Arc<Self>,
+        hash: &TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<Device>, Failure> {
+        if !self.read_devices().contains_key(hash) {
+            self.refresh().await?;
+        }
+        Ok(self.device(hash, now))
+    }
+
+    /// Looks a token up that another broker may have made just now.
+    pub(super) async fn learn_token(self: &Arc<Self>, hash: &TokenHash) -> Result<(), Failure> {
+        if self.read_tokens().contains_key(hash) {
+            return Ok(());
+        }
+        self.refresh().await
     }
 
     /// Finds the device with this cookie, and records that it was seen.

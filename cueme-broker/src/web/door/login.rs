@@ -72,7 +72,7 @@ pub(in crate::web) async fn login(
     let secure = if is_https { "; Secure" } else { "" };
     to_page(Some(&format!(
         "{}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_LIFE_S}{secure}",
-        web.cookie_name,
+        web.cookie_name(),
         cookie.expose()
     )))
 }

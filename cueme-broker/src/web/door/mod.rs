@@ -10,6 +10,7 @@ mod login;
 mod machine;
 mod outside;
 mod peer_user;
+mod refresh;
 mod secret;
 mod socket_table;
 

@@ -35,7 +35,7 @@ pub(in crate::web) async fn admit_outside(
     let Some(bearer) = bearer(parts) else {
         return Ok(None);
     };
-    let who = match minted_token(web, bearer)? {
+    let who = match minted_token(web, bearer).await? {
         Some(token) => match token.scope {
             TokenScope::Join | TokenScope::Agent => Who::Agent(token),
             TokenScope::Human => return Err(wrong_scope(token.scope)),

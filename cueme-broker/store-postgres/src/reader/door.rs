@@ -37,6 +37,11 @@ impl DoorReads for PostgresReader {
         let row = self.row("SELECT agent_id FROM cues WHERE cue_id = $1", &[&cue.as_str()])?;
         Ok(row.map(|row| row.id(0)).transpose()?)
     }
+
+    fn shared_identity(&self) -> Result<Option<String>, StoreError> {
+        let row = self.row("SELECT identity::text FROM head", &[])?;
+        Ok(row.map(|row| row.text(0)).transpose()?)
+    }
 }
 
 fn device(row: &Row) -> Result<Device, Fault> {

@@ -9,7 +9,7 @@ use crate::store::PostgresStore;
 
 impl AutomaticRecords for PostgresStore {
     fn claim_for_policy(&self, cue: CueId, policy: &str, at: Timestamp) -> Result<bool, StoreError> {
-        self.has_recorded(
+        self.has_noted(
             "INSERT INTO automatic (cue_id, policy, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             params![cue.as_str(), policy, at.as_millis()],
         )

@@ -10,11 +10,11 @@ use crate::text::Text;
 
 impl BootstrapRecords for PostgresStore {
     fn add_bootstrap(&self, record: &BootstrapRecord, now: Timestamp) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "DELETE FROM bootstraps WHERE expires_at <= $1",
             params![now.as_millis()],
         )?;
-        self.record(
+        self.note_record(
             "INSERT INTO bootstraps (token_hash, agent_id, run_id, expires_at) VALUES ($1, $2, $3, $4)",
             params![
                 &record.token_hash,
@@ -31,7 +31,7 @@ impl BootstrapRecords for PostgresStore {
             params![token_hash],
         )?;
         let Some(row) = row else { return Ok(None) };
-        self.touch_records();
+        self.mark_dirty();
         let read = || -> Result<BootstrapRecord, Fault> {
             Ok(BootstrapRecord {
                 token_hash: *token_hash,

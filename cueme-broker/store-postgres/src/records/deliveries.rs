@@ -20,11 +20,11 @@ impl DeliveryRecords for PostgresStore {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let life = i64::try_from(REMEMBERED.as_millis()).unwrap_or(i64::MAX);
-        self.record(
+        self.note_record(
             "DELETE FROM deliveries WHERE received_at < $1",
             params![at.as_millis().saturating_sub(life)],
         )?;
-        self.has_recorded(
+        self.has_noted(
             "INSERT INTO deliveries (delivery_id, session, status, received_at) VALUES ($1, $2, $3, $4)
              ON CONFLICT DO NOTHING",
             params![delivery_id, session, status, at.as_millis()],

@@ -43,7 +43,7 @@ impl DoorRecords for PostgresStore {
     }
 
     fn touch_device(&self, device_id: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "UPDATE devices SET seen_at = $2 WHERE device_id = $1",
             params![device_id, at.as_millis()],
         )
@@ -59,14 +59,14 @@ impl DoorRecords for PostgresStore {
         name: Option<&str>,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "INSERT INTO links (token_hash, name, expires_at) VALUES ($1, $2, $3)",
             params![hash, name, expires_at.as_millis()],
         )
     }
 
     fn use_link(&self, hash: &TokenHash, at: Timestamp) -> Result<Option<Option<String>>, StoreError> {
-        self.record(
+        self.note_record(
             "DELETE FROM links WHERE expires_at <= $1",
             params![at.as_millis()],
         )?;
@@ -94,7 +94,7 @@ impl DoorRecords for PostgresStore {
     }
 
     fn touch_token(&self, token_id: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "UPDATE tokens SET used_at = $2 WHERE token_id = $1",
             params![token_id, at.as_millis()],
         )
@@ -105,7 +105,7 @@ impl DoorRecords for PostgresStore {
     }
 
     fn note_joined_with(&self, agent: &AgentId, token_id: &str) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "UPDATE agents SET token_id = $2 WHERE agent_id = $1 AND token_id IS NULL",
             params![agent.as_str(), token_id],
         )

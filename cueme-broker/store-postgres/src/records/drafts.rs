@@ -39,11 +39,12 @@ impl DraftRecords for PostgresStore {
     }
 
     fn drop_settled_drafts(&self) -> Result<(), StoreError> {
-        self.record(
+        self.has_recorded(
             "DELETE FROM drafts WHERE place LIKE 'cue:%' AND NOT EXISTS
                  (SELECT 1 FROM cues WHERE cue_id = substr(place, 5) AND delivery < 2)",
             params![],
         )
+        .map(drop)
     }
 }
 

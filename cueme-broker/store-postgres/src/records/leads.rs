@@ -21,7 +21,7 @@ impl LeadRecords for PostgresStore {
     }
 
     fn keep_leader(&self, run: RunId, leader: DriverId) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "INSERT INTO run_leads (run_id, leader) VALUES ($1, $2)
              ON CONFLICT (run_id) DO UPDATE SET leader = excluded.leader",
             params![&run.to_string(), &leader.to_string()],
@@ -30,7 +30,7 @@ impl LeadRecords for PostgresStore {
 
     fn keep_sending(&self, run: RunId, leader: DriverId, sending: &Sending) -> Result<(), StoreError> {
         let cues: Vec<&str> = sending.cue_ids.iter().map(CueId::as_str).collect();
-        self.record(
+        self.note_record(
             "UPDATE run_leads SET sender = $2, cue_ids = $3, position = $4 WHERE run_id = $1 AND leader = $2",
             params![
                 &run.to_string(),
@@ -42,7 +42,7 @@ impl LeadRecords for PostgresStore {
     }
 
     fn forget_ended_leads(&self) -> Result<(), StoreError> {
-        self.record(
+        self.note_record(
             "DELETE FROM run_leads l WHERE NOT EXISTS
                  (SELECT 1 FROM runs r WHERE r.run_id = l.run_id AND r.ending IS NULL)",
             params![],

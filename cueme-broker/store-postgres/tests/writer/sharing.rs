@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use cueme_rules::{Change, Now, State};
-use cueme_store::{BatchId, LookUps, Pass, Token};
+use cueme_store::{BatchId, Device, DraftPlace, LookUps, Pass, Store, Token};
 use protocol_spec::answer::Answer;
-use protocol_spec::id::{CueId, RequestId};
-use protocol_spec::message::{EventKind, Purpose, TokenScope};
+use protocol_spec::id::{CueId, DriverId, RequestId, RunId};
+use protocol_spec::message::{EventKind, Purpose, Run, RunEnd, RunEvent, RunKind, TokenScope};
 use protocol_spec::outcome::Outcome;
 use protocol_spec::time::Timestamp;
 use uuid::Uuid;
@@ -90,6 +90,142 @@ fn records_are_told_apart_from_what_the_rules_concern() {
     assert!(foreign.has_records && foreign.agents.is_empty() && foreign.events.is_empty());
     assert!(!two.look().has_records);
     assert!(!one.look().has_records);
+}
+
+/// A write with a name for messages.
+type NamedWrite<'a> = (&'a str, &'a dyn Fn(&dyn Store));
+
+#[test]
+fn bookkeeping_of_one_broker_makes_the_others_read_nothing_again() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let (mut one, mut two) = (Broker::open(&url), Broker::open(&url));
+    let (asking, question) = (agent(1), cue(1));
+    let (run_id, driver) = (RunId(Uuid::now_v7()), DriverId(Uuid::now_v7()));
+    let run = |status: &str, end| Run {
+        run_id,
+        kind: RunKind::Local,
+        agent_id: Some(asking.clone()),
+        project: "/p".into(),
+        title: "t".into(),
+        status: status.into(),
+        end,
+        error: None,
+        session: None,
+        session_params: None,
+        model: None,
+        branch: None,
+        pr_url: None,
+        url: None,
+    };
+    let device = Device {
+        device_id: "d1".into(),
+        hash: [1; 32],
+        name: "Firefox".into(),
+        created_at: NOW.wall,
+        seen_at: NOW.wall,
+    };
+    let token = Token {
+        token_id: "t1".into(),
+        hash: [2; 32],
+        scope: TokenScope::Join,
+        agent: None,
+        name: None,
+        created_at: NOW.wall,
+        expires_at: None,
+        used_at: None,
+    };
+    one.join(&asking);
+    one.ask(&asking, question);
+    one.transact(|store| {
+        store.add_device(&device).unwrap();
+        store.add_token(&token).unwrap();
+        store.keep_run(&run("running", None), NOW.wall).unwrap();
+    });
+    assert!(two.look().has_records);
+    let quiet: &[NamedWrite<'_>] = &[
+        ("a device was seen", &|store| {
+            store
+                .touch_device("d1", NOW.wall.plus(Duration::from_secs(90)))
+                .unwrap();
+        }),
+        ("a token was used", &|store| {
+            store
+                .touch_token("t1", NOW.wall.plus(Duration::from_secs(90)))
+                .unwrap();
+        }),
+        ("a sign-in link", &|store| {
+            store
+                .add_link(&[3; 32], None, NOW.wall.plus(Duration::from_secs(600)))
+                .unwrap();
+            assert!(store.use_link(&[3; 32], NOW.wall).unwrap().is_some());
+        }),
+        ("the token of an agent", &|store| {
+            store.note_joined_with(&asking, "t1").unwrap()
+        }),
+        ("a notification", &|store| {
+            assert!(store.claim_notice(question, "ntfy", NOW.wall).unwrap());
+            assert!(!store.claim_notice(question, "ntfy", NOW.wall).unwrap());
+            assert!(store.keep_reference(question, "ntfy", "7").unwrap());
+        }),
+        ("its end", &|store| store.forget_notice(question, "ntfy").unwrap()),
+        ("a rule", &|store| {
+            assert!(store.claim_for_policy(question, "go on", NOW.wall).unwrap());
+        }),
+        ("a webhook", &|store| {
+            assert!(store.keep_delivery("1", "s", "FINISHED", NOW.wall).unwrap());
+        }),
+        ("a report of a run that says the same", &|store| {
+            let later = NOW.wall.plus(Duration::from_secs(1));
+            store.keep_run(&run("running", None), later).unwrap();
+            let event = RunEvent {
+                at: later,
+                what: "tool".into(),
+                text: "ls".into(),
+            };
+            store.note_run_event(run_id, &event).unwrap();
+        }),
+        ("the leader of a run", &|store| {
+            store.keep_leader(run_id, driver).unwrap();
+            store.forget_ended_leads().unwrap();
+        }),
+        ("drafts that are not there", &|store| {
+            store.drop_settled_drafts().unwrap()
+        }),
+    ];
+    for (what, write) in quiet {
+        one.transact(|store| write(store));
+        assert!(!two.look().has_records, "{what}");
+    }
+    let counts =
+        "SELECT (SELECT count(*) FROM run_events) || ' ' || (SELECT count(*) FROM run_leads) || ' ' ||
+        (SELECT count(*) FROM deliveries) || ' ' || (SELECT count(used_at) FROM tokens) || ' ' ||
+        (SELECT count(*) FROM automatic) || ' ' || (SELECT changed_at - started_at FROM runs)";
+    assert_eq!(server.run(&url, counts), "1 1 1 1 1 1000");
+    let heard: &[NamedWrite<'_>] = &[
+        ("another status", &|store| {
+            store.keep_run(&run("waiting", None), NOW.wall).unwrap()
+        }),
+        ("the end of a run", &|store| {
+            store
+                .keep_run(&run("waiting", Some(RunEnd::Succeeded)), NOW.wall)
+                .unwrap();
+        }),
+        ("a draft", &|store| {
+            let kept = store.keep_draft(&DraftPlace::cue(question), 0, "{}", None, NOW.wall);
+            assert!(kept.unwrap().is_ok());
+        }),
+        ("the name of a device", &|store| {
+            store.rename_device("d1", "phone").unwrap()
+        }),
+        ("a revoked device", &|store| store.drop_device("d1").unwrap()),
+        ("a revoked token", &|store| store.drop_token("t1").unwrap()),
+        ("a read mark", &|store| store.mark_read(&asking, 1).unwrap()),
+    ];
+    for (what, write) in heard {
+        one.transact(|store| write(store));
+        assert!(two.look().has_records, "{what}");
+    }
 }
 
 #[test]
