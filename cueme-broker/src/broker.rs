@@ -339,7 +339,7 @@ impl Broker {
 
     /// Describes the broker.
     pub(crate) async fn status(&self) -> Result<Status, EngineError> {
-        let counts = self.engine.look(|core| core.machine().counts()).await?;
+        let counts = self.engine.run_on_engine(|core| core.machine().counts()).await?;
         Ok(Status {
             running: true,
             pid: std::process::id(),

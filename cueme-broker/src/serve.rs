@@ -320,7 +320,7 @@ async fn load_config(broker: &Broker, path: &Path) {
         // A stopping engine needs no reminder.
         let _ = broker
             .engine()
-            .look(move |core| core.set_reminder(reminder))
+            .run_on_engine(move |core| core.set_reminder(reminder))
             .await;
     }
 }
