@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cueme_store::{Reader, Storage, Store, StoreError, Upkeep};
 
 use super::open::{SCHEMA, SqliteStore, Synchronous};
-use super::questions::SqliteReader;
+use super::reader::SqliteReader;
 use super::reserve_file::ReserveFile;
 
 /// A database in a file.
