@@ -26,7 +26,6 @@ use crate::policy::{Policy, StoredRule, read_rules};
 use crate::runs::{Followers, Probes};
 use crate::store::{Reader, StoreError};
 use crate::web::Page;
-use cueme_store_sqlite::SCHEMA;
 
 /// The reason why the broker stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +53,8 @@ pub(crate) struct Broker {
     reader: Arc<dyn Reader>,
     /// The location of the state, for messages to people.
     location: PathBuf,
-    executable: PathBuf,
+    /// The program it runs, and the schema of its state.
+    record: Record,
     chats: Arc<dyn ChatReader>,
     guide: Guide,
     started_at: Timestamp,
@@ -90,7 +90,7 @@ impl Broker {
         engine: EngineHandle,
         reader: Arc<dyn Reader>,
         location: PathBuf,
-        executable: PathBuf,
+        record: Record,
         chats: Arc<dyn ChatReader>,
         guide: Guide,
     ) -> Self {
@@ -104,7 +104,7 @@ impl Broker {
             places,
             uid: rustix::process::getuid().as_raw(),
             engine,
-            executable,
+            record,
             chats,
             guide,
             started_at: wall_clock(),
@@ -147,7 +147,7 @@ impl Broker {
 
     /// Returns the program it runs.
     pub(crate) fn executable(&self) -> &std::path::Path {
-        &self.executable
+        &self.record.executable
     }
 
     /// Returns the source of the instructions to connect runtimes.
@@ -335,7 +335,7 @@ impl Broker {
         let record = Record {
             version: retire.version.clone(),
             executable: PathBuf::from(&retire.executable),
-            schema: SCHEMA,
+            schema: self.record.schema,
         };
         record
             .write(&self.places)
@@ -344,7 +344,7 @@ impl Broker {
 
     /// Describes the broker.
     pub(crate) async fn status(&self) -> Result<Status, EngineError> {
-        let counts = self.engine.look(|core| core.machine().counts()).await?;
+        let counts = self.engine.run_on_engine(|core| core.machine().counts()).await?;
         Ok(Status {
             running: true,
             pid: std::process::id(),
@@ -352,7 +352,7 @@ impl Broker {
             protocol: version::PROTOCOL,
             socket: self.places.socket().display().to_string(),
             database: self.location.display().to_string(),
-            executable: self.executable.display().to_string(),
+            executable: self.record.executable.display().to_string(),
             started_at: self.started_at,
             open_cues: counts.open,
             waiting: counts.waiting,

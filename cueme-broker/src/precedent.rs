@@ -9,6 +9,7 @@ use protocol_spec::answer::Answer;
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::{Origin, Outcome};
 use protocol_spec::payload::{Payload, Shape};
+use protocol_spec::truncate;
 
 use crate::store::POLICY_PREFIX;
 
@@ -115,20 +116,12 @@ fn is_same_shape(one: Option<&Shape>, other: Option<&Shape>) -> bool {
 }
 
 fn text_of(cue: &CueView, shape: Option<&Shape>) -> String {
-    let mut text = beginning(&cue.prompt).to_owned();
+    let mut text = truncate::head(&cue.prompt, COMPARED_BYTES_MAX).to_owned();
     if let Some(Shape::Confirm(confirm)) = shape {
         text.push(' ');
         text.push_str(confirm.text.as_deref().unwrap_or_default());
     }
     text
-}
-
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(COMPARED_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// Splits a text into words; of scripts without spaces, into pairs of characters.

@@ -19,7 +19,7 @@ impl Presence {
     /// Reads the presence from the engine.
     pub(crate) async fn read(engine: &EngineHandle) -> Result<Self, EngineError> {
         engine
-            .look(|core| {
+            .run_on_engine(|core| {
                 let machine = core.machine();
                 let mut presence = Self::default();
                 for (id, cue) in machine.live_cues() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cueme_store_copy::back_up;
 use cueme_store_postgres::PostgresStorage;
-use cueme_store_sqlite::{SCHEMA, SqliteStorage, Synchronous};
+use cueme_store_sqlite::{SqliteStorage, Synchronous};
 use notify::{RecursiveMode, Watcher};
 use protocol_spec::endpoint::Places;
 use protocol_spec::version;
@@ -119,14 +119,14 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     let executable = std::env::current_exe().unwrap_or_default();
     let (mark, was_clean) = CleanMark::lift(places);
     let storage = storage(places)?;
-    let (reader, location) = (storage.reader(), storage.location());
+    let (reader, location, schema) = (storage.reader(), storage.location(), storage.schema());
     let engine = Engine::start(storage, was_clean || is_new)?;
-    Record {
+    let record = Record {
         version: version::PROGRAM.into(),
         executable: executable.clone(),
-        schema: SCHEMA,
-    }
-    .write(places)?;
+        schema,
+    };
+    record.write(places)?;
     // One worker beside the engine's thread: nothing here computes for long, and a second one would only be woken to find
     // that there is nothing to steal.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -139,7 +139,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
         engine.handle(),
         reader,
         location,
-        executable,
+        record,
         Arc::clone(&options.chats),
         options.guide,
     ));
@@ -321,7 +321,7 @@ async fn load_config(broker: &Broker, path: &Path) {
         // A stopping engine needs no reminder.
         let _ = broker
             .engine()
-            .look(move |core| core.set_reminder(reminder))
+            .run_on_engine(move |core| core.set_reminder(reminder))
             .await;
     }
 }

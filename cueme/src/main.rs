@@ -2,6 +2,18 @@
 //!
 //! No path of a client starts an async runtime: a call is one connection, one write and blocking reads. Only the verbs
 //! that drive agents, `cueme agent …` and `cueme cloud …`, run one.
+//!
+//! The crates of the workspace, each without the ones above it:
+//!
+//! - [`cueme_broker`]: the broker: engine, socket, web inbox and API, notifications, policies. Below it are
+//!   `cueme_rules`, the pure transitions of one agent's questions, and [`cueme_store`], the traits of a store, with
+//!   the stores [`cueme_store_sqlite`] and [`cueme_store_postgres`] and [`cueme_store_copy`] between them.
+//! - [`adapter_core`]: the agents that cueme drives. Below it is [`runtimes`]: facts about runtimes, installation into
+//!   them, and the dialects of their hooks.
+//! - `cloud_settings` and [`runtime_settings`]: sections of the configuration that several crates read.
+//! - [`protocol_spec`]: the contract that all of them share: questions, answers, wire messages, ids.
+//!
+//! `CONTRIBUTING.md` walks one question, one answer and one turn through the files.
 
 mod cli;
 

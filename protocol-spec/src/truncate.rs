@@ -11,11 +11,16 @@ pub fn head(text: &str, bytes_max: usize) -> &str {
 
 /// Returns the end of a text.
 pub fn tail(text: &str, bytes_max: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes_max);
-    while !text.is_char_boundary(start) {
-        start += 1;
+    &text[boundary_from(text, text.len().saturating_sub(bytes_max))..]
+}
+
+/// Returns the first offset from `at` on that splits no character; the end of the text, if there is none.
+pub fn boundary_from(text: &str, at: usize) -> usize {
+    let mut boundary = at.min(text.len());
+    while !text.is_char_boundary(boundary) {
+        boundary += 1;
     }
-    &text[start..]
+    boundary
 }
 
 /// Returns a text, or its beginning and `…`, which counts.
@@ -46,6 +51,10 @@ mod tests {
             assert!(tail.len() + 3 > bytes_max.min(text.len()), "{tail}");
             assert!(text.starts_with(head) && text.ends_with(tail));
         }
+        assert_eq!(
+            [0, 1, 3, 4, 99].map(|at| boundary_from(text, at)),
+            [0, 3, 3, 6, 9]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! to one of them is here as data or as a pure function: how long its tools let a command wait, which files it
 //! reads, how its hooks speak. Only `install::apply`, `install::record` and `hook::transcript` touch the disk.
 //!
-//! This crate opens no socket, runs no program and drives no agent; it needs no other crate of cueme.
+//! This crate opens no socket, runs no program and drives no agent; of cueme's crates, it needs only the contract.
 
 pub mod facts;
 pub mod hook;

@@ -218,15 +218,14 @@ fn a_follower_wakes_when_the_human_types() {
     let folder = tempfile::tempdir().unwrap();
     let path = transcript(&folder);
     let follower = Follower::of_typing(&path).unwrap();
+    let mut observer = Follower::of_typing(&path).unwrap();
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(follower.wait().is_ok()));
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(queue("enqueue", "<task-notification>").as_bytes())
         .unwrap();
-    assert!(
-        ended.recv_timeout(Duration::from_millis(200)).is_err(),
-        "nobody has typed"
-    );
+    observer.read_on().unwrap();
+    assert!(!observer.is_found(), "nobody has typed");
     // A line may arrive in pieces.
     let line = queue("enqueue", "and also this");
     let (first, rest) = line.split_at(20);
@@ -240,14 +239,13 @@ fn a_transcript_that_is_still_to_be_made_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("projects/t.jsonl");
     let follower = Follower::of_typing(&path).unwrap();
+    let mut observer = Follower::of_typing(&path).unwrap();
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(follower.wait().is_ok()));
     fs::create_dir(folder.path().join("projects")).unwrap();
     fs::write(&path, recorded("claude_code.succeeded")).unwrap();
-    assert!(
-        ended.recv_timeout(Duration::from_millis(200)).is_err(),
-        "nobody has typed"
-    );
+    observer.read_on().unwrap();
+    assert!(!observer.is_found(), "nobody has typed");
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(queue("enqueue", "and also this").as_bytes())
         .unwrap();
@@ -282,13 +280,17 @@ fn a_call_that_was_decided_in_the_window_has_ended_when_all_like_it_have() {
         file.write_all(format!("{line}\n").as_bytes()).unwrap();
     };
     let follower = Follower::of_call_end(&path, &call).unwrap();
+    let mut observer = Follower::of_call_end(&path, &call).unwrap();
     assert!(
         !follower.is_found(),
         "the first one ended before the hook was called"
     );
     let (sender, found) = mpsc::channel();
     thread::spawn(move || sender.send(follower.wait().is_ok()));
-    let is_waiting = || found.recv_timeout(Duration::from_millis(200)).is_err();
+    let mut is_waiting = || {
+        observer.read_on().unwrap();
+        !observer.is_found()
+    };
     append(made("t4", "make"));
     append(ended("t3"));
     assert!(is_waiting(), "another command has ended");

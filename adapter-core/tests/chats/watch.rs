@@ -32,10 +32,13 @@ fn a_watcher_tells_of_new_changed_and_removed_chats_once_each() {
     while events.recv_timeout(Duration::from_millis(600)).is_ok() {}
 
     load_chat(&store).unwrap();
-    assert!(
-        events.recv_timeout(Duration::from_millis(600)).is_err(),
+    write_chat(&root, "other-project", "other-chat");
+    assert_eq!(
+        next_event(&events).chat_id,
+        "other-chat",
         "reading is not a change"
     );
+    while events.recv_timeout(Duration::from_millis(600)).is_ok() {}
 
     let mut builder = StoreBuilder::new("new-chat");
     builder.turn(user("more", "m2"), vec![assistant("words")]);

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::Origin;
+use protocol_spec::truncate;
 use protocol_spec::visible::visible;
 use rustix::fs::{Mode, OFlags};
 use schemars::JsonSchema;
@@ -114,11 +115,7 @@ pub(crate) fn names_files(prompt: &str) -> bool {
 
 /// Finds the names of images and patches in a text, in its order, each once.
 fn named_files(text: &str) -> Vec<(String, FileKind)> {
-    let mut end = text.len().min(SEARCHED_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = &text[..end];
+    let text = truncate::head(text, SEARCHED_BYTES_MAX);
     let mut found: Vec<(Range<usize>, String, FileKind)> = Vec::new();
     let mut add = |range: Range<usize>| {
         let name = text[range.clone()].trim().trim_start_matches("file://");

@@ -49,7 +49,7 @@ pub type Events = Arc<[EventView]>;
 
 /// Boxed lines: a channel has room for thirty-two from its first moment on, and everybody who waits has a channel.
 pub(super) type Caller = caller::UnboundedSender<Box<Line>>;
-pub(super) type Look = Box<dyn FnOnce(&mut Core) + Send>;
+pub(super) type EngineTask = Box<dyn FnOnce(&mut Core) + Send>;
 
 /// A message to the engine.
 pub(super) enum Message {
@@ -62,7 +62,7 @@ pub(super) enum Message {
         pass: Option<Box<Pass>>,
     },
     Write(Write<'static>),
-    Look(Look),
+    Run(EngineTask),
     Stop(oneshot::Sender<()>),
 }
 
@@ -71,7 +71,7 @@ impl Message {
     pub(super) fn order(&self) -> Option<(&Order, Option<&Pass>)> {
         match self {
             Self::Order { order, pass, .. } => Some((order, pass.as_deref())),
-            Self::Write(_) | Self::Look(_) | Self::Stop(_) => None,
+            Self::Write(_) | Self::Run(_) | Self::Stop(_) => None,
         }
     }
 }
@@ -140,14 +140,14 @@ impl EngineHandle {
     }
 
     /// Runs something on the engine's thread, after everything handed in before is committed.
-    pub async fn look<T: Send + 'static>(
+    pub async fn run_on_engine<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&mut Core) -> T + Send + 'static,
+        task: impl FnOnce(&mut Core) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let (sender, receiver) = oneshot::channel();
         // A caller that has left needs no result.
-        let look: Look = Box::new(move |core| drop(sender.send(look(core))));
-        self.send(Message::Look(look))?;
+        let task: EngineTask = Box::new(move |core| drop(sender.send(task(core))));
+        self.send(Message::Run(task))?;
         receiver.await.map_err(|_| EngineError)
     }
 
@@ -205,7 +205,8 @@ impl EngineHandle {
 
     /// Indexes a batch; says whether there is more.
     async fn index_some(&self) -> Result<bool, EngineError> {
-        self.look(|core| core.is_behind() && core.index_some()).await
+        self.run_on_engine(|core| core.is_behind() && core.index_some())
+            .await
     }
 
     fn tell(&self, ticket: Ticket, work: Work) {

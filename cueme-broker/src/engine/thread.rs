@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 
 use super::clock::{SystemClock, system_random};
 use super::core::{Batch, CommitOutput, Core, Entry};
-use super::handle::{Caller, EngineHandle, Events, Look, Message, tick};
+use super::handle::{Caller, EngineHandle, EngineTask, Events, Message, tick};
 use super::order::Line;
 
 /// The most orders in one commit.
@@ -149,7 +149,7 @@ impl EngineLoop {
     fn run(mut self) {
         let mut batch = Batch::default();
         loop {
-            let mut looks = Vec::new();
+            let mut tasks = Vec::new();
             let mut stop = None;
             let mut arrived = match self.next_message() {
                 Ok(message) => message.into_iter().collect(),
@@ -161,7 +161,7 @@ impl EngineLoop {
                 self.gather(&mut arrived, BATCH_MAX.saturating_sub(batch.len()));
                 self.core.expect(arrived.iter().filter_map(Message::order));
                 for message in arrived.drain(..) {
-                    self.take(message, &mut batch, &mut looks, &mut stop);
+                    self.take(message, &mut batch, &mut tasks, &mut stop);
                 }
                 if batch.len() >= BATCH_MAX || batch.has_failed() || stop.is_some() {
                     break;
@@ -170,8 +170,8 @@ impl EngineLoop {
                 arrived.push(message);
             }
             self.commit(&mut batch, started);
-            for look in looks {
-                look(&mut self.core);
+            for task in tasks {
+                task(&mut self.core);
             }
             self.core.after_commit();
             if let Some(done) = stop {
@@ -239,7 +239,7 @@ impl EngineLoop {
         &mut self,
         message: Message,
         batch: &mut Batch<'static>,
-        looks: &mut Vec<Look>,
+        tasks: &mut Vec<EngineTask>,
         stop: &mut Option<oneshot::Sender<()>>,
     ) {
         match message {
@@ -264,7 +264,7 @@ impl EngineLoop {
                 self.core.add_for(self.clock, pass, order, batch);
             }
             Message::Write(write) => self.core.add_write(self.clock, write, batch),
-            Message::Look(look) => looks.push(look),
+            Message::Run(task) => tasks.push(task),
             Message::Stop(done) => *stop = Some(done),
         }
     }

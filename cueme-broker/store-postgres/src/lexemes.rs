@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cueme_store::search::{QUERY_WORDS_MAX, is_unspaced, segment, stem, tokens, words};
+use protocol_spec::truncate;
 
 /// The longest lexeme, in bytes; PostgreSQL takes 2,046. Longer words are cut.
 const LEXEME_BYTES_MAX: usize = 512;
@@ -30,10 +31,10 @@ pub(crate) fn lexemes(text: &str) -> Vec<String> {
         }
     };
     for token in &tokens {
-        add(cut(token).to_owned());
+        add(truncated(token).to_owned());
         let stem = stem(token);
         if stem != *token {
-            add(format!("{STEM_MARK}{}", cut(&stem)));
+            add(format!("{STEM_MARK}{}", truncated(&stem)));
         }
     }
     for pair in tokens.windows(2) {
@@ -81,10 +82,10 @@ impl TextQuery {
     /// Builds a query for all words with the stem of this one.
     pub(crate) fn of_stem(word: &str) -> Self {
         let root = stem(word);
-        let mut tsquery = quoted(&format!("{STEM_MARK}{}", cut(&root)), false);
+        let mut tsquery = quoted(&format!("{STEM_MARK}{}", truncated(&root)), false);
         // A word that is its own stem has no other lexeme.
         if stem(&root) == root {
-            tsquery = format!("{tsquery} | {}", quoted(cut(&root), false));
+            tsquery = format!("{tsquery} | {}", quoted(truncated(&root), false));
         }
         Self {
             tsquery,
@@ -135,7 +136,7 @@ impl Phrase {
 
     fn lexemes(&self) -> Vec<String> {
         let last = self.tokens.len() - 1;
-        let alone = |place: usize| quoted(cut(&self.tokens[place]), self.is_open && place == last);
+        let alone = |place: usize| quoted(truncated(&self.tokens[place]), self.is_open && place == last);
         let mut lexemes = Vec::new();
         for (place, pair) in self.tokens.windows(2).enumerate().take(PHRASE_LEXEMES_MAX) {
             match paired(&pair[0], &pair[1]) {
@@ -167,14 +168,12 @@ impl Phrase {
 /// Returns the lexeme of two neighbours, if one of them is a character without spaces.
 fn paired(first: &str, second: &str) -> Option<String> {
     let is_alone = |token: &str| token.starts_with(is_unspaced);
-    (is_alone(first) || is_alone(second)).then(|| format!("{}{}", cut(first), cut(second)))
+    (is_alone(first) || is_alone(second)).then(|| format!("{}{}", truncated(first), truncated(second)))
 }
 
-/// Cuts a word that is too long for a lexeme; two of them are short enough to be one.
-fn cut(token: &str) -> &str {
-    let mut ends = (0..=LEXEME_BYTES_MAX.min(token.len())).rev();
-    let end = ends.find(|end| token.is_char_boundary(*end));
-    &token[..end.unwrap_or(0)]
+/// Truncates a word that is too long for a lexeme; two of them are short enough to be one.
+fn truncated(token: &str) -> &str {
+    truncate::head(token, LEXEME_BYTES_MAX)
 }
 
 /// Quotes a lexeme, so that no character of it means anything to PostgreSQL.

@@ -12,7 +12,7 @@ use crate::connect::Settings;
 use crate::copy::WriteBackup;
 use crate::fault::failed;
 use crate::listen::{Listener, drive};
-use crate::migrate::migrate;
+use crate::migrate::{SCHEMA, migrate};
 use crate::reader::PostgresReader;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -113,6 +113,10 @@ impl Storage for PostgresStorage {
 
     fn leadership(&self) -> Leadership {
         self.shared.leadership.clone()
+    }
+
+    fn schema(&self) -> u32 {
+        SCHEMA
     }
 
     fn location(&self) -> PathBuf {

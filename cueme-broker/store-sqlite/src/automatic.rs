@@ -61,19 +61,12 @@ impl AutomaticReads for SqliteReader {
     }
 
     fn notified(&self) -> Result<Vec<Notified>, StoreError> {
-        self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT cue_id, channel, reference FROM notified")?;
-            let mut rows = statement.query([])?;
-            let mut sent = Vec::new();
-            while let Some(row) = rows.next()? {
-                sent.push(Notified {
-                    cue: parse_id(row.get(0)?)?,
-                    channel: row.get(1)?,
-                    reference: row.get(2)?,
-                });
-            }
-            Ok(sent)
+        self.rows("SELECT cue_id, channel, reference FROM notified", [], |row| {
+            Ok(Notified {
+                cue: parse_id(row.get(0)?)?,
+                channel: row.get(1)?,
+                reference: row.get(2)?,
+            })
         })
     }
 }

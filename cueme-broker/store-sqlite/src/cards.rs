@@ -11,7 +11,8 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use super::fault::Fault;
-use super::questions::{SqliteReader, find_cue, readable, without_decisions};
+use super::questions::{find_cue, readable, without_decisions};
+use super::reader::{SqliteReader, read_rows};
 use super::seal::is_whole;
 use super::search;
 
@@ -38,19 +39,11 @@ const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(
 
 impl CardReads for SqliteReader {
     fn agent_rows(&self, agent: Option<&AgentId>) -> Result<Vec<AgentRow>, StoreError> {
-        self.with(|connection| {
-            let (condition, key) = match agent {
-                Some(agent) => ("WHERE a.agent_id = ?1", Some(agent.as_str())),
-                None => ("WHERE ?1 IS NULL ORDER BY a.seen_at DESC, a.agent_id", None),
-            };
-            let mut statement = connection.prepare_cached(&format!("{AGENT} {condition}"))?;
-            let mut rows = statement.query(params![key])?;
-            let mut agents = Vec::new();
-            while let Some(row) = rows.next()? {
-                agents.push(agent_row(row)?);
-            }
-            Ok(agents)
-        })
+        let (condition, key) = match agent {
+            Some(agent) => ("WHERE a.agent_id = ?1", Some(agent.as_str())),
+            None => ("WHERE ?1 IS NULL ORDER BY a.seen_at DESC, a.agent_id", None),
+        };
+        self.rows(&format!("{AGENT} {condition}"), params![key], agent_row)
     }
 
     fn answerable(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
@@ -119,24 +112,14 @@ impl CardReads for SqliteReader {
     }
 
     fn messages(&self, agent: &AgentId) -> Result<Vec<MessageRow>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT request_id, text, said_by, said_at, purpose FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
-                 ORDER BY ifnull(place, seq), seq",
-            )?;
-            let mut rows = statement.query(params![agent.as_str()])?;
-            let mut messages = Vec::new();
-            while let Some(row) = rows.next()? {
-                messages.push(MessageRow {
+        self.rows("SELECT request_id, text, said_by, said_at, purpose FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
+                 ORDER BY ifnull(place, seq), seq", params![agent.as_str()], |row| { Ok(MessageRow {
                     request: RequestId(Uuid::from_bytes(row.get(0)?)),
                     text: row.get(1)?,
                     by: row.get(2)?,
                     at: Timestamp::from_millis(row.get(3)?),
                     purpose: Purpose::from_number(row.get(4)?)?,
-                });
-            }
-            Ok(messages)
-        })
+                }) })
     }
 }
 
@@ -146,29 +129,22 @@ fn cue_rows(
     condition: &str,
     key: &dyn rusqlite::ToSql,
 ) -> Result<Vec<CueRow>, Fault> {
+    let read = |sql: &str, key: &dyn rusqlite::ToSql| {
+        read_rows(connection, sql, params![BEGINNING_READ_CHARS, key], cue_row)
+    };
     let sql = format!("{CUE} {condition}");
-    match read_rows(connection, &sql, key) {
+    match read(&sql, key) {
         Err(fault) if fault.is_of_one_row() => {}
         rows => return rows,
     }
     let of_one = format!("{CUE} WHERE c.seq = ?2");
     let mut cues = Vec::new();
-    for cue in read_rows(connection, &without_decisions(&sql), key)? {
-        match read_rows(connection, &of_one, &cue.seq) {
+    for cue in read(&without_decisions(&sql), key)? {
+        match read(&of_one, &cue.seq) {
             Ok(mut whole) => cues.append(&mut whole),
             Err(fault) if fault.is_of_one_row() => cues.push(cue),
             Err(fault) => return Err(fault),
         }
-    }
-    Ok(cues)
-}
-
-fn read_rows(connection: &Connection, sql: &str, key: &dyn rusqlite::ToSql) -> Result<Vec<CueRow>, Fault> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![BEGINNING_READ_CHARS, key])?;
-    let mut cues = Vec::new();
-    while let Some(row) = rows.next()? {
-        cues.push(cue_row(row)?);
     }
     Ok(cues)
 }

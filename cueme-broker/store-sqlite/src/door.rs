@@ -112,11 +112,10 @@ impl DoorRecords for SqliteStore {
 
 impl DoorReads for SqliteReader {
     fn devices(&self) -> Result<Vec<Device>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT device_id, token_hash, name, created_at, seen_at FROM devices ORDER BY created_at",
-            )?;
-            let devices = statement.query_map([], |row| {
+        self.rows(
+            "SELECT device_id, token_hash, name, created_at, seen_at FROM devices ORDER BY created_at",
+            [],
+            |row| {
                 Ok(Device {
                     device_id: row.get(0)?,
                     hash: row.get(1)?,
@@ -124,21 +123,17 @@ impl DoorReads for SqliteReader {
                     created_at: Timestamp::from_millis(row.get(3)?),
                     seen_at: Timestamp::from_millis(row.get(4)?),
                 })
-            })?;
-            Ok(devices.collect::<Result<_, _>>()?)
-        })
+            },
+        )
     }
 
     fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT token_id, token_hash, scope, agent_id, name, created_at, expires_at, used_at
+        self.rows(
+            "SELECT token_id, token_hash, scope, agent_id, name, created_at, expires_at, used_at
                  FROM tokens ORDER BY created_at",
-            )?;
-            let mut rows = statement.query([])?;
-            let mut tokens = Vec::new();
-            while let Some(row) = rows.next()? {
-                tokens.push(Token {
+            [],
+            |row| {
+                Ok(Token {
                     token_id: row.get(0)?,
                     hash: row.get(1)?,
                     scope: TokenScope::from_number(row.get(2)?)?,
@@ -147,10 +142,9 @@ impl DoorReads for SqliteReader {
                     created_at: Timestamp::from_millis(row.get(5)?),
                     expires_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
                     used_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis),
-                });
-            }
-            Ok(tokens)
-        })
+                })
+            },
+        )
     }
 
     fn token_of_agent(&self, agent: &AgentId) -> Result<Option<String>, StoreError> {

@@ -1,21 +1,13 @@
 //! Writes records of another program: settled from the start, and ordered before all questions asked here.
 
-use cueme_store::{Code, StoreError, answer_json};
+use cueme_store::{Code, PastDecision, StoreError, answer_json, place_of_past};
 use protocol_spec::id::CueId;
 use protocol_spec::message::PastAgent;
-use protocol_spec::outcome::{Delivery, Origin, Outcome};
-use protocol_spec::time::Timestamp;
+use protocol_spec::outcome::{Delivery, Origin};
 use rusqlite::params;
-use std::sync::Arc;
 
 use super::SqliteStore;
-use cueme_rules::{LEFT_OPEN, PastCue, PastEnd, past_text};
-
-/// The offset between an imported question's time and its sequence number: far below zero, in the order of time, and
-/// within the integers that a browser represents exactly.
-const BEFORE_OURS: i64 = 4_000_000_000_000_000;
-/// The earliest and latest times that keep their order with it: the years 0 and 9999.
-const TIMES: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_300_799_999;
+use cueme_rules::PastCue;
 
 impl SqliteStore {
     pub(super) fn import_agent(&self, agent: &PastAgent) -> Result<(), StoreError> {
@@ -35,7 +27,9 @@ impl SqliteStore {
     }
 
     pub(super) fn import_cue(&self, past: &PastCue) -> Result<(), StoreError> {
-        let seq = self.place_of(past.asked_at)?;
+        let seq = place_of_past(past.asked_at, |seq| {
+            self.exists("SELECT 1 FROM cues WHERE seq = ?1", params![seq])
+        })?;
         self.run(
             "INSERT INTO cues (seq, cue_id, agent_id, kind, origin, content, asked_at, delivery)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -72,13 +66,9 @@ impl SqliteStore {
     }
 
     fn write_end(&self, cue: CueId, past: &PastCue) -> Result<(), StoreError> {
-        let (outcome, key, answer) = match &past.end {
-            PastEnd::Answered { answer, .. } => (Outcome::Answered, past.request, Some(Arc::as_ref(answer))),
-            PastEnd::Closed { .. } => (Outcome::Cancelled, past.request, None),
-            PastEnd::LeftOpen => (Outcome::Cancelled, LEFT_OPEN, None),
-        };
-        self.set_outcome(cue, outcome, false)?;
-        self.claim_uploads(cue, answer)?;
+        let decision = PastDecision::of(past);
+        self.set_outcome(cue, decision.outcome, false)?;
+        self.claim_uploads(cue, decision.answer)?;
         let at = past.ended_at.as_millis();
         self.run(
             "UPDATE cues SET handed_at = ?2, acknowledged_at = ?2 WHERE cue_id = ?1",
@@ -89,20 +79,11 @@ impl SqliteStore {
              VALUES ((SELECT seq FROM cues WHERE cue_id = ?1), ?2, ?3, ?4, ?5)",
             params![
                 cue.as_str(),
-                key.0.as_bytes(),
-                past_text(&past.end),
-                answer_json(answer)?,
+                decision.request.0.as_bytes(),
+                decision.text,
+                answer_json(decision.answer)?,
                 at
             ],
         )
-    }
-
-    /// Returns a free sequence number for a question asked at this time.
-    fn place_of(&self, asked_at: Timestamp) -> Result<i64, StoreError> {
-        let mut seq = asked_at.as_millis().clamp(*TIMES.start(), *TIMES.end()) - BEFORE_OURS;
-        while self.exists("SELECT 1 FROM cues WHERE seq = ?1", params![seq])? {
-            seq += 1;
-        }
-        Ok(seq)
     }
 }

@@ -12,6 +12,7 @@ mod storage;
 
 mod import;
 mod load;
+mod reader;
 mod repair;
 mod seal;
 mod write;
@@ -53,5 +54,5 @@ pub use log::LogCheckpointer;
 pub use log_damage::damage_in;
 pub use maintain::{check_file, void_access};
 pub use open::{SCHEMA, SqliteStore, Synchronous};
-pub use questions::SqliteReader;
+pub use reader::SqliteReader;
 pub use storage::SqliteStorage;

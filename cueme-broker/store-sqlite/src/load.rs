@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::SqliteStore;
 use super::fault::Fault;
+use super::reader::read_rows;
 use cueme_rules::{
     ContentKey, Cue, Decision, HOLD_MS_MAX, Known, LEFT_OPEN, Machine, Message, Now, Rounds, State,
     beginning_of,
@@ -178,15 +179,8 @@ impl SqliteStore {
 
     /// Returns the messages that went into the decision of a question.
     pub(super) fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, Fault> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq",
-        )?;
-        let mut rows = statement.query(params![cue.as_str()])?;
-        let mut messages = Vec::new();
-        while let Some(row) = rows.next()? {
-            messages.push(message(row)?);
-        }
-        Ok(messages)
+        let sql = "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq";
+        read_rows(&self.connection, sql, params![cue.as_str()], message)
     }
 
     fn find(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, Fault> {

@@ -1,8 +1,6 @@
-//! Reads for humans, on connections that cannot write.
+//! Questions, past and present, as humans read them.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use cueme_store::search::recall;
 use cueme_store::{Code, HistoryQuery, QuestionReads, Recollection, StoreError, parse_answer, parse_id};
@@ -15,24 +13,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::value::RawValue;
 
 use super::fault::Fault;
-use super::open::open_for_reading;
+use super::reader::{SqliteReader, read_rows};
 use super::recall::SqliteIndex;
 use super::seal::is_whole;
 use super::search;
 
-/// The most idle connections that are kept.
-const IDLE_CONNECTIONS_MAX: usize = 4;
 /// The most agents that a recall names.
 const RECALLED_MAX: usize = 5;
 /// The most agents of a project whose answers are read.
 const PROJECT_AGENTS_MAX: u32 = 50;
-
-/// Reads of the database beside the engine.
-#[derive(Debug)]
-pub struct SqliteReader {
-    path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
-}
 
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
@@ -47,16 +36,6 @@ const AGENT_COLUMNS: &str =
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
     a.archived
     FROM agents a";
-
-impl SqliteReader {
-    /// Prepares reads of the database at `path`, which exists.
-    pub fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            idle: Mutex::new(Vec::new()),
-        }
-    }
-}
 
 impl QuestionReads for SqliteReader {
     fn inbox(&self, visit: &mut dyn FnMut(CueView) -> bool) -> Result<(), StoreError> {
@@ -116,15 +95,14 @@ impl QuestionReads for SqliteReader {
     }
 
     fn last_answered(&self, agent: &AgentId) -> Result<Option<CueView>, StoreError> {
-        self.with(|connection| {
-            let sql = format!(
+        self.row(
+            &format!(
                 "SELECT {CUE_COLUMNS} WHERE c.agent_id = ?1 AND c.outcome = ?2 AND d.released_at IS NULL
                  ORDER BY d.decided_at DESC, c.seq DESC LIMIT 1"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![agent.as_str(), Outcome::Answered.number()])?;
-            rows.next()?.map(cue_view).transpose()
-        })
+            ),
+            params![agent.as_str(), Outcome::Answered.number()],
+            cue_view,
+        )
     }
 
     fn history(
@@ -168,10 +146,9 @@ impl QuestionReads for SqliteReader {
         visit: &mut dyn FnMut(CueView) -> bool,
     ) -> Result<(), StoreError> {
         self.with(|connection| {
-            let agents: Vec<String> = connection
-                .prepare_cached("SELECT agent_id FROM agents WHERE project_dir = ?1 ORDER BY seen_at DESC LIMIT ?2")?
-                .query_map(params![project_dir, PROJECT_AGENTS_MAX], |row| row.get(0))?
-                .collect::<Result<_, _>>()?;
+            let of_project = "SELECT agent_id FROM agents WHERE project_dir = ?1 ORDER BY seen_at DESC LIMIT ?2";
+            let params = params![project_dir, PROJECT_AGENTS_MAX];
+            let agents = read_rows(connection, of_project, params, |row| Ok(row.get::<_, String>(0)?))?;
             // An agent's questions are read by their index, so that a project with many of them costs no more than one with few.
             let newest = "SELECT seq FROM cues INDEXED BY cues_of_agent WHERE agent_id = ?1 AND outcome = ?2 ORDER BY seq DESC LIMIT ?3";
             let mut found = Vec::new();
@@ -185,22 +162,13 @@ impl QuestionReads for SqliteReader {
     }
 
     fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError> {
-        self.with(|connection| {
-            let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query([])?;
-            let mut agents = Vec::new();
-            while let Some(row) = rows.next()? {
-                agents.push(agent_view(row)?);
+        let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
+        for agent in self.rows(&sql, [], agent_view)? {
+            if !visit(agent) {
+                break;
             }
-            drop(rows);
-            for agent in agents {
-                if !visit(agent) {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     fn recall(&self, hints: &str, project_dir: Option<&str>) -> Result<Recollection, StoreError> {
@@ -232,47 +200,39 @@ impl QuestionReads for SqliteReader {
     }
 
     fn receipts(&self, nonce: &str) -> Result<Vec<Receipt>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at,
+        self.rows(
+            "SELECT c.cue_id, c.agent_id, c.kind, c.outcome, r.acknowledged_at,
                      ifnull(d.redacted_answer, d.answer) ->> '$.ends_run'
                  FROM receipts r JOIN cues c USING (cue_id) LEFT JOIN decisions d USING (seq)
                  WHERE r.nonce = ?1 ORDER BY r.rowid",
-            )?;
-            let mut rows = statement.query(params![nonce])?;
-            let mut receipts = Vec::new();
-            while let Some(row) = rows.next()? {
-                receipts.push(Receipt {
+            params![nonce],
+            |row| {
+                Ok(Receipt {
                     cue_id: parse_id(row.get(0)?)?,
                     agent_id: parse_id(row.get(1)?)?,
                     kind: Kind::from_number(row.get(2)?)?,
                     outcome: Outcome::from_number(row.get(3)?)?,
                     acknowledged_at: Timestamp::from_millis(row.get(4)?),
                     ends_run: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
-                });
-            }
-            Ok(receipts)
-        })
+                })
+            },
+        )
     }
 
     fn events_after(&self, id: i64, limit: u32) -> Result<Vec<EventView>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
-            )?;
-            let mut rows = statement.query(params![id, limit])?;
-            let mut events = Vec::new();
-            while let Some(row) = rows.next()? {
-                events.push(EventView {
+        self.rows(
+            "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
+            params![id, limit],
+            |row| {
+                Ok(EventView {
                     id: Some(row.get(0)?),
                     at: Timestamp::from_millis(row.get(1)?),
                     what: EventKind::from_number(row.get(2)?)?,
                     agent_id: parse_id(row.get(3)?)?,
                     cue_id: row.get::<_, Option<String>>(4)?.map(parse_id).transpose()?,
-                });
-            }
-            Ok(events)
-        })
+                })
+            },
+        )
     }
 
     fn newest_event(&self) -> Result<i64, StoreError> {
@@ -288,44 +248,15 @@ impl QuestionReads for SqliteReader {
 
 impl SqliteReader {
     fn ids_with_prefix<T: std::str::FromStr>(&self, sql: &str, prefix: &str) -> Result<Vec<T>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            // '~' sorts after every character that an id can have.
-            let mut rows = statement.query(params![prefix, format!("{prefix}~")])?;
-            let mut ids = Vec::new();
-            while let Some(row) = rows.next()? {
-                ids.push(parse_id(row.get(0)?)?);
-            }
-            Ok(ids)
-        })
-    }
-
-    pub(super) fn with<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => open_for_reading(&self.path)?,
-        };
-        let result = read(&connection);
-        // A connection that failed may be the reason; the next reader opens a new one.
-        if result.is_ok() {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < IDLE_CONNECTIONS_MAX {
-                idle.push(connection);
-            }
-        }
-        Ok(result?)
+        // '~' sorts after every character that an id can have.
+        let end = format!("{prefix}~");
+        self.rows(sql, params![prefix, end], |row| Ok(parse_id(row.get(0)?)?))
     }
 }
 
 /// Returns the sequence numbers a query finds.
 fn sequences(connection: &Connection, sql: &str, with: impl rusqlite::Params) -> Result<Vec<i64>, Fault> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_map(with, |row| row.get(0))?;
-    Ok(found.collect::<Result<_, _>>()?)
+    read_rows(connection, sql, with, |row| Ok(row.get(0)?))
 }
 
 /// Visits questions one by one.

@@ -5,6 +5,7 @@ use cueme_store::search::{AgentFacts, Form, Occurrence, WordIndex, other_forms_o
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::reader::read_rows;
 use super::vocabulary::words_beginning;
 use super::words::{beginning, whole};
 
@@ -21,21 +22,16 @@ impl WordIndex for SqliteIndex<'_> {
     type Error = Fault;
 
     fn agents(&self) -> Result<Vec<AgentFacts>, Fault> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC,
-               (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) DESC, agent_id",
-        )?;
-        let mut rows = statement.query([])?;
-        let mut agents = Vec::new();
-        while let Some(row) = rows.next()? {
-            agents.push(AgentFacts {
+        let sql = "SELECT agent_id, runtime, project_dir, ifnull(name, '') FROM agents ORDER BY seen_at DESC,
+               (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id) DESC, agent_id";
+        read_rows(self.0, sql, [], |row| {
+            Ok(AgentFacts {
                 id: parse_id(row.get(0)?)?,
                 runtime: row.get(1)?,
                 project: row.get(2)?,
                 name: row.get(3)?,
-            });
-        }
-        Ok(agents)
+            })
+        })
     }
 
     fn occurrences(&self, word: &str, form: Form) -> Result<Vec<Occurrence>, Fault> {

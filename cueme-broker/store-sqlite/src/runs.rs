@@ -6,9 +6,9 @@ use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::SqliteReader;
 use super::SqliteStore;
 use super::fault::Fault;
+use super::reader::{SqliteReader, read_rows};
 
 /// The most runs that are kept; beyond that, the oldest ended ones are deleted.
 const RUNS_KEPT: i64 = 2_000;
@@ -81,15 +81,10 @@ impl RunRecords for SqliteStore {
 
     fn open_runs_of_session(&self, session: &str) -> Result<Vec<RunId>, StoreError> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT run_id FROM runs WHERE session = ?1 AND ending IS NULL ORDER BY seq",
-            )?;
-            let mut rows = statement.query(params![session])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(parse_id(row.get::<_, String>(0)?)?);
-            }
-            Ok(found)
+            let sql = "SELECT run_id FROM runs WHERE session = ?1 AND ending IS NULL ORDER BY seq";
+            read_rows(connection, sql, params![session], |row| {
+                Ok(parse_id(row.get(0)?)?)
+            })
         })
     }
 
@@ -110,41 +105,28 @@ impl RunRecords for SqliteStore {
 
 impl RunReads for SqliteReader {
     fn runs(&self, wanted: &RunsWanted) -> Result<Vec<RunRow>, StoreError> {
-        self.with(|connection| {
-            let sql = format!(
+        self.rows(
+            &format!(
                 "SELECT {COLUMNS} WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR substr(run_id, 1, length(?2)) = ?2
                      OR substr(session, 1, length(?2)) = ?2) AND (?3 IS NULL OR agent_id = ?3) ORDER BY seq DESC LIMIT ?4"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![
+            ),
+            params![
                 wanted.kind.map(RunKind::number),
                 wanted.name,
                 wanted.agent.as_ref().map(AgentId::as_str),
                 wanted.limit
-            ])?;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
-                runs.push(run_row(row)?);
-            }
-            Ok(runs)
-        })
+            ],
+            run_row,
+        )
     }
 
     fn open_cloud_runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
+        self.rows(&format!(
                 "SELECT {COLUMNS} WHERE ending IS NULL AND kind = ?1 AND session IS NOT NULL ORDER BY seq DESC LIMIT ?2"
-            ))?;
-            let mut rows = statement.query(params![
+            ), params![
                 RunKind::Cloud.number(),
                 i64::try_from(limit).unwrap_or(i64::MAX)
-            ])?;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
-                runs.push(run_row(row)?.run);
-            }
-            Ok(runs)
-        })
+            ], |row| { Ok(run_row(row)?.run) })
     }
 
     fn has_open_run(&self, agent: &AgentId) -> Result<bool, StoreError> {
@@ -156,26 +138,25 @@ impl RunReads for SqliteReader {
     }
 
     fn one_run(&self, run: RunId) -> Result<Option<RunRow>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} WHERE run_id = ?1"))?;
-            let mut rows = statement.query(params![run.to_string()])?;
-            rows.next()?.map(run_row).transpose()
-        })
+        self.row(
+            &format!("SELECT {COLUMNS} WHERE run_id = ?1"),
+            params![run.to_string()],
+            run_row,
+        )
     }
 
     fn run_events(&self, run: RunId) -> Result<Vec<RunEvent>, StoreError> {
-        self.with(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT at, what, text FROM run_events WHERE run_id = ?1 ORDER BY seq")?;
-            let events = statement.query_map(params![run.to_string()], |row| {
+        self.rows(
+            "SELECT at, what, text FROM run_events WHERE run_id = ?1 ORDER BY seq",
+            params![run.to_string()],
+            |row| {
                 Ok(RunEvent {
                     at: Timestamp::from_millis(row.get(0)?),
                     what: row.get(1)?,
                     text: row.get(2)?,
                 })
-            })?;
-            Ok(events.collect::<Result<_, _>>()?)
-        })
+            },
+        )
     }
 
     fn session_of_agent(&self, agent: &AgentId) -> Result<Option<String>, StoreError> {

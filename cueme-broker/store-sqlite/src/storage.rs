@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cueme_store::{Reader, Storage, Store, StoreError, Upkeep};
 
-use super::open::{SqliteStore, Synchronous};
-use super::questions::SqliteReader;
+use super::open::{SCHEMA, SqliteStore, Synchronous};
+use super::reader::SqliteReader;
 use super::reserve_file::ReserveFile;
 
 /// A database in a file.
@@ -47,6 +47,10 @@ impl Storage for SqliteStorage {
 
     fn reader(&self) -> Arc<dyn Reader> {
         Arc::new(SqliteReader::new(&self.path))
+    }
+
+    fn schema(&self) -> u32 {
+        SCHEMA
     }
 
     fn location(&self) -> PathBuf {

@@ -49,19 +49,16 @@ impl SurfaceReads for SqliteReader {
     }
 
     fn notices_on(&self, channel: &str) -> Result<Vec<Notified>, StoreError> {
-        self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT cue_id, reference FROM notified WHERE channel = ?1")?;
-            let mut rows = statement.query(params![channel])?;
-            let mut sent = Vec::new();
-            while let Some(row) = rows.next()? {
-                sent.push(Notified {
+        self.rows(
+            "SELECT cue_id, reference FROM notified WHERE channel = ?1",
+            params![channel],
+            |row| {
+                Ok(Notified {
                     cue: parse_id(row.get(0)?)?,
                     channel: channel.to_owned(),
                     reference: row.get(1)?,
-                });
-            }
-            Ok(sent)
-        })
+                })
+            },
+        )
     }
 }

@@ -31,6 +31,9 @@ pub trait Storage: Debug + Send {
         Leadership::default()
     }
 
+    /// Returns the number of the newest schema that this program knows, which the store has once it is open.
+    fn schema(&self) -> u32;
+
     /// Returns the name of the place in errors.
     fn location(&self) -> PathBuf;
 

@@ -92,6 +92,10 @@ impl Storage for FaultyStorage {
         self.storage.is_shared()
     }
 
+    fn schema(&self) -> u32 {
+        self.storage.schema()
+    }
+
     fn location(&self) -> PathBuf {
         self.storage.location()
     }

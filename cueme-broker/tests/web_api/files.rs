@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use protocol_spec::id::AgentId;
-use protocol_spec::message::{Join, Reply, Request, TokenScope};
+use protocol_spec::message::TokenScope;
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
 
@@ -14,16 +14,9 @@ const PATCH: &str =
     "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-```\n+<script>alert(1)</script>\n";
 
 fn join_in(broker: &TestBroker, project_dir: &Path) -> AgentId {
-    let join = Join {
-        runtime: "cursor".parse().unwrap(),
-        project_dir: project_dir.display().to_string(),
-        terminal: "zsh".into(),
-        session: None,
-    };
-    match broker.call(&Request::Join(join)) {
-        Reply::Joined(joined) => joined.agent_id,
-        other => panic!("{other:?}"),
-    }
+    broker
+        .connect()
+        .join("cursor", &project_dir.display().to_string())
 }
 
 fn files(browser: &Browser, waiting: &Waiting) -> Vec<Value> {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use cueme_broker::chats::{ChatPart, ChatPlace, ChatReader};
 use cueme_broker::{ServeOptions, serve};
-use cueme_test_kit::{Answer, Http, PATIENCE, Wire};
+use cueme_test_kit::{Answer, Http, PATIENCE, Wire, request};
 use protocol_spec::endpoint::Places;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{
-    Ask, Attach, DeliveredOutcome, Join, MintToken, Nothing, Reply, Request, TokenScope, WebLink,
+    Ask, Attach, DeliveredOutcome, MintToken, Nothing, Reply, Request, TokenScope, WebLink,
 };
 use protocol_spec::outcome::{Kind, Origin};
 use serde_json::{Value, json};
@@ -118,16 +118,7 @@ impl TestBroker {
     }
 
     pub(crate) fn join(&self, runtime: &str) -> AgentId {
-        let join = Join {
-            runtime: runtime.parse().unwrap(),
-            project_dir: "/home/me/shop".into(),
-            terminal: "zsh".into(),
-            session: None,
-        };
-        match self.call(&Request::Join(join)) {
-            Reply::Joined(joined) => joined.agent_id,
-            other => panic!("{other:?}"),
-        }
+        self.connect().join(runtime, "/home/me/shop")
     }
 
     /// Asks as an agent does, and returns who waits.
@@ -284,20 +275,13 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// Waits until the outcome comes.
     pub(crate) fn told(&mut self) -> DeliveredOutcome {
-        match self.wire.hear().unwrap() {
-            Reply::Outcome(told) => told,
-            other => panic!("{other:?}"),
-        }
+        self.wire.outcome()
     }
 
     /// Says that the outcome was printed.
     pub(crate) fn ack(&mut self) {
-        let ack = protocol_spec::message::Ack {
-            cue_ids: vec![self.cue],
-            nonce: None,
-        };
         assert!(matches!(
-            self.wire.call(&Request::Ack(ack)),
+            self.wire.call(&request::ack(self.cue)),
             Some(Reply::Acked(_))
         ));
     }

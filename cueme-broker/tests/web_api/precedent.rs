@@ -2,22 +2,12 @@
 
 use cueme_test_kit::eventually;
 use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{Join, Reply, Request};
 use serde_json::{Value, json};
 
 use crate::harness::{Browser, TestBroker};
 
 fn join_in(broker: &TestBroker, project_dir: &str) -> AgentId {
-    let join = Join {
-        runtime: "cursor".parse().unwrap(),
-        project_dir: project_dir.into(),
-        terminal: "zsh".into(),
-        session: None,
-    };
-    match broker.call(&Request::Join(join)) {
-        Reply::Joined(joined) => joined.agent_id,
-        other => panic!("{other:?}"),
-    }
+    broker.connect().join("cursor", project_dir)
 }
 
 fn precedent(browser: &Browser, cue: CueId) -> Value {

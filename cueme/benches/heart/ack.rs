@@ -8,7 +8,7 @@ use crate::table::{Goal, Row, median, ratio, show};
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let home = Home::start();
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     let directory = tempfile::tempdir().expect("a directory");
     let (mut disk, door) = (RawDisk::open(directory.path()), Door::open(directory.path()));
     // The broker's log has its room by then, as any that has run for a moment.
@@ -17,7 +17,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     for round in 0..40 * scale {
         floors.push(disk.overwrite() + door.round_trip());
         let started = Instant::now();
-        home.connect().ask(&agent, format!("question {round}"));
+        home.connect().ask(&agent, &format!("question {round}"));
         ours.push(started.elapsed());
     }
     let (ours, floor) = (median(&mut ours), median(&mut floors));

@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::Wire;
 use protocol_spec::id::CueId;
 use protocol_spec::message::{Nothing, Reply, Request};
 
 use crate::floor::{Disk, Echo};
-use crate::home::{Home, Wire};
+use crate::home::Home;
 use crate::table::{Goal, Row, median, ratio, show};
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let home = Home::start();
     let mut human = home.connect();
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     let directory = tempfile::tempdir().expect("a directory");
     let (mut echo, mut disk) = (Echo::start(), Disk::open(directory.path()));
     let (mut ours, mut floors) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ pub(crate) const GOAL_KIB: f64 = 1536.0;
 
 pub(crate) fn measure(_: usize) -> Vec<Row> {
     let home = Home::start();
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     // A second client, so that pages of the program's file count as shared, as they are as soon as two agents wait.
     let mut clients = [PROMPT, "another question"].map(|prompt| home.start_cue(&agent, prompt));
     std::thread::sleep(Duration::from_secs(1));

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::Wire;
 use cueme_test_kit::postgres::Server;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{History, Nothing, Recall, Reply, Request};
 use tempfile::TempDir;
 
-use crate::home::{CUEME, Home, Wire, empty_home, stop_broker};
+use crate::home::{CUEME, Home, empty_home, stop_broker};
 use crate::rows::{ANSWER, Rows, mint};
 use crate::table::{Goal, Row, median, ratio, show};
 use crate::visitor::Visitor;

@@ -1,17 +1,12 @@
-//! A broker of its own for a measurement, and a client that speaks the wire.
+//! A broker of its own for a measurement.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use protocol_spec::id::{AgentId, CueId, RequestId};
-use protocol_spec::message::{
-    Ask, DeliveredOutcome, GiveAnswer, Join, Reply, Request, decode_reply, encode_request,
-};
-use protocol_spec::outcome::{Kind, Origin};
-use uuid::Uuid;
+use cueme_test_kit::Wire;
+use protocol_spec::id::AgentId;
 
 /// The binary under measurement.
 pub(crate) const CUEME: &str = env!("CARGO_BIN_EXE_cueme");
@@ -95,7 +90,7 @@ impl Home {
     }
 
     pub(crate) fn connect(&self) -> Wire {
-        Wire::connect(&self.socket())
+        connect(&self.socket())
     }
 }
 
@@ -104,6 +99,11 @@ impl Drop for Home {
         let _ = self.broker.kill();
         let _ = self.broker.wait();
     }
+}
+
+/// Connects to a broker that runs.
+pub(crate) fn connect(socket: &Path) -> Wire {
+    Wire::connect(socket).expect("a connection")
 }
 
 /// Starts a client that reads its question from the standard input.
@@ -131,91 +131,4 @@ pub(crate) fn empty_home() -> (tempfile::TempDir, PathBuf) {
     std::fs::create_dir(&data).expect("a directory");
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).expect("a private directory");
     (directory, data.join("cueme.db"))
-}
-
-/// One connection.
-pub(crate) struct Wire {
-    reader: BufReader<UnixStream>,
-    line: Vec<u8>,
-}
-
-impl Wire {
-    pub(crate) fn connect(socket: &Path) -> Self {
-        let stream = UnixStream::connect(socket).expect("a connection");
-        Self {
-            reader: BufReader::with_capacity(1024, stream),
-            line: Vec::new(),
-        }
-    }
-
-    pub(crate) fn send(&mut self, request: &Request) {
-        let line = encode_request(RequestId(Uuid::now_v7()), request).expect("a line");
-        self.reader
-            .get_mut()
-            .write_all(&line)
-            .expect("a broker that reads");
-    }
-
-    pub(crate) fn receive(&mut self) -> Reply {
-        self.line.clear();
-        self.reader
-            .read_until(b'\n', &mut self.line)
-            .expect("a broker that answers");
-        decode_reply(self.line.trim_ascii_end()).expect("a reply").1
-    }
-
-    pub(crate) fn join(&mut self) -> AgentId {
-        self.send(&Request::Join(Join {
-            runtime: "terminal".parse().expect("a tag"),
-            project_dir: "/".into(),
-            terminal: "bash".into(),
-            session: None,
-        }));
-        match self.receive() {
-            Reply::Joined(joined) => joined.agent_id,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Asks, and returns when the question is on disk.
-    pub(crate) fn ask(&mut self, agent: &AgentId, prompt: String) -> CueId {
-        self.send(&Request::Ask(Ask {
-            agent_id: agent.clone(),
-            kind: Kind::Cue,
-            prompt,
-            payload: None,
-            origin: Origin::Agent,
-            nonce: None,
-        }));
-        match self.receive() {
-            Reply::Asked(asked) => asked.cue_id,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Receives the outcome of a question that it waits for.
-    pub(crate) fn outcome(&mut self) -> DeliveredOutcome {
-        match self.receive() {
-            Reply::Outcome(told) => told,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Answers, and returns when that is on disk.
-    pub(crate) fn answer(&mut self, cue: CueId, text: &str) {
-        let answer = protocol_spec::answer::Answer {
-            text: Some(text.into()),
-            ..Default::default()
-        };
-        self.send(&Request::Answer(GiveAnswer {
-            cue: cue.to_string(),
-            answer,
-            by: None,
-            hold_ms: 0,
-        }));
-        match self.receive() {
-            Reply::Decided(_) => {}
-            other => panic!("{other:?}"),
-        }
-    }
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use cueme_test_kit::Wire;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::home::{CUEME, Home, Wire, stop_broker};
+use crate::home::{CUEME, Home, connect, stop_broker};
 use crate::process::raise_descriptor_limit;
 use crate::rows::PROMPT;
 use crate::table::{Goal, Row};
@@ -79,12 +80,14 @@ fn broker() -> Vec<Row> {
     let mut printed = BufReader::new(tracked.stdout.take().expect("its output")).lines();
     assert!(printed.any(|line| line.is_ok_and(|line| line.starts_with("ready"))));
     let socket = home.path().join("broker.sock");
-    let mut first = Wire::connect(&socket);
-    let agents: Vec<_> = (0..WAITERS / WAITERS_PER_AGENT).map(|_| first.join()).collect();
+    let mut first = connect(&socket);
+    let agents: Vec<_> = (0..WAITERS / WAITERS_PER_AGENT)
+        .map(|_| first.join("terminal", "/"))
+        .collect();
     let waiters: Vec<Wire> = (0..WAITERS)
         .map(|number| {
-            let mut wire = Wire::connect(&socket);
-            wire.ask(&agents[number % agents.len()], format!("question {number}"));
+            let mut wire = connect(&socket);
+            wire.ask(&agents[number % agents.len()], &format!("question {number}"));
             wire
         })
         .collect();
@@ -101,7 +104,7 @@ fn broker() -> Vec<Row> {
 
 fn client() -> Vec<Row> {
     let home = Home::start();
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     let directory = tempfile::tempdir().expect("a directory");
     let (profile, question) = (
         directory.path().join("profile"),

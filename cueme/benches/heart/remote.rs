@@ -3,13 +3,14 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::Wire;
 use cueme_test_kit::free_port;
 use cueme_test_kit::nginx::Nginx;
 use protocol_spec::id::AgentId;
 
 use crate::answer::waiting_cue;
 use crate::client::GOAL_KIB;
-use crate::home::{CUEME, Home, Wire, give_prompt};
+use crate::home::{CUEME, Home, give_prompt};
 use crate::process::{private_kib, ticks};
 use crate::rows::PROMPT;
 use crate::table::{Goal, Row, median, ratio, show};
@@ -47,7 +48,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let joined = String::from_utf8(joined.stdout).expect("an agent");
     let id = joined.lines().find_map(|line| line.strip_prefix("agent_id="));
     let remote: AgentId = id.expect("an agent").parse().expect("its id");
-    let local = home.connect().join();
+    let local = home.connect().join("terminal", "/");
     let mut human = home.connect();
     let mut times = [const { Vec::new() }; 3];
     for round in 0..20 * scale {

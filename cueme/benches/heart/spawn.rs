@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::Wire;
 use protocol_spec::message::{EventKind, Reply, Request, Watch};
 
-use crate::home::{CUEME, Home, Wire};
+use crate::home::{CUEME, Home};
 use crate::table::{Goal, Row, median, ratio, show};
 
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
@@ -52,7 +53,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
 
 /// Asks once, and says when somebody who watches was told; that is after the commit.
 fn time_to_disk(home: &Home, human: &mut Wire) -> Duration {
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     let started = Instant::now();
     let mut client = home.start_cue(&agent, "Which port?");
     loop {

@@ -42,7 +42,7 @@ fn starts(mut home: Home, rounds: usize) -> Duration {
         home.stop();
         let started = Instant::now();
         home.start_again();
-        home.connect().join();
+        home.connect().join("terminal", "/");
         times.push(started.elapsed());
     }
     median(&mut times)

@@ -11,12 +11,13 @@ use axum::extract::State;
 use axum::response::Sse;
 use axum::response::sse::Event;
 use axum::routing::{get, post};
+use cueme_test_kit::Wire;
 use futures_util::stream;
 use protocol_spec::message::{Reply, Request, Say};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{broadcast, mpsc};
 
-use crate::home::{Home, Wire};
+use crate::home::Home;
 use crate::process::resident_kib;
 use crate::table::{Goal, Row, median, ratio, show};
 use crate::visitor::Visitor;
@@ -34,7 +35,7 @@ const LOOP: &str = "loop";
 pub(crate) fn measure(scale: usize) -> Vec<Row> {
     crate::process::raise_descriptor_limit();
     let home = Home::start();
-    let agent = home.connect().join();
+    let agent = home.connect().join("terminal", "/");
     let before = resident_kib(home.pid());
     let (mut ours, _pages) = Audience::gather(&Invitation::to(&home));
     let each = resident_kib(home.pid()).saturating_sub(before) as f64 / SUBSCRIBERS as f64;

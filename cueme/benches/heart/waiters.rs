@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use cueme_test_kit::Wire;
 use protocol_spec::message::{Recall, Reply, Request};
 
-use crate::home::{Home, Wire};
+use crate::home::Home;
 use crate::process::{raise_descriptor_limit, resident_kib, ticks};
 use crate::table::{Goal, Row};
 
@@ -17,12 +18,14 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     raise_descriptor_limit();
     let home = Home::start();
     let mut first = home.connect();
-    let agents: Vec<_> = (0..WAITERS / WAITERS_PER_AGENT).map(|_| first.join()).collect();
+    let agents: Vec<_> = (0..WAITERS / WAITERS_PER_AGENT)
+        .map(|_| first.join("terminal", "/"))
+        .collect();
     let before = resident_kib(home.pid());
     let mut waiters: Vec<Wire> = Vec::with_capacity(WAITERS);
     for number in 0..WAITERS {
         let mut wire = home.connect();
-        wire.ask(&agents[number % agents.len()], format!("question {number}"));
+        wire.ask(&agents[number % agents.len()], &format!("question {number}"));
         waiters.push(wire);
     }
     // The search index follows a moment behind; recalling waits for it.

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use cueme_test_kit::Wire;
 use protocol_spec::id::RunId;
 use protocol_spec::message::{Reply, Request, Run, RunKind, RunReport};
 use uuid::Uuid;
 
-use crate::home::{Home, Wire};
+use crate::home::Home;
 use crate::table::{Goal, Row};
 use crate::throughput::middle;
 
@@ -20,7 +21,7 @@ pub(crate) fn measure(scale: usize) -> Vec<Row> {
     let mut joins = Vec::new();
     let mut beside = Vec::new();
     for _ in 0..2 * scale {
-        joins.push(per_second(&home, |wire| drop(wire.join())));
+        joins.push(per_second(&home, |wire| drop(wire.join("terminal", "/"))));
         reports.push(per_second(&home, report));
         beside.push(join_beside_reports(&home));
     }
@@ -71,7 +72,7 @@ fn join_beside_reports(home: &Home) -> f64 {
         }
         for _ in 0..EACH {
             let started = Instant::now();
-            joining.join();
+            joining.join("terminal", "/");
             times.push(started.elapsed());
         }
     });

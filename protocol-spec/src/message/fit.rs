@@ -53,13 +53,13 @@ impl DeliveredOutcome {
         self.ends_run = self.ends_run();
         self.answer = None;
         for short in [&mut self.reminder, &mut self.by].into_iter().flatten() {
-            cut(short, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
+            truncate(short, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
         }
         if is_short(self) {
             return;
         }
         let around = encoded_len(self) - line_bytes(&self.text);
-        cut(&mut self.text, CONTENT_BYTES_MAX.saturating_sub(around));
+        truncate(&mut self.text, CONTENT_BYTES_MAX.saturating_sub(around));
     }
 }
 
@@ -74,7 +74,7 @@ impl CueView {
         self.ends_run = self.ends_run();
         self.answer = None;
         if let Some(by) = &mut self.by {
-            cut(by, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
+            truncate(by, LINE_BYTES_PER_BYTE_MAX * NAME_BYTES_MAX);
         }
         if is_short(self) {
             return;
@@ -82,15 +82,15 @@ impl CueView {
         let mut text = self.text.take();
         let around = encoded_len(self) - line_bytes(&self.prompt);
         let share = CONTENT_BYTES_MAX.saturating_sub(around) / 2;
-        cut(&mut self.prompt, share);
+        truncate(&mut self.prompt, share);
         if let Some(text) = &mut text {
-            cut(text, share);
+            truncate(text, share);
         }
         self.text = text;
     }
 }
 
-/// Says so without looking at each letter, which is enough for nearly everything.
+/// Returns true if the text fits even when every byte is escaped.
 fn is_surely_short(texts: [Option<&String>; 3], answer: Option<&Answer>) -> bool {
     let texts: usize = texts.into_iter().flatten().map(String::len).sum();
     let bytes = texts + answer.map_or(0, Answer::bytes);
@@ -102,7 +102,7 @@ fn is_short<T: Serialize>(content: &T) -> bool {
 }
 
 /// Keeps the beginning of a text that takes more than `max` bytes of a line, and says how much is missing.
-fn cut(text: &mut String, max: usize) {
+fn truncate(text: &mut String, max: usize) {
     if line_bytes(text) <= max {
         return;
     }

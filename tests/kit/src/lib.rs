@@ -11,6 +11,7 @@ mod patience;
 mod port;
 pub mod postgres;
 pub mod postgres_proxy;
+pub mod request;
 pub mod tls;
 mod wire;
 

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use protocol_spec::frame::Splitter;
-use protocol_spec::id::RequestId;
-use protocol_spec::message::{Reply, Request, decode_reply, encode_request};
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::{DeliveredOutcome, Reply, Request, decode_reply, encode_request};
 use uuid::Uuid;
 
 use crate::patience::PATIENCE;
+use crate::request;
 
 /// A connection to the broker.
 #[derive(Debug)]
@@ -105,5 +106,69 @@ impl Wire {
     pub fn call(&mut self, request: &Request) -> Option<Reply> {
         self.send(request);
         self.hear()
+    }
+
+    /// Waits for the next line, before which the broker does not close the connection.
+    ///
+    /// # Panics
+    ///
+    /// Panics when no reply comes.
+    #[track_caller]
+    pub fn receive(&mut self) -> Reply {
+        self.hear()
+            .unwrap_or_else(|| panic!("the broker closed the connection"))
+    }
+
+    /// Registers an agent.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it is refused.
+    #[track_caller]
+    pub fn join(&mut self, runtime: &str, project_dir: &str) -> AgentId {
+        self.send(&request::join(runtime, project_dir));
+        match self.receive() {
+            Reply::Joined(joined) => joined.agent_id,
+            other => panic!("not joined: {other:?}"),
+        }
+    }
+
+    /// Asks in words alone, and returns when the question is on disk.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it is refused.
+    #[track_caller]
+    pub fn ask(&mut self, agent: &AgentId, prompt: &str) -> CueId {
+        self.send(&request::ask(agent.as_str(), prompt));
+        match self.receive() {
+            Reply::Asked(asked) => asked.cue_id,
+            other => panic!("not asked: {other:?}"),
+        }
+    }
+
+    /// Waits for the outcome of a question.
+    ///
+    /// # Panics
+    ///
+    /// Panics when something else comes.
+    #[track_caller]
+    pub fn outcome(&mut self) -> DeliveredOutcome {
+        match self.receive() {
+            Reply::Outcome(outcome) => outcome,
+            other => panic!("no outcome: {other:?}"),
+        }
+    }
+
+    /// Answers in words alone, and returns when the answer is on disk.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it is refused.
+    #[track_caller]
+    pub fn answer(&mut self, cue: CueId, text: &str) {
+        self.send(&request::answer(&cue.to_string(), text));
+        let reply = self.receive();
+        assert!(matches!(reply, Reply::Decided(_)), "not decided: {reply:?}");
     }
 }

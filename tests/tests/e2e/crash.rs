@@ -3,33 +3,9 @@
 //! Stages are reached without any hook in the program: a stopped process holds still at the point where it waits, and
 //! a program that speaks the wire itself can leave any line unread or unsaid.
 
+use cueme_test_kit::request::{answer, ask};
 use cueme_tests::{Client, Home, Signal, eventually, is_alive, send_signal};
-use protocol_spec::answer::Answer;
-use protocol_spec::message::{Ack, Ask, GiveAnswer, Reply, Request};
-use protocol_spec::outcome::{Kind, Origin};
-
-fn ask(agent: &str, prompt: &str) -> Request {
-    Request::Ask(Ask {
-        agent_id: agent.parse().unwrap(),
-        kind: Kind::Cue,
-        prompt: prompt.to_owned(),
-        payload: None,
-        origin: Origin::Agent,
-        nonce: None,
-    })
-}
-
-fn answer(cue: &str, text: &str) -> Request {
-    Request::Answer(GiveAnswer {
-        cue: cue.to_owned(),
-        answer: Answer {
-            text: Some(text.to_owned()),
-            ..Answer::default()
-        },
-        by: None,
-        hold_ms: 0,
-    })
-}
+use protocol_spec::message::{Ack, Reply, Request};
 
 /// Waits until a process has sent its request and sleeps until the reply: nothing of it is left to be written.
 fn wait_until_sent(client: &Client) {

@@ -1,12 +1,12 @@
 //! Operations over the wire that no command offers: attach by id, undo answers, follow, prove.
 
+use cueme_test_kit::request::ask;
 use cueme_tests::{Client, Home, Wire, envelope, eventually};
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{
-    Ack, Ask, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, NAME_BYTES_MAX, Nothing, Receipts,
+    Ack, Attach, Bind, ErrorCode, EventKind, GiveAnswer, Hello, Join, NAME_BYTES_MAX, Nothing, Receipts,
     Reply, Request, Rest, Show, Undo, Watch, encode_request,
 };
-use protocol_spec::outcome::{Kind, Origin};
 
 fn answer(cue: &str, text: &str, hold_ms: u64) -> Request {
     Request::Answer(GiveAnswer {
@@ -330,16 +330,7 @@ fn who_rests_waits_no_longer() {
     let home = Home::new();
     let agent = home.join();
     let mut program = home.wire();
-    let ask = |prompt: &str| {
-        Request::Ask(Ask {
-            agent_id: agent.parse().unwrap(),
-            kind: Kind::Cue,
-            prompt: prompt.to_owned(),
-            payload: None,
-            origin: Origin::Agent,
-            nonce: None,
-        })
-    };
+    let ask = |prompt| ask(&agent, prompt);
     let (Some(Reply::Asked(one)), Some(Reply::Asked(other))) =
         (program.call(&ask("one")), program.call(&ask("other")))
     else {

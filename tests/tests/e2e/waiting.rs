@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
+use cueme_test_kit::request::ask;
 use cueme_tests::{Client, Home, Signal, envelope, eventually, remains};
 use protocol_spec::id::CueId;
 use protocol_spec::message::{
-    Ack, Ask, Asked, Decline, Reply, Request, Rested, Welcome, decode_request, encode_reply,
+    Ack, Asked, Decline, Reply, Request, Rested, Welcome, decode_request, encode_reply,
 };
-use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::version::PROGRAM;
 
 /// Asks with a wait budget, to the end.
@@ -205,14 +205,7 @@ fn one_connection_may_ask_any_number_of_questions_one_after_the_other() {
     let agent = home.join();
     let (mut client, mut human) = (home.wire(), home.wire());
     for number in 0..QUESTIONS {
-        let ask = Request::Ask(Ask {
-            agent_id: agent.parse().unwrap(),
-            kind: Kind::Cue,
-            prompt: format!("Question {number}?"),
-            payload: None,
-            origin: Origin::Agent,
-            nonce: None,
-        });
+        let ask = ask(&agent, &format!("Question {number}?"));
         let Some(Reply::Asked(asked)) = client.call(&ask) else {
             panic!("question {number} was refused")
         };

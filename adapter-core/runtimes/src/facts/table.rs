@@ -47,14 +47,12 @@ static CURSOR: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(60, Source::Code),
     user_root: home(None, ".cursor"),
-    rule: Fact {
-        value: Scoped {
-            // Cursor documents project rules only; the user's folder was seen written by an extension.
-            user: cursor_rule(Base::UserRoot, "rules/cueme.mdc"),
-            project: cursor_rule(Base::Project, ".cursor/rules/cueme.mdc"),
-        },
-        source: Source::Report,
-    },
+    rule: rules(
+        // Cursor documents project rules only; the user's folder was seen written by an extension.
+        cursor_rule(Base::UserRoot, "rules/cueme.mdc"),
+        cursor_rule(Base::Project, ".cursor/rules/cueme.mdc"),
+        Source::Report,
+    ),
     mcp: places(
         Some((Base::UserRoot, "mcp.json")),
         Some((Base::Project, ".cursor/mcp.json")),
@@ -77,10 +75,7 @@ static CURSOR: Facts = Facts {
     signs: &[
         Sign::Program("cursor-agent"),
         Sign::Program("cursor"),
-        Sign::Exists(BasedPath {
-            base: Base::Editors,
-            path: "Cursor",
-        }),
+        exists(Base::Editors, "Cursor"),
     ],
     checked: None,
 };
@@ -97,13 +92,11 @@ static CLAUDE_CODE: Facts = Facts {
     mcp_ceiling: seconds(120, Source::Doc),
     hook_ceiling: seconds(600, Source::Doc),
     user_root: home(Some("CLAUDE_CONFIG_DIR"), ".claude"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "CLAUDE.md"),
-            project: block(Base::Project, "CLAUDE.md"),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "CLAUDE.md"),
+        block(Base::Project, "CLAUDE.md"),
+        Source::Doc,
+    ),
     // With CLAUDE_CONFIG_DIR set the user's file moves into that folder; the place resolver knows.
     mcp: places(
         Some((Base::Home, ".claude.json")),
@@ -126,14 +119,8 @@ static CLAUDE_CODE: Facts = Facts {
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),
     signs: &[
         Sign::Program("claude"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-        Sign::Exists(BasedPath {
-            base: Base::Home,
-            path: ".claude.json",
-        }),
+        exists(Base::UserRoot, ""),
+        exists(Base::Home, ".claude.json"),
     ],
     checked: Some("2.1.326"),
 };
@@ -147,13 +134,11 @@ static CODEX: Facts = Facts {
     mcp_ceiling: seconds(300, Source::Code),
     hook_ceiling: seconds(600, Source::Code),
     user_root: home(Some("CODEX_HOME"), ".codex"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "AGENTS.md"),
-            project: block(Base::Project, "AGENTS.md"),
-        },
-        source: Source::Code,
-    },
+    rule: rules(
+        block(Base::UserRoot, "AGENTS.md"),
+        block(Base::Project, "AGENTS.md"),
+        Source::Code,
+    ),
     mcp: places(
         Some((Base::UserRoot, "config.toml")),
         Some((Base::Project, ".codex/config.toml")),
@@ -173,13 +158,7 @@ static CODEX: Facts = Facts {
         Source::Doc,
     ),
     session_variable: Some("CODEX_THREAD_ID"),
-    signs: &[
-        Sign::Program("codex"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("codex"), exists(Base::UserRoot, "")],
     checked: Some("0.169.0"),
 };
 
@@ -191,13 +170,11 @@ static WINDSURF: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: UNKNOWN_CEILING,
     user_root: home(None, ".codeium/windsurf"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "memories/global_rules.md"),
-            project: own(Base::Project, ".windsurf/rules/cueme.md", WINDSURF_FRONT_MATTER),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "memories/global_rules.md"),
+        own(Base::Project, ".windsurf/rules/cueme.md", WINDSURF_FRONT_MATTER),
+        Source::Doc,
+    ),
     mcp: places(Some((Base::UserRoot, "mcp_config.json")), None, Source::Doc),
     mcp_shape: McpShape::McpServers(McpExtras::Bare),
     hooks: places(
@@ -215,14 +192,8 @@ static WINDSURF: Facts = Facts {
     session_variable: None,
     signs: &[
         Sign::Program("windsurf"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-        Sign::Exists(BasedPath {
-            base: Base::Editors,
-            path: "Windsurf",
-        }),
+        exists(Base::UserRoot, ""),
+        exists(Base::Editors, "Windsurf"),
     ],
     checked: None,
 };
@@ -234,24 +205,16 @@ static VSCODE: Facts = Facts {
     shell_ceiling_raised: NOT_RAISED,
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(30, Source::Doc),
-    user_root: UserRoot {
-        variable: None,
-        default: BasedPath {
-            base: Base::Editors,
-            path: "Code/User",
-        },
-    },
-    rule: Fact {
-        value: Scoped {
-            user: own(
-                Base::UserRoot,
-                "prompts/cueme.instructions.md",
-                INSTRUCTIONS_FRONT_MATTER,
-            ),
-            project: block(Base::Project, ".github/copilot-instructions.md"),
-        },
-        source: Source::Doc,
-    },
+    user_root: root(Base::Editors, "Code/User"),
+    rule: rules(
+        own(
+            Base::UserRoot,
+            "prompts/cueme.instructions.md",
+            INSTRUCTIONS_FRONT_MATTER,
+        ),
+        block(Base::Project, ".github/copilot-instructions.md"),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "mcp.json")),
         Some((Base::Project, ".vscode/mcp.json")),
@@ -271,13 +234,7 @@ static VSCODE: Facts = Facts {
         Source::Doc,
     ),
     session_variable: None,
-    signs: &[
-        Sign::Program("code"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("code"), exists(Base::UserRoot, "")],
     checked: None,
 };
 
@@ -289,13 +246,11 @@ static KIRO: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(60, Source::Report),
     user_root: home(Some("KIRO_HOME"), ".kiro"),
-    rule: Fact {
-        value: Scoped {
-            user: own(Base::UserRoot, "steering/cueme.md", KIRO_FRONT_MATTER),
-            project: own(Base::Project, ".kiro/steering/cueme.md", KIRO_FRONT_MATTER),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        own(Base::UserRoot, "steering/cueme.md", KIRO_FRONT_MATTER),
+        own(Base::Project, ".kiro/steering/cueme.md", KIRO_FRONT_MATTER),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "settings/mcp.json")),
         Some((Base::Project, ".kiro/settings/mcp.json")),
@@ -318,10 +273,7 @@ static KIRO: Facts = Facts {
     signs: &[
         Sign::Program("kiro"),
         Sign::Program("kiro-cli"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
+        exists(Base::UserRoot, ""),
     ],
     checked: None,
 };
@@ -337,20 +289,12 @@ static OPENCODE: Facts = Facts {
         value: None,
         source: Source::Code,
     },
-    user_root: UserRoot {
-        variable: None,
-        default: BasedPath {
-            base: Base::Config,
-            path: "opencode",
-        },
-    },
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "AGENTS.md"),
-            project: block(Base::Project, "AGENTS.md"),
-        },
-        source: Source::Doc,
-    },
+    user_root: root(Base::Config, "opencode"),
+    rule: rules(
+        block(Base::UserRoot, "AGENTS.md"),
+        block(Base::Project, "AGENTS.md"),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "opencode.json")),
         Some((Base::Project, "opencode.json")),
@@ -370,13 +314,7 @@ static OPENCODE: Facts = Facts {
         Source::Doc,
     ),
     session_variable: None,
-    signs: &[
-        Sign::Program("opencode"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("opencode"), exists(Base::UserRoot, "")],
     checked: Some("1.18.33"),
 };
 
@@ -389,13 +327,11 @@ static GEMINI_CLI: Facts = Facts {
     mcp_ceiling: seconds(600, Source::Doc),
     hook_ceiling: seconds(60, Source::Doc),
     user_root: home(None, ".gemini"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "GEMINI.md"),
-            project: block(Base::Project, "GEMINI.md"),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "GEMINI.md"),
+        block(Base::Project, "GEMINI.md"),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "settings.json")),
         Some((Base::Project, ".gemini/settings.json")),
@@ -412,13 +348,7 @@ static GEMINI_CLI: Facts = Facts {
     // `tools.allowed` in the settings is deprecated in favour of policies; those of a workspace are not read.
     permission: places(Some((Base::UserRoot, "policies/cueme.toml")), None, Source::Code),
     session_variable: None,
-    signs: &[
-        Sign::Program("gemini"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("gemini"), exists(Base::UserRoot, "")],
     checked: Some("0.61.0"),
 };
 
@@ -430,13 +360,11 @@ static COPILOT_CLI: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(30, Source::Doc),
     user_root: home(Some("COPILOT_HOME"), ".copilot"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "copilot-instructions.md"),
-            project: block(Base::Project, ".github/copilot-instructions.md"),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "copilot-instructions.md"),
+        block(Base::Project, ".github/copilot-instructions.md"),
+        Source::Doc,
+    ),
     mcp: places(Some((Base::UserRoot, "mcp-config.json")), None, Source::Doc),
     mcp_shape: McpShape::McpServers(McpExtras::LocalTools),
     hooks: places(
@@ -448,13 +376,7 @@ static COPILOT_CLI: Facts = Facts {
     holds_turn: true,
     permission: NOWHERE,
     session_variable: None,
-    signs: &[
-        Sign::Program("copilot"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("copilot"), exists(Base::UserRoot, "")],
     checked: Some("1.0.102"),
 };
 
@@ -467,13 +389,11 @@ static QWEN_CODE: Facts = Facts {
     mcp_ceiling: seconds(600, Source::Doc),
     hook_ceiling: seconds(60, Source::Code),
     user_root: home(None, ".qwen"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "QWEN.md"),
-            project: block(Base::Project, "QWEN.md"),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "QWEN.md"),
+        block(Base::Project, "QWEN.md"),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "settings.json")),
         Some((Base::Project, ".qwen/settings.json")),
@@ -493,13 +413,7 @@ static QWEN_CODE: Facts = Facts {
         Source::Doc,
     ),
     session_variable: None,
-    signs: &[
-        Sign::Program("qwen"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("qwen"), exists(Base::UserRoot, "")],
     checked: Some("0.24.4"),
 };
 
@@ -511,13 +425,11 @@ static DROID: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: seconds(60, Source::Doc),
     user_root: home(None, ".factory"),
-    rule: Fact {
-        value: Scoped {
-            user: block(Base::UserRoot, "AGENTS.md"),
-            project: block(Base::Project, "AGENTS.md"),
-        },
-        source: Source::Doc,
-    },
+    rule: rules(
+        block(Base::UserRoot, "AGENTS.md"),
+        block(Base::Project, "AGENTS.md"),
+        Source::Doc,
+    ),
     mcp: places(
         Some((Base::UserRoot, "mcp.json")),
         Some((Base::Project, ".factory/mcp.json")),
@@ -534,13 +446,7 @@ static DROID: Facts = Facts {
     // `commandAllowlist` exists, but how it matches a command is not documented.
     permission: NOWHERE,
     session_variable: None,
-    signs: &[
-        Sign::Program("droid"),
-        Sign::Exists(BasedPath {
-            base: Base::UserRoot,
-            path: "",
-        }),
-    ],
+    signs: &[Sign::Program("droid"), exists(Base::UserRoot, "")],
     checked: None,
 };
 
@@ -552,21 +458,13 @@ static AGENTS_MD: Facts = Facts {
     shell_ceiling_raised: NOT_RAISED,
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: UNKNOWN_CEILING,
-    user_root: UserRoot {
-        variable: None,
-        default: BasedPath {
-            base: Base::Config,
-            path: "",
-        },
-    },
-    rule: Fact {
-        value: Scoped {
-            // Amp documents this place; most others read the project's file only.
-            user: block(Base::UserRoot, "AGENTS.md"),
-            project: block(Base::Project, "AGENTS.md"),
-        },
-        source: Source::Doc,
-    },
+    user_root: root(Base::Config, ""),
+    rule: rules(
+        // Amp documents this place; most others read the project's file only.
+        block(Base::UserRoot, "AGENTS.md"),
+        block(Base::Project, "AGENTS.md"),
+        Source::Doc,
+    ),
     mcp: NOWHERE,
     mcp_shape: McpShape::None,
     hooks: NOWHERE,
@@ -589,13 +487,7 @@ static TERMINAL: Facts = Facts {
     mcp_ceiling: UNKNOWN_CEILING,
     hook_ceiling: UNKNOWN_CEILING,
     user_root: home(None, ""),
-    rule: Fact {
-        value: Scoped {
-            user: None,
-            project: None,
-        },
-        source: Source::Inferred,
-    },
+    rule: rules(None, None, Source::Inferred),
     mcp: NOWHERE,
     mcp_shape: McpShape::None,
     hooks: NOWHERE,
@@ -637,6 +529,24 @@ const fn home(variable: Option<&'static str>, path: &'static str) -> UserRoot {
             base: Base::Home,
             path,
         },
+    }
+}
+
+const fn root(base: Base, path: &'static str) -> UserRoot {
+    UserRoot {
+        variable: None,
+        default: BasedPath { base, path },
+    }
+}
+
+const fn exists(base: Base, path: &'static str) -> Sign {
+    Sign::Exists(BasedPath { base, path })
+}
+
+const fn rules(user: Option<RuleFile>, project: Option<RuleFile>, source: Source) -> Fact<Scoped<RuleFile>> {
+    Fact {
+        value: Scoped { user, project },
+        source,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr};
 
+use protocol_spec::hex::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -389,8 +390,5 @@ fn unpacked(input: Value) -> Value {
 }
 
 fn message_key(message: &str) -> String {
-    Sha256::digest(message.trim().as_bytes())[..MESSAGE_KEY_BYTES]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(message.trim().as_bytes())[..MESSAGE_KEY_BYTES])
 }

@@ -9,6 +9,7 @@ use std::{
     path::PathBuf,
 };
 
+use protocol_spec::hex::hex;
 use sha2::{Digest, Sha256};
 
 pub(super) mod storage;
@@ -44,8 +45,5 @@ pub struct Snapshot {
 
 /// Returns the digest of a file's contents, in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(bytes))
 }

@@ -1,5 +1,6 @@
 //! Sends requests to Cursor's API: authenticated, bounded, repeated where that is safe.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::error::{CloudError, CursorApiError, RequestContext};
+use super::limiter::RepositoryLimiter;
 use cloud_settings::{Redactor, Secret};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -105,13 +107,14 @@ impl Call<'_> {
     }
 }
 
-/// A client of one account.
-#[derive(Debug, Clone)]
+/// A client of one account, with the limit of listing repositories.
+#[derive(Debug)]
 pub(super) struct HttpClient {
     client: Client,
     base_url: String,
     api_key: Secret,
     retry: RetryPolicy,
+    limiter: Mutex<RepositoryLimiter>,
 }
 
 impl HttpClient {
@@ -132,6 +135,7 @@ impl HttpClient {
             base_url,
             api_key,
             retry,
+            limiter: Mutex::default(),
         })
     }
 
@@ -139,6 +143,24 @@ impl HttpClient {
     pub(super) async fn call<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, CloudError> {
         let body = self.repeat(call).await?;
         serde_json::from_slice(&body).map_err(|error| unexpected(call, &error.to_string()))
+    }
+
+    /// Lists the repositories' addresses.
+    pub(super) async fn repositories(&self, path: &str) -> Result<Vec<String>, CloudError> {
+        let now = Timestamp::now().as_millisecond();
+        let leave = self
+            .limiter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .acquire(now);
+        leave.map_err(CloudError::RateLimited)?;
+        // One request only: repeating it would break the limit that was just kept.
+        let call = Call {
+            is_idempotent: false,
+            ..Call::get(path)
+        };
+        let answer: Value = self.call(&call).await?;
+        Ok(repositories(&answer))
     }
 
     /// Opens a stream, without retries: the reader of the stream knows better when to retry.
@@ -266,6 +288,23 @@ pub(super) fn unexpected(call: &Call<'_>, reason: &str) -> CloudError {
         context: call.context(),
         reason: reason.to_owned(),
     }
+}
+
+/// Reads the repositories' addresses out of an answer of either generation.
+fn repositories(answer: &Value) -> Vec<String> {
+    let items = answer["repositories"]
+        .as_array()
+        .or_else(|| answer["items"].as_array());
+    let address = |item: &Value| {
+        let text = item["repository"].as_str().or_else(|| item["url"].as_str())?;
+        Some(text.to_owned())
+    };
+    items
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(address)
+        .collect()
 }
 
 fn network_error(call: &Call<'_>, error: reqwest::Error) -> CloudError {

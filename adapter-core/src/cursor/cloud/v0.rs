@@ -1,10 +1,7 @@
 //! The first generation of the API: one run an agent, webhooks, polling.
 
 use cloud_settings::{ApiGeneration, Secret};
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +11,6 @@ use super::api::{
 };
 use super::error::CloudError;
 use super::http::{Call, HttpClient, RetryPolicy, unexpected};
-use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
 
 /// The number of agents that are searched for one whose launch was not answered.
@@ -86,15 +82,9 @@ pub struct AgentTarget {
 }
 
 /// A client of the first generation.
+#[derive(Debug)]
 pub struct V0Client {
     http: HttpClient,
-    limiter: Mutex<RepositoryLimiter>,
-}
-
-impl fmt::Debug for V0Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("V0Client").finish_non_exhaustive()
-    }
 }
 
 impl V0Client {
@@ -105,10 +95,7 @@ impl V0Client {
     /// Fails if the base URL is not one.
     pub fn new(api_key: Secret, base_url: &str, retry: RetryPolicy) -> Result<Self, CloudError> {
         let http = HttpClient::new(api_key, base_url, retry)?;
-        Ok(V0Client {
-            http,
-            limiter: Mutex::default(),
-        })
+        Ok(V0Client { http })
     }
 
     /// Reads an agent.
@@ -244,23 +231,6 @@ impl V0Client {
             Err(error) => Err(error),
         }
     }
-
-    async fn read_repositories(&self) -> Result<Vec<String>, CloudError> {
-        let now = Timestamp::now().as_millisecond();
-        let leave = self
-            .limiter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .acquire(now);
-        leave.map_err(CloudError::RateLimited)?;
-        // One request only: repeating it would break the limit that was just kept.
-        let call = Call {
-            is_idempotent: false,
-            ..Call::get("/v0/repositories")
-        };
-        let answer: Value = self.http.call(&call).await?;
-        Ok(repositories(&answer))
-    }
 }
 
 impl CloudApi for V0Client {
@@ -319,7 +289,7 @@ impl CloudApi for V0Client {
     }
 
     fn repositories(&self) -> ApiFuture<'_, Vec<String>> {
-        Box::pin(self.read_repositories())
+        Box::pin(self.http.repositories("/v0/repositories"))
     }
 }
 
@@ -352,23 +322,6 @@ fn conversation_message(index: usize, item: &Value) -> Option<ConversationMessag
         is_assistant,
         text: item["text"].as_str().unwrap_or_default().to_owned(),
     })
-}
-
-/// Reads the repositories' addresses out of an answer of either generation.
-pub(super) fn repositories(answer: &Value) -> Vec<String> {
-    let items = answer["repositories"]
-        .as_array()
-        .or_else(|| answer["items"].as_array());
-    let address = |item: &Value| {
-        let text = item["repository"].as_str().or_else(|| item["url"].as_str())?;
-        Some(text.to_owned())
-    };
-    items
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(address)
-        .collect()
 }
 
 /// Escapes an id for use in a path, so that it cannot name another path.

@@ -1,10 +1,7 @@
 //! The second generation of the API: an agent with runs, each with a stream of events.
 
 use cloud_settings::{ApiGeneration, Secret};
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -14,20 +11,13 @@ use super::api::{
 };
 use super::error::{CloudError, RequestContext};
 use super::http::{Call, HttpClient, RetryPolicy, unexpected};
-use super::limiter::RepositoryLimiter;
 use super::stream::RunStream;
-use super::v0::{path_segment, repositories};
+use super::v0::path_segment;
 
 /// A client of the second generation.
+#[derive(Debug)]
 pub struct V1Client {
     http: HttpClient,
-    limiter: Mutex<RepositoryLimiter>,
-}
-
-impl fmt::Debug for V1Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("V1Client").finish_non_exhaustive()
-    }
 }
 
 impl V1Client {
@@ -38,10 +28,7 @@ impl V1Client {
     /// Fails if the base URL is not one.
     pub fn new(api_key: Secret, base_url: &str, retry: RetryPolicy) -> Result<Self, CloudError> {
         let http = HttpClient::new(api_key, base_url, retry)?;
-        Ok(V1Client {
-            http,
-            limiter: Mutex::default(),
-        })
+        Ok(V1Client { http })
     }
 
     /// Creates an agent under an id of our own, so that a request whose answer was lost can be made again.
@@ -169,21 +156,6 @@ impl V1Client {
             },
         )))
     }
-
-    async fn read_repositories(&self) -> Result<Vec<String>, CloudError> {
-        let now = Timestamp::now().as_millisecond();
-        let leave = self
-            .limiter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .acquire(now);
-        leave.map_err(CloudError::RateLimited)?;
-        let call = Call {
-            is_idempotent: false,
-            ..Call::get("/v1/repositories")
-        };
-        Ok(repositories(&self.http.call(&call).await?))
-    }
 }
 
 impl CloudApi for V1Client {
@@ -238,7 +210,7 @@ impl CloudApi for V1Client {
     }
 
     fn repositories(&self) -> ApiFuture<'_, Vec<String>> {
-        Box::pin(self.read_repositories())
+        Box::pin(self.http.repositories("/v1/repositories"))
     }
 }
 

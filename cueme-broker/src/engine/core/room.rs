@@ -109,6 +109,10 @@ mod tests {
             self.storage.reader()
         }
 
+        fn schema(&self) -> u32 {
+            self.storage.schema()
+        }
+
         fn location(&self) -> PathBuf {
             self.storage.location()
         }

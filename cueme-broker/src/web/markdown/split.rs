@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use protocol_spec::truncate::{self, boundary_from};
+
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::web) struct Part<'a> {
@@ -15,8 +17,8 @@ pub(in crate::web) struct Part<'a> {
 
 /// Returns the offset of the final part of a long text, which has about `bytes_max` bytes.
 pub(in crate::web) fn end(text: &str, bytes_max: usize) -> usize {
-    let start = boundary(text, text.len().saturating_sub(bytes_max));
-    let window = &text[start..];
+    let window = truncate::tail(text, bytes_max);
+    let start = text.len() - window.len();
     let near_enough = window.len() / 2;
     [
         window.find("\n\n").map(|at| at + 2),
@@ -32,7 +34,7 @@ pub(in crate::web) fn end(text: &str, bytes_max: usize) -> usize {
 ///
 /// `from` beyond the text, or inside a character, means the next place where a part can begin.
 pub(in crate::web) fn part(text: &str, from: usize, bytes_max: usize) -> Part<'_> {
-    let start = boundary(text, from);
+    let start = boundary_from(text, from);
     let end = cut(text, start, bytes_max);
     let slice = &text[start..end];
     let source = match open_fence(&text[..start]) {
@@ -46,18 +48,12 @@ pub(in crate::web) fn part(text: &str, from: usize, bytes_max: usize) -> Part<'_
     }
 }
 
-fn boundary(text: &str, from: usize) -> usize {
-    (from.min(text.len())..=text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
-}
-
 /// Prefers to cut after a blank line, then after a line, then anywhere.
 fn cut(text: &str, start: usize, bytes_max: usize) -> usize {
     if text.len() - start <= bytes_max {
         return text.len();
     }
-    let limit = boundary(text, start + bytes_max);
+    let limit = boundary_from(text, start + bytes_max);
     let window = &text[start..limit];
     let far_enough = window.len() / 2;
     [

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use protocol_spec::id::AgentId;
 
-use super::common_words::{STOP_PAIRS, STOP_WORDS, WEAK_WORDS};
+use super::common_words::{is_stop_pair, is_stop_word, is_weak_word};
 use super::{QUERY_WORDS_MAX, is_unspaced};
 use crate::StoreError;
 
@@ -353,20 +353,15 @@ impl Token {
     fn weight(&self) -> f64 {
         match self {
             Self::Pair(_) => PAIR,
-            Self::Word(word) => {
-                let stem = stem(word);
-                let is_weak = WEAK_WORDS
-                    .iter()
-                    .any(|weak| weak == word || self::stem(weak) == stem);
-                if is_weak { WEAK } else { 1.0 }
-            }
+            Self::Word(word) if is_weak_word(word) => WEAK,
+            Self::Word(_) => 1.0,
         }
     }
 
     fn is_common(&self) -> bool {
         match self {
-            Self::Word(word) => STOP_WORDS.contains(&word.as_str()) || word.chars().nth(1).is_none(),
-            Self::Pair(pair) => STOP_PAIRS.contains(&pair.as_str()),
+            Self::Word(word) => is_stop_word(word) || word.chars().nth(1).is_none(),
+            Self::Pair(pair) => is_stop_pair(pair),
         }
     }
 }

@@ -78,7 +78,7 @@ fn many_clients(server: &Server, scale: usize) -> Row {
 fn other_broker(server: &Server, scale: usize) -> [Row; 2] {
     let url = server.database();
     let (agents, humans) = (on(&url), on(&url));
-    let agent = agents.connect().join();
+    let agent = agents.connect().join("terminal", "/");
     let mut human = humans.connect();
     let mut notified = Notified::open(&server.database());
     let (mut printed, mut exited, mut floors) = (Vec::new(), Vec::new(), Vec::new());
@@ -129,7 +129,9 @@ pub(crate) fn measure_waiters(_scale: usize) -> Vec<Row> {
     let url = server.database();
     let brokers: Vec<Home> = (0..BROKERS).map(|_| on(&url)).collect();
     let mut human = brokers[0].connect();
-    let agents: Vec<AgentId> = (0..WAITERS / WAITERS_PER_AGENT).map(|_| human.join()).collect();
+    let agents: Vec<AgentId> = (0..WAITERS / WAITERS_PER_AGENT)
+        .map(|_| human.join("terminal", "/"))
+        .collect();
     let resident = || {
         brokers
             .iter()
@@ -140,7 +142,7 @@ pub(crate) fn measure_waiters(_scale: usize) -> Vec<Row> {
     let mut waiters = Vec::with_capacity(WAITERS);
     for number in 0..WAITERS {
         let mut wire = brokers[number % BROKERS].connect();
-        let cue = wire.ask(&agents[number % agents.len()], format!("question {number}"));
+        let cue = wire.ask(&agents[number % agents.len()], &format!("question {number}"));
         waiters.push((wire, cue));
     }
     let each = resident().saturating_sub(before) as f64 / WAITERS as f64;
@@ -192,7 +194,7 @@ fn on(url: &str) -> Home {
 fn ours_per_second(server: &Server, clients: usize, lives: usize) -> f64 {
     let home = on(&server.database());
     let mut wire = home.connect();
-    let agents: Vec<AgentId> = (0..clients).map(|_| wire.join()).collect();
+    let agents: Vec<AgentId> = (0..clients).map(|_| wire.join("terminal", "/")).collect();
     drop(wire);
     lives_per_second(&home.socket(), agents, lives, Manner::Stay)
 }

@@ -28,11 +28,11 @@ impl Bare {
     /// Starts it for this many agents, and as many connections as they and their humans make.
     pub(super) fn start(agents: usize, connections: usize) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let (desk, agents) = Desk::open(directory.path(), agents, connections);
+        let (server, agents) = FloorServer::open(directory.path(), agents, connections);
         Self {
             directory,
             agents,
-            thread: Some(std::thread::spawn(move || desk.work())),
+            thread: Some(std::thread::spawn(move || server.work())),
         }
     }
 
@@ -51,12 +51,12 @@ impl Drop for Bare {
 
 /// Serves in this process, in a directory; says which agents there are when it is ready.
 pub(super) fn serve(directory: &Path, agents: usize, connections: usize) {
-    let (desk, agents) = Desk::open(directory, agents, connections);
+    let (server, agents) = FloorServer::open(directory, agents, connections);
     println!(
         "{}",
         agents.iter().map(AgentId::as_str).collect::<Vec<_>>().join(" ")
     );
-    desk.work();
+    server.work();
 }
 
 pub(super) fn socket_in(directory: &Path) -> PathBuf {
@@ -110,7 +110,7 @@ struct Waiting {
 /// A request that arrived: its peer, its key, and itself.
 type Arrived = (usize, RequestId, Request);
 
-struct Desk {
+struct FloorServer {
     rows: Rows,
     listener: UnixListener,
     /// The number of connections still to accept.
@@ -120,20 +120,20 @@ struct Desk {
     waiting: HashMap<CueId, Waiting>,
 }
 
-impl Desk {
+impl FloorServer {
     fn open(directory: &Path, agents: usize, connections: usize) -> (Self, Vec<AgentId>) {
         let mut rows = Rows::open(&directory.join("bare.db"));
         let agents = rows.join(agents);
         let listener = UnixListener::bind(socket_in(directory)).expect("a socket");
         listener.set_nonblocking(true).expect("a socket");
-        let desk = Self {
+        let server = Self {
             rows,
             listener,
             expected: connections,
             peers: Vec::new(),
             waiting: HashMap::new(),
         };
-        (desk, agents)
+        (server, agents)
     }
 
     fn work(mut self) {

@@ -205,7 +205,7 @@ pub(crate) fn middle(mut rates: Vec<f64>) -> f64 {
 fn ours_per_second(clients: usize, lives: usize, manner: Manner) -> f64 {
     let home = Home::start();
     let mut wire = home.connect();
-    let agents: Vec<AgentId> = (0..clients).map(|_| wire.join()).collect();
+    let agents: Vec<AgentId> = (0..clients).map(|_| wire.join("terminal", "/")).collect();
     drop(wire);
     lives_per_second(&home.socket(), agents, lives, manner)
 }

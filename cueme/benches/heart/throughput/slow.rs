@@ -13,7 +13,7 @@ use protocol_spec::id::AgentId;
 use super::bare::{self, socket_in};
 use super::load::{Manner, lives_per_second};
 use super::middle;
-use crate::home::{CUEME, Wire, stop_broker};
+use crate::home::{CUEME, connect, stop_broker};
 
 /// Set in the process that is the floor: how many agents, and how many connections.
 pub(crate) const BARE_ENV: &str = "CUEME_BENCH_BARE";
@@ -139,8 +139,8 @@ fn started(command: &mut Command) -> (Child, String) {
 }
 
 fn joined(socket: &Path, clients: usize) -> Vec<AgentId> {
-    let mut wire = Wire::connect(socket);
-    (0..clients).map(|_| wire.join()).collect()
+    let mut wire = connect(socket);
+    (0..clients).map(|_| wire.join("terminal", "/")).collect()
 }
 
 fn measured(socket: &Path, agents: Vec<AgentId>, lives: usize, log: &Path) -> Slow {

@@ -5,13 +5,13 @@
 
 use protocol_spec::endpoint::Places;
 
-use super::lease::{digest, folder, hexadecimal};
+use super::lease::{folder, short_digest};
 
 /// Notes the words with which the turn goes on.
 pub(super) fn note(places: &Places, session: &str, text: &str) {
     let text = text.trim();
     if let Ok(folder) = folder(places) {
-        let known = format!("{} {}", text.len(), hexadecimal(&digest(text)));
+        let known = format!("{} {}", text.len(), short_digest(text));
         let _ = std::fs::write(folder.join(name(session)), known);
     }
 }
@@ -26,11 +26,11 @@ fn matches(places: &Places, session: &str, prompt: Option<&str>) -> Option<bool>
     let (length, wanted) = known.split_once(' ')?;
     let prompt = prompt?.trim();
     let end = prompt.get(prompt.len().checked_sub(length.parse().ok()?)?..)?;
-    Some(!end.is_empty() && hexadecimal(&digest(end)) == wanted)
+    Some(!end.is_empty() && short_digest(end) == wanted)
 }
 
 fn name(session: &str) -> String {
-    format!("{}.said", hexadecimal(&digest(session)))
+    format!("{}.said", short_digest(session))
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ use crate::error::CliError;
 const DONE: &[u8] = b"done\n";
 /// The retention of such files; a host lets a hook wait for a day at most.
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The length of a digest in a file name.
+const SHORT_DIGEST_BYTES: usize = 16;
 
 /// The right to deal with the end of a turn.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ impl Lease {
     pub(super) fn take(places: &Places, turn_key: &str) -> Result<Option<Self>, CliError> {
         let folder = folder(places)?;
         forget_old(&folder);
-        let path = folder.join(format!("{}.lease", hexadecimal(&digest(turn_key))));
+        let path = folder.join(format!("{}.lease", short_digest(turn_key)));
         let failed = |error: std::io::Error| CliError::io("lock", &path, &error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -65,7 +67,7 @@ impl Lease {
 
 /// Returns the request id of this turn's question; a hook that replaces a killed one re-attaches by it.
 pub(super) fn request_of(turn_key: &str) -> RequestId {
-    RequestId::from_digest(digest(turn_key))
+    RequestId::from_digest(Sha256::digest(turn_key.as_bytes()).into())
 }
 
 /// Returns the directory of the hooks' state.
@@ -79,13 +81,9 @@ pub(super) fn folder(places: &Places) -> Result<PathBuf, CliError> {
     Ok(folder)
 }
 
-/// Returns a file name for any text.
-pub(super) fn hexadecimal(digest: &[u8]) -> String {
-    hex(&digest[..16])
-}
-
-pub(super) fn digest(text: &str) -> [u8; 32] {
-    Sha256::digest(text.as_bytes()).into()
+/// Returns the digest of a text, for a file name.
+pub(super) fn short_digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..SHORT_DIGEST_BYTES])
 }
 
 fn forget_old(folder: &Path) {

@@ -3,7 +3,7 @@
 use protocol_spec::endpoint::Places;
 use protocol_spec::time::Timestamp;
 
-use super::lease::{digest, folder, hexadecimal};
+use super::lease::{folder, short_digest};
 use crate::display::now;
 
 /// Notes that a turn begins now. Without the note every delivery counts.
@@ -36,5 +36,5 @@ fn read(places: &Places, session: &str) -> Option<String> {
 }
 
 fn name(session: &str) -> String {
-    format!("{}.turn", hexadecimal(&digest(session)))
+    format!("{}.turn", short_digest(session))
 }

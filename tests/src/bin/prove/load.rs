@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use cueme_tests::{Home, Random, Wire};
 use protocol_spec::message::Reply;
 
-use crate::talk::{ack, answer, ask};
 use crate::trial::Trial;
+use cueme_test_kit::request::{ack, answer, ask};
 
 /// The shortest pause of each agent between two questions.
 const REST_MIN: Duration = Duration::from_millis(100);
@@ -111,22 +111,10 @@ pub(crate) fn seconds(time: Duration) -> String {
 
 /// Joins so many agents.
 pub(crate) fn join_all(home: &Home, count: usize) -> Vec<String> {
-    use protocol_spec::message::{Join, Request};
     home.join();
     let mut wire = home.wire();
     (0..count)
-        .map(|_| {
-            let join = Join {
-                runtime: "patient".parse().unwrap_or_else(|_| panic!("a runtime")),
-                project_dir: "/prove".into(),
-                terminal: "sh".into(),
-                session: None,
-            };
-            match wire.call(&Request::Join(join)) {
-                Some(Reply::Joined(joined)) => joined.agent_id.to_string(),
-                other => panic!("not joined: {other:?}"),
-            }
-        })
+        .map(|_| wire.join("patient", "/prove").to_string())
         .collect()
 }
 

@@ -17,12 +17,12 @@ mod run;
 mod cases;
 mod contents;
 mod guided;
+mod knock;
 mod load;
 mod mutants;
 mod promises;
 mod raw;
 mod set_clock;
-mod talk;
 mod town;
 
 mod r01_kill;

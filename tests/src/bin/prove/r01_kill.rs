@@ -5,9 +5,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use cueme_test_kit::request::ask;
 use cueme_tests::{Client, Home, envelope};
-use protocol_spec::message::{Ask, Reply, Request};
-use protocol_spec::outcome::{Kind, Origin};
+use protocol_spec::message::Reply;
 
 use crate::ledger::Ledger;
 use crate::town::{AGENTS, Crowd, HUMANS, Town};
@@ -82,14 +82,7 @@ fn killed_with_the_answer_in_hand(trial: &mut Trial) {
     home.configure("reminder = false\nlisten = \"off\"\n");
     let agent = home.join();
     let mut process = home.wire();
-    let asked = process.call(&Request::Ask(Ask {
-        agent_id: agent.parse().unwrap_or_else(|error| panic!("{error}")),
-        kind: Kind::Cue,
-        prompt: PROMPT.into(),
-        payload: None,
-        origin: Origin::Agent,
-        nonce: None,
-    }));
+    let asked = process.call(&ask(&agent, PROMPT));
     let Some(Reply::Asked(asked)) = asked else {
         return trial.violation(format!("not asked: {asked:?}"));
     };

@@ -14,8 +14,8 @@ use crate::load::{millis, within};
 use crate::promises::{Little, Promises};
 use crate::r02_power::{look, prepare};
 use crate::raw::{Fault, Plan, SimDisk};
-use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::ask;
 
 /// The number of rounds after a failure within which everything must work again.
 const RECOVERS_WITHIN: usize = 2;

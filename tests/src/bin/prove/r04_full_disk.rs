@@ -8,8 +8,8 @@ use protocol_spec::message::{History, Reply, Request};
 use protocol_spec::outcome::Delivery;
 
 use crate::load::{join_all, millis};
-use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::{ack, answer, ask};
 
 /// The number of waiting questions.
 const PENDING: usize = 100;

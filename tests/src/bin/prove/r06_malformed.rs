@@ -11,8 +11,8 @@ use protocol_spec::frame::FRAME_BYTES_MAX;
 use protocol_spec::message::encode_request;
 
 use crate::load::{Times, join_all, millis, noise, under_load};
-use crate::talk::{answer, ask};
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::{answer, ask};
 
 /// Well-behaved agents.
 const GOOD_CLIENTS: usize = 64;

@@ -8,8 +8,8 @@ use protocol_spec::message::{MintToken, Reply, Request, TokenScope};
 use crate::contents::{difference, everything};
 use crate::load::join_all;
 use crate::r07_slow::page;
-use crate::talk::ask;
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::ask;
 
 /// An answer as the page sends it, which an attacker would like to send.
 pub(crate) const ANSWER: &str =

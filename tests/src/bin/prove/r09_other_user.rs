@@ -7,7 +7,7 @@ use std::process::Command;
 
 use cueme_tests::{Client, Home};
 
-use crate::talk::{CLOSED, KEPT_OUT, KNOCK};
+use crate::knock::{CLOSED, KEPT_OUT, KNOCK};
 use crate::trial::{NotRun, Trial};
 
 /// The user `nobody` of most systems.

@@ -6,8 +6,8 @@ use cueme_tests::{Home, Wire, resident_kib};
 use protocol_spec::message::{Reply, Request};
 
 use crate::load::{Times, is_strict, join_all, millis, noise, watching_disk};
-use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::{ack, answer, ask};
 
 /// The limit on the broker's memory for a waiting connection, in bytes.
 const BYTES_A_WAITER_MAX: u64 = 4 * 1024;

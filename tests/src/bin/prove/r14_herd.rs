@@ -9,8 +9,8 @@ use rusqlite::Connection;
 
 use crate::load::{join_all, millis};
 use crate::r12_load::raise_descriptor_limit;
-use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::{ack, answer, ask};
 
 /// The time within which the new broker must answer its first caller.
 const READY_WITHIN: Duration = Duration::from_secs(1);

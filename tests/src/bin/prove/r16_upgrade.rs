@@ -22,8 +22,8 @@ use uuid::Uuid;
 
 use crate::promises::Little;
 use crate::raw::{Fault, Image, Plan, SimDisk};
-use crate::talk::{ack, answer, ask};
 use crate::trial::{NotRun, Trial};
+use cueme_test_kit::request::{ack, answer, ask};
 
 const OPEN: &str = "Which port?";
 const ANSWERED: &str = "Which host?";

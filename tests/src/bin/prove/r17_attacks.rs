@@ -13,8 +13,8 @@ use protocol_spec::message::{ErrorCode, Reply, Request, RevokeToken, Watch};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::r17_brokers::{BEYOND_LEASE, CATCH_UP_MAX};
-use crate::talk::{ack, answer, ask};
 use crate::trial::Trial;
+use cueme_test_kit::request::{ack, answer, ask};
 
 /// The number of concurrent deciders of one question.
 const DECIDERS: usize = 8;

@@ -40,7 +40,7 @@ struct Args {
 
 /// Runs what the command line says.
 pub(crate) fn run() -> ExitCode {
-    if let Some(code) = crate::talk::child() {
+    if let Some(code) = crate::knock::child() {
         return code;
     }
     let args = Args::parse();

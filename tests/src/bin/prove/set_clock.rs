@@ -177,7 +177,7 @@ struct Held {
 fn hold(home: &Home, agent: &str, place: &str) -> Held {
     let prompt = format!("held until {place}");
     let mut wire = home.wire();
-    let asked = match wire.call(&crate::talk::ask(agent, &prompt)) {
+    let asked = match wire.call(&cueme_test_kit::request::ask(agent, &prompt)) {
         Some(Reply::Asked(asked)) => asked,
         other => panic!("not asked: {other:?}"),
     };
@@ -205,7 +205,7 @@ impl Held {
         let took = self.since.elapsed();
         match heard {
             Some(Reply::Outcome(told)) => {
-                let acked = self.wire.call(&crate::talk::ack(told.cue_id));
+                let acked = self.wire.call(&cueme_test_kit::request::ack(told.cue_id));
                 assert!(
                     matches!(acked, Some(Reply::Acked(_))),
                     "not acknowledged: {acked:?}"
@@ -222,7 +222,7 @@ impl Held {
 /// Asks once while the clock is set: the broker must have seen the place, or nothing was tried.
 fn judge_place(trial: &mut Trial, home: &Home, agent: &str, prompt: &str, lies: Lies) {
     let mut wire = home.wire();
-    let asked = wire.call(&crate::talk::ask(agent, prompt));
+    let asked = wire.call(&cueme_test_kit::request::ask(agent, prompt));
     assert!(matches!(asked, Some(Reply::Asked(_))), "not asked: {asked:?}");
     let cues = home.open_cues();
     let seen_ms = cues

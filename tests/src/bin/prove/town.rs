@@ -15,8 +15,8 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{CueView, ErrorCode, Nothing, Reply, Request};
 
 use crate::ledger::Ledger;
-use crate::talk::answer;
 use crate::trial::Trial;
+use cueme_test_kit::request::answer;
 
 /// Agents that ask at once.
 pub(crate) const AGENTS: usize = 32;

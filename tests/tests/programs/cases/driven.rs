@@ -1,12 +1,11 @@
 //! A published ACP agent, driven by `cueme agent run --via acp` in the place of Cursor's.
 
-use std::time::Instant;
-
+use cueme_test_kit::within;
 use cueme_tests::model_server::Step;
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::Origin;
 
-use super::proxy::{GO_ON, LOOK, SCENE_MAX, answer_of};
+use super::proxy::{GO_ON, SCENE_MAX, answer_new, answer_of};
 use crate::hosts::Host;
 use crate::programs::Programs;
 use crate::scene::Scene;
@@ -34,28 +33,18 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
     let play = scene.model.play("scenario-driven", steps);
     let mut running = scene.driven("scenario-driven: do as the script says.");
     let mut asked: Vec<CueView> = Vec::new();
-    let end = Instant::now() + SCENE_MAX;
-    let mut ended = None;
-    while Instant::now() < end && ended.is_none() {
-        for cue in scene.home.open_cues() {
-            if cue.waiting == 0 || asked.iter().any(|known| known.cue_id == cue.cue_id) {
-                continue;
-            }
-            let is_last =
-                cue.origin == Origin::Adapter && asked.iter().any(|known| known.origin == Origin::Adapter);
-            let answer = if is_last {
+    let ended = within(SCENE_MAX, || {
+        answer_new(&scene, &mut asked, |cue, earlier| {
+            let is_of_adapter = |cue: &CueView| cue.origin == Origin::Adapter;
+            let is_last = is_of_adapter(cue) && earlier.iter().any(is_of_adapter);
+            if is_last {
                 vec!["--done".to_owned()]
             } else {
-                answer_of(&cue)
-            };
-            let id = cue.cue_id.to_string();
-            let words: Vec<&str> = answer.iter().map(String::as_str).collect();
-            scene.home.run(&[&["answer", &id], words.as_slice()].concat());
-            asked.push(cue);
-        }
-        ended = running.client.ended();
-        std::thread::sleep(LOOK);
-    }
+                answer_of(cue)
+            }
+        });
+        running.client.ended()
+    });
     let prompts: Vec<&str> = asked.iter().map(|cue| cue.prompt.as_str()).collect();
     let is_made = scene.project().join("made-by-the-agent").is_dir();
     let shows_input = asked

@@ -1,7 +1,8 @@
 //! A published ACP agent behind `cueme acp`, in an editor in front of which nobody sits.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cueme_test_kit::within;
 use cueme_tests::model_server::Step;
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::Origin;
@@ -14,8 +15,6 @@ use crate::verdict::{Row, Rows};
 
 /// The timeout of the whole scene; the machine may be busy.
 pub(super) const SCENE_MAX: Duration = Duration::from_secs(120);
-/// The polling interval of the human.
-pub(super) const LOOK: Duration = Duration::from_millis(25);
 pub(super) const GO_ON: &str = "now write the docs";
 
 /// A permission is given in the inbox, and the words in the inbox begin the next turn.
@@ -34,20 +33,10 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
     let session = editor.begin(&scene.project().to_string_lossy());
     editor.prompt(&session, "scenario-proxy: do as the script says.");
     let mut asked: Vec<CueView> = Vec::new();
-    let end = Instant::now() + SCENE_MAX;
-    while Instant::now() < end && !play.is_over() {
-        for cue in scene.home.open_cues() {
-            let is_known = asked.iter().any(|known| known.cue_id == cue.cue_id);
-            if is_known || cue.waiting == 0 {
-                continue;
-            }
-            let (id, answer) = (cue.cue_id.to_string(), answer_of(&cue));
-            let words: Vec<&str> = answer.iter().map(String::as_str).collect();
-            scene.home.run(&[&["answer", &id], words.as_slice()].concat());
-            asked.push(cue);
-        }
-        std::thread::sleep(LOOK);
-    }
+    within(SCENE_MAX, || {
+        answer_new(&scene, &mut asked, |cue, _| answer_of(cue));
+        play.is_over().then_some(())
+    });
     let prompts: Vec<&str> = asked.iter().map(|cue| cue.prompt.as_str()).collect();
     let is_made = scene.project().join("made-by-the-agent").is_dir();
     let shows_input = prompts
@@ -77,6 +66,24 @@ pub(super) fn play(programs: &'static Programs, host: &'static Host) -> Vec<Row>
         story,
     );
     rows.done()
+}
+
+/// Answers every question that a client waits for and that was not answered yet; the answer may depend on those before.
+pub(super) fn answer_new(
+    scene: &Scene,
+    asked: &mut Vec<CueView>,
+    answer: impl Fn(&CueView, &[CueView]) -> Vec<String>,
+) {
+    for cue in scene.home.open_cues() {
+        let is_known = asked.iter().any(|known| known.cue_id == cue.cue_id);
+        if is_known || cue.waiting == 0 {
+            continue;
+        }
+        let (id, answer) = (cue.cue_id.to_string(), answer(&cue, asked));
+        let words: Vec<&str> = answer.iter().map(String::as_str).collect();
+        scene.home.run(&[&["answer", &id], words.as_slice()].concat());
+        asked.push(cue);
+    }
 }
 
 /// Returns what a person answers: yes to a permission, once, and then what follows.

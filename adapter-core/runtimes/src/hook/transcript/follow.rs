@@ -93,7 +93,7 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Tells whether it was found.
+    /// Says whether it was found in what was read so far.
     pub fn is_found(&self) -> bool {
         match &self.sought {
             Sought::Typing { queued } => *queued > 0,
@@ -128,7 +128,8 @@ impl Follower {
         }
     }
 
-    fn read_on(&mut self) -> io::Result<()> {
+    /// Reads what was written since the last time.
+    pub fn read_on(&mut self) -> io::Result<()> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

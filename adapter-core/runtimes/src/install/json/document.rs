@@ -6,7 +6,7 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
-use super::{Part, hooks};
+use super::{MemberKind, Part, hooks};
 use crate::install::Problem;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -88,14 +88,16 @@ pub(in crate::install) fn is_present(text: &str, parts: &[Part]) -> Result<bool,
         .to_serde_value()
         .unwrap_or(Value::Null);
     Ok(parts.iter().any(|part| match part {
-        Part::Member { path, key, .. } => lookup(&value, path).and_then(|object| object.get(key)).is_some(),
+        Part::Member {
+            kind: MemberKind::Ours,
+            path,
+            key,
+            ..
+        } => lookup(&value, path).and_then(|object| object.get(key)).is_some(),
         Part::Hooks { .. } | Part::HookList { .. } => hooks::any_of_ours(value.get("hooks")),
-        Part::Setting { .. }
-        | Part::Filler { .. }
-        | Part::MemberOfExisting { .. }
+        Part::Member { .. }
         | Part::Item { .. }
         | Part::RetiredItem { .. }
-        | Part::RetiredMember { .. }
         | Part::Scaffold { .. }
         | Part::AddedByHost { .. } => false,
     }))
@@ -171,24 +173,17 @@ impl Document {
 
     fn install(&self, part: &Part, before: Option<&Value>, kept: &mut Vec<String>) -> Result<(), Problem> {
         match part {
-            Part::Member { path, key, value } => set(&self.made_object(path)?, path, key, value),
-            Part::Setting { path, key, value } => {
-                let object = self.made_object(path)?;
-                match member(&object, path, key)? {
-                    None => set(&object, path, key, value)?,
-                    Some(there) if value_of(&there) == *value => {}
-                    Some(there) => kept.push(format!("{} = {}", dotted(path, key), value_of(&there))),
-                }
-                Ok(())
+            Part::Member {
+                kind: MemberKind::Retired,
+                ..
             }
-            Part::Filler { path, key, value } => {
-                let object = self.made_object(path)?;
-                if member(&object, path, key)?.is_none() {
-                    object.append(key, input(value));
-                }
-                Ok(())
-            }
-            Part::MemberOfExisting { path, key, value } => match self.existing(path)? {
+            | Part::RetiredItem { .. } => self.withdraw(part, before).map(drop),
+            Part::Member {
+                kind: MemberKind::OfExisting,
+                path,
+                key,
+                value,
+            } => match self.existing(path)? {
                 Existing::Object(object) => set(&object, path, key, value),
                 Existing::Nothing => Ok(()),
                 // One word for all of it: the rest of the file can still be ours.
@@ -199,6 +194,22 @@ impl Document {
                     Ok(())
                 }
             },
+            Part::Member {
+                kind,
+                path,
+                key,
+                value,
+            } => {
+                let object = self.made_object(path)?;
+                match (kind, member(&object, path, key)?) {
+                    (MemberKind::Setting, Some(there)) if value_of(&there) != *value => {
+                        kept.push(format!("{} = {}", dotted(path, key), value_of(&there)));
+                    }
+                    (MemberKind::Setting | MemberKind::Filler, Some(_)) => {}
+                    _ => set(&object, path, key, value)?,
+                }
+                Ok(())
+            }
             Part::Item { path, text } => {
                 let array = self.made_array(path)?;
                 if !array.elements().iter().any(|element| value_of(element) == *text) {
@@ -206,7 +217,6 @@ impl Document {
                 }
                 Ok(())
             }
-            Part::RetiredItem { .. } | Part::RetiredMember { .. } => self.withdraw(part, before).map(drop),
             Part::Hooks { nesting, events } => {
                 let object = self.made_object(&["hooks"])?;
                 hooks::install(&object, *nesting, events)
@@ -229,16 +239,18 @@ impl Document {
     /// Takes a part out and tells whether anything was there.
     fn withdraw(&self, part: &Part, before: Option<&Value>) -> Result<bool, Problem> {
         let removed = match part {
-            Part::Member { path, key, .. } => self.remove_member(path, key, |_| true)?,
-            Part::MemberOfExisting { path, .. } | Part::RetiredMember { path, .. }
-                if !matches!(self.existing(path)?, Existing::Object(_)) =>
-            {
-                false
-            }
-            Part::Setting { path, key, value }
-            | Part::Filler { path, key, value }
-            | Part::MemberOfExisting { path, key, value }
-            | Part::RetiredMember { path, key, value } => {
+            Part::Member {
+                kind: MemberKind::Ours,
+                path,
+                key,
+                ..
+            } => self.remove_member(path, key, |_| true)?,
+            Part::Member {
+                kind: MemberKind::OfExisting | MemberKind::Retired,
+                path,
+                ..
+            } if !matches!(self.existing(path)?, Existing::Object(_)) => false,
+            Part::Member { path, key, value, .. } => {
                 let was_there = before.and_then(|before| lookup(before, path)?.get(key)).is_some();
                 !was_there && self.remove_member(path, key, |there| there == value)?
             }
@@ -409,13 +421,7 @@ impl Part {
     /// The containers around the part that we may have made.
     fn container(&self) -> &[&'static str] {
         match self {
-            Part::Member { path, .. }
-            | Part::Setting { path, .. }
-            | Part::Filler { path, .. }
-            | Part::MemberOfExisting { path, .. }
-            | Part::Item { path, .. }
-            | Part::RetiredItem { path, .. }
-            | Part::RetiredMember { path, .. } => path,
+            Part::Member { path, .. } | Part::Item { path, .. } | Part::RetiredItem { path, .. } => path,
             Part::Hooks { .. } | Part::HookList { .. } => &["hooks"],
             Part::Scaffold { .. } | Part::AddedByHost { .. } => &[],
         }

@@ -10,4 +10,4 @@ mod part;
 mod tests;
 
 pub(super) use document::{install, is_present, withdraw};
-pub(super) use part::{Nesting, Part};
+pub(super) use part::{MemberKind, Nesting, Part};

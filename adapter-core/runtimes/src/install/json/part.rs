@@ -5,35 +5,10 @@ use serde_json::Value;
 /// One thing that is ours in a JSON file.
 #[derive(Debug, Clone)]
 pub(in crate::install) enum Part {
-    /// A member that is ours by its name.
+    /// A member of an object.
     Member {
-        /// The object it is in, from the root.
-        path: Vec<&'static str>,
-        /// Its name.
-        key: &'static str,
-        /// Its value.
-        value: Value,
-    },
-    /// A setting of the runtime: a value that the user already set stays.
-    Setting {
-        /// The object it is in, from the root.
-        path: Vec<&'static str>,
-        /// Its name.
-        key: &'static str,
-        /// Its value.
-        value: Value,
-    },
-    /// A member that the format wants but whose value is the user's affair.
-    Filler {
-        /// The object it is in, from the root.
-        path: Vec<&'static str>,
-        /// Its name.
-        key: &'static str,
-        /// Its value when the user has none.
-        value: Value,
-    },
-    /// A member that is added only to an object that is already there.
-    MemberOfExisting {
+        /// When it is written and taken out.
+        kind: MemberKind,
         /// The object it is in, from the root.
         path: Vec<&'static str>,
         /// Its name.
@@ -54,15 +29,6 @@ pub(in crate::install) enum Part {
         path: Vec<&'static str>,
         /// The text.
         text: &'static str,
-    },
-    /// A member that an older version wrote: taken out while it has our value, unless the user had it before us.
-    RetiredMember {
-        /// The object it is in, from the root.
-        path: Vec<&'static str>,
-        /// Its name.
-        key: &'static str,
-        /// The value that we wrote.
-        value: Value,
     },
     /// Our entries in the object `hooks`: an array per event. Entries of ours under other events are retired.
     Hooks {
@@ -91,6 +57,21 @@ pub(in crate::install) enum Part {
         /// Its value.
         value: Value,
     },
+}
+
+/// When a member is written and taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::install) enum MemberKind {
+    /// It is ours by its name.
+    Ours,
+    /// A setting of the runtime: a value that the user already set stays.
+    Setting,
+    /// The format wants it, but its value is the user's affair: ours is only for when the user has none.
+    Filler,
+    /// It is added only to an object that is already there.
+    OfExisting,
+    /// An older version wrote it: taken out while it has our value, unless the user had it before us.
+    Retired,
 }
 
 /// The position of a hook in the array of its event.

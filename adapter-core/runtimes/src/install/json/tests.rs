@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Nesting, Part, install, is_present, withdraw};
+use super::{MemberKind, Nesting, Part, install, is_present, withdraw};
 use crate::install::Problem;
 
 fn parts() -> Vec<Part> {
@@ -14,7 +14,8 @@ fn parts() -> Vec<Part> {
             path: vec!["permissions", "allow"],
             text: "Bash(cueme *)".to_owned(),
         },
-        Part::Setting {
+        Part::Member {
+            kind: MemberKind::Setting,
             path: vec!["env"],
             key: "BASH_DEFAULT_TIMEOUT_MS",
             value: json!("600000"),
@@ -24,6 +25,7 @@ fn parts() -> Vec<Part> {
             events: vec![("SessionStart", group("session_start")), ("Stop", group("stop"))],
         },
         Part::Member {
+            kind: MemberKind::Ours,
             path: vec!["mcpServers"],
             key: "cueme",
             value: json!({ "command": "/opt/cueme" }),
@@ -205,7 +207,8 @@ fn a_retired_part_goes_unless_the_user_had_it_before_us() {
             path: vec!["permissions", "allow"],
             text: "Bash(cueme *)",
         },
-        Part::RetiredMember {
+        Part::Member {
+            kind: MemberKind::Retired,
             path: vec!["approve"],
             key: "cueme",
             value: json!(true),

@@ -4,7 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     facts::{McpExtras, McpShape},
-    install::{Request, json::Part, toml::ServerTable},
+    install::{
+        Request,
+        json::{MemberKind, Part},
+        toml::ServerTable,
+    },
 };
 
 /// The name of our server in every runtime.
@@ -19,6 +23,7 @@ const TOOLS: [&str; 4] = ["join", "recall", "cue", "pause"];
 /// Returns our server as a part of a JSON file.
 pub(super) fn parts(shape: McpShape, request: &Request<'_>) -> Vec<Part> {
     let member = |group: &'static str, value: Value| Part::Member {
+        kind: MemberKind::Ours,
         path: vec![group],
         key: SERVER,
         value,

@@ -9,7 +9,11 @@ use serde_json::json;
 use crate::shell::agent_call::AGENT_VERBS;
 use crate::{
     Runtime,
-    install::{Request, Scope, json::Part, own_file::MARK},
+    install::{
+        Request, Scope,
+        json::{MemberKind, Part},
+        own_file::MARK,
+    },
 };
 
 use super::files::Content;
@@ -64,7 +68,8 @@ fn cursor(scope: Scope) -> Vec<Part> {
         |verb| format!("Shell(cueme:{verb}*)"),
         "Shell(cueme)",
     );
-    parts.push(Part::Filler {
+    parts.push(Part::Member {
+        kind: MemberKind::Filler,
         path: vec!["permissions"],
         key: "deny",
         value: json!([]),
@@ -88,7 +93,8 @@ fn claude() -> Vec<Part> {
         .shell_ceiling_raised
         .value
         .unwrap_or_default();
-    let setting = |key, value: String| Part::Setting {
+    let setting = |key, value: String| Part::Member {
+        kind: MemberKind::Setting,
         path: vec!["env"],
         key,
         value: json!(value),
@@ -130,12 +136,14 @@ fn codex_rules(binary: &str) -> String {
 fn vscode() -> Vec<Part> {
     let path = vec!["chat.tools.terminal.autoApprove"];
     vec![
-        Part::Setting {
+        Part::Member {
+            kind: MemberKind::Setting,
             path: path.clone(),
             key: "/^cueme (join|recall|cue|pause)( |$)/",
             value: json!(true),
         },
-        Part::RetiredMember {
+        Part::Member {
+            kind: MemberKind::Retired,
             path,
             key: "cueme",
             value: json!(true),
@@ -147,12 +155,14 @@ fn vscode() -> Vec<Part> {
 fn opencode() -> Vec<Part> {
     let path = vec!["permission", "bash"];
     let keys = ["cueme join *", "cueme recall *", "cueme cue *", "cueme pause *"];
-    let allow = |key| Part::MemberOfExisting {
+    let allow = |key| Part::Member {
+        kind: MemberKind::OfExisting,
         path: path.clone(),
         key,
         value: json!("allow"),
     };
-    let retired = Part::RetiredMember {
+    let retired = Part::Member {
+        kind: MemberKind::Retired,
         path: path.clone(),
         key: "cueme *",
         value: json!("allow"),

@@ -11,7 +11,10 @@ use super::mcp;
 use crate::{
     Runtime,
     facts::{Base, BasedPath, McpExtras, Scoped},
-    install::{Paths, Request, json::Part},
+    install::{
+        Paths, Request,
+        json::{MemberKind, Part},
+    },
 };
 
 /// A program that reads `AGENTS.md` and declares MCP servers in a JSON file.
@@ -163,6 +166,7 @@ impl Program {
             }
         };
         Part::Member {
+            kind: MemberKind::Ours,
             path: vec![self.group],
             key: mcp::SERVER,
             value,

@@ -1,6 +1,7 @@
 //! Commands around a call of ours, as an attacker would write them.
 
 use cueme_tests::Random;
+use protocol_spec::truncate;
 
 use super::usual;
 
@@ -270,10 +271,7 @@ fn changed(mut text: String, random: &mut Random, own: &str) -> String {
             // Takes a piece out.
             let end = boundary(&text, random);
             let (from, to) = (place.min(end), place.max(end).min(place.min(end) + 6));
-            let to = (from..=to)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(from);
+            let to = from.max(truncate::head(&text, to).len());
             text.replace_range(from..to, "");
         }
         1 => {
@@ -315,6 +313,5 @@ fn piece(random: &mut Random) -> &'static str {
 }
 
 fn boundary(text: &str, random: &mut Random) -> usize {
-    let at = random.index(text.len() + 1);
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    truncate::head(text, random.index(text.len() + 1)).len()
 }

@@ -1,14 +1,9 @@
-//! Requests of the tests to the broker, and their work in another process.
+//! A process that only tries to be heard on a broker's socket, such as one of another user.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::Duration;
-
-use protocol_spec::answer::Answer;
-use protocol_spec::id::CueId;
-use protocol_spec::message::{Ack, Ask, GiveAnswer, Request};
-use protocol_spec::outcome::{Kind, Origin};
 
 /// Says that this process only tries to be heard on a socket; its value is the socket.
 pub(crate) const KNOCK: &str = "CUEME_PROVE_KNOCK";
@@ -36,37 +31,4 @@ pub(crate) fn child() -> Option<ExitCode> {
         Ok(_) | Err(_) => ANSWERED,
     };
     Some(ExitCode::from(code))
-}
-
-/// Asks in words alone.
-pub(crate) fn ask(agent: &str, prompt: &str) -> Request {
-    Request::Ask(Ask {
-        agent_id: agent.parse().unwrap_or_else(|_| panic!("not an agent: {agent}")),
-        kind: Kind::Cue,
-        prompt: prompt.to_owned(),
-        payload: None,
-        origin: Origin::Agent,
-        nonce: None,
-    })
-}
-
-/// Answers in words alone.
-pub(crate) fn answer(cue: &str, text: &str) -> Request {
-    Request::Answer(GiveAnswer {
-        cue: cue.to_owned(),
-        answer: Answer {
-            text: Some(text.to_owned()),
-            ..Answer::default()
-        },
-        by: None,
-        hold_ms: 0,
-    })
-}
-
-/// Acknowledges one outcome.
-pub(crate) fn ack(cue: CueId) -> Request {
-    Request::Ack(Ack {
-        cue_ids: vec![cue],
-        nonce: None,
-    })
 }
