@@ -31,8 +31,9 @@ pub struct PostgresStorage {
     write_backup: WriteBackup,
 }
 
-/// The engine's statements are planned once, perhaps for a table that is still empty, and have to stay quick when it is not.
-pub(crate) const BY_INDEX: &str = "SET enable_seqscan = off";
+/// The engine's statements are planned once, perhaps for a table that is still empty, and have to stay quick when it is not. A
+/// scan that remains counts as so expensive that the server would compile it each time.
+pub(crate) const BY_INDEX: &str = "SET enable_seqscan = off; SET jit = off";
 
 impl PostgresStorage {
     /// Describes the database at a URL, without connecting, and how a backup of it is written.

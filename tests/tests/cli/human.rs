@@ -385,7 +385,10 @@ fn help_groups_the_verbs_and_fits_a_screen() {
     }
     // A line that is too long is wrapped.
     let last: Vec<&str> = help.lines().rev().take(2).collect();
-    assert!(last[1].starts_with("Exit codes:") && last[0].ends_with("signal"), "{help}");
+    assert!(
+        last[1].starts_with("Exit codes:") && last[0].ends_with("signal"),
+        "{help}"
+    );
     assert_eq!(home.run(&["help"]).expect(0).stdout, help);
 }
 

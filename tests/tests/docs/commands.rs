@@ -16,7 +16,7 @@ use protocol_spec::message::{GiveAnswer, Reply, Request};
 use crate::markdown::{documents, lines, root};
 
 /// Commands by their beginning, and why they are not run.
-const NOT_HERE: [(&str, &str); 14] = [
+const NOT_HERE: [(&str, &str); 15] = [
     (
         "cargo ",
         "builds the program, which tests/run and tests/package do",
