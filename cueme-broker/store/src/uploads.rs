@@ -55,6 +55,12 @@ pub trait UploadReads {
         Ok(None)
     }
 
+    /// Returns the files that were deleted, to be removed from the disk of this broker: paths, and questions whose agents got copies. A
+    /// store of one broker has none, because that broker removes them at once.
+    fn dropped_files(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     /// Returns the size of all files together.
     fn upload_bytes(&self) -> Result<u64, StoreError>;
 }

@@ -36,6 +36,16 @@ impl UploadReads for PostgresReader {
         Ok(piece.transpose()?)
     }
 
+    fn dropped_files(&self) -> Result<Vec<String>, StoreError> {
+        // A file may be there again after a restore.
+        let rows = self.rows(
+            "SELECT name FROM dropped_files d WHERE NOT EXISTS (SELECT 1 FROM uploads u WHERE u.path = d.name)
+                 AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.cue_id = d.name)",
+            &[],
+        )?;
+        Ok(rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?)
+    }
+
     fn upload_bytes(&self) -> Result<u64, StoreError> {
         let row = self.row("SELECT coalesce(sum(bytes), 0)::bigint FROM uploads", &[])?;
         Ok(row.map(|row| row.count(0)).transpose()?.unwrap_or_default())

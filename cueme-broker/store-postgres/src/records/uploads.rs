@@ -12,6 +12,24 @@ use crate::statements::{Param, params};
 use crate::store::PostgresStore;
 use crate::text::Text;
 
+/// Forgets the files that a condition finds. Brokers read in the table `dropped_files` what to remove from their disks.
+macro_rules! drop_files_where {
+    ($condition:literal) => {
+        concat!(
+            "WITH gone AS (DELETE FROM uploads WHERE ",
+            $condition,
+            " RETURNING upload_id, path),
+              dropped AS (INSERT INTO dropped_files (name) SELECT path FROM gone
+                  UNION SELECT cue_id FROM upload_uses JOIN gone USING (upload_id)
+                  ON CONFLICT (name) DO UPDATE SET dropped_at = excluded.dropped_at)
+              SELECT path FROM gone"
+        )
+    };
+}
+
+/// Forgets what every broker has removed from its disk by now, unless it was not started for so long.
+const FORGET_DROPPED: &str = "DELETE FROM dropped_files WHERE dropped_at < now() - interval '180 days'";
+
 impl UploadRecords for PostgresStore {
     fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError> {
         let values = self.keep_bytes(upload, at)?;
@@ -35,7 +53,9 @@ impl UploadRecords for PostgresStore {
 
     fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
         self.has_recorded(
-            "DELETE FROM uploads WHERE upload_id = $1 AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = $1)",
+            drop_files_where!(
+                "upload_id = $1 AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = $1)"
+            ),
             params![upload_id],
         )
     }
@@ -43,10 +63,10 @@ impl UploadRecords for PostgresStore {
     fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError> {
         // One that an answer carried goes with the last question that did, however new it is.
         let rows = self.query(
-            "DELETE FROM uploads
-             WHERE NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
-                 AND (uploaded_at < $1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))
-             RETURNING path",
+            drop_files_where!(
+                "NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
+                 AND (uploaded_at < $1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))"
+            ),
             params![before.as_millis()],
         )?;
         if !rows.is_empty() {
@@ -55,6 +75,7 @@ impl UploadRecords for PostgresStore {
                 params![],
             )?;
         }
+        self.execute(FORGET_DROPPED, params![])?;
         let paths = rows
             .iter()
             .map(|row| row.try_get::<_, Text>(0).map(|path| path.0));
