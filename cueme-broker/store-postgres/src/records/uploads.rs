@@ -27,6 +27,9 @@ macro_rules! drop_files_where {
     };
 }
 
+/// Adds the bytes of a file.
+pub(crate) const ADD_BLOB: &str = "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
 /// Forgets what every broker has removed from its disk by now, unless it was not started for so long.
 const FORGET_DROPPED: &str = "DELETE FROM dropped_files WHERE dropped_at < now() - interval '180 days'";
 
@@ -89,10 +92,10 @@ impl PostgresStore {
         let hash = match std::fs::read(&upload.path) {
             Ok(bytes) => {
                 let hash = Sha256::digest(&bytes).to_vec();
-                self.record(
-                    "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                    params![hash.clone(), bytes],
-                )?;
+                // Large ones were sent before, without the lock; nobody removes them while it is held.
+                if !self.exists("SELECT 1 FROM blobs WHERE hash = $1", params![hash.clone()])? {
+                    self.record(ADD_BLOB, params![hash.clone(), bytes])?;
+                }
                 Some(hash)
             }
             // The metadata of a missing file is worth keeping all the same.
