@@ -188,8 +188,10 @@ async fn run(
     tokio::spawn(while_leading(Arc::clone(broker), crate::notify::watch));
     tokio::spawn(while_leading(Arc::clone(broker), forget_when_old));
     tokio::spawn(leave_when_idle(Arc::clone(broker)));
-    // Only the broker that a driver is connected to knows that it drives a run.
-    if !broker.engine().is_shared() {
+    if broker.engine().is_shared() {
+        tokio::spawn(crate::attachments::sweep(Arc::clone(broker)));
+    } else {
+        // Only the broker that a driver is connected to knows that it drives a run.
         tokio::spawn(watch_orphaned_runs(Arc::clone(broker)));
     }
     tokio::spawn(keep_leads(Arc::clone(broker)));

@@ -123,9 +123,11 @@ impl IncomingFile {
     }
 
     /// Makes the file durable under a random name, and records it: an answer may carry it from now on.
-    pub(crate) async fn keep(self, broker: &Broker, name: &str) -> Result<Upload, AttachmentError> {
+    pub(crate) async fn keep(self, broker: &Arc<Broker>, name: &str) -> Result<Upload, AttachmentError> {
         let upload = self.finish(clean_name(name)).await?;
         let (noted, kept) = (upload.clone(), KeptFile::new(&upload.path));
+        let (reading, path) = (Arc::clone(broker), PathBuf::from(&upload.path));
+        blocking(move || reading.reader().send_ahead(&path)).await?;
         let write = move |store: &dyn Records, now| store.add_upload(&noted, now);
         broker.engine().write(write).await??;
         kept.keep();

@@ -12,7 +12,7 @@ pub(crate) use incoming::{AttachmentError, IncomingFile, UPLOAD_BYTES_MAX, prepa
 pub(crate) use named::{FILES_MAX, FileKind, NamedFile, files_of, named_file, names_files};
 pub(crate) use sniff::{is_shown, sniff};
 pub(crate) use store::{bytes_of, keep_file};
-pub(crate) use tidy::{remove_ours, tidy};
+pub(crate) use tidy::{remove_ours, sweep, tidy};
 
 use std::path::Path;
 

@@ -1,11 +1,13 @@
 //! Removes files that no answer carries.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use protocol_spec::id::CueId;
 use protocol_spec::time::Timestamp;
 
-use crate::broker::Broker;
+use crate::broker::{Broker, blocking};
 
 /// The time that a file is kept without an answer that carries it.
 const STRAY_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -30,6 +32,44 @@ pub(crate) async fn tidy(broker: &Broker) {
         Ok(Err(error)) => tracing::warn!(%error, "could not look for stray files"),
         // The broker is stopping.
         Err(_) => {}
+    }
+}
+
+/// Removes from this broker's disk what was deleted at any of them: files that were uploaded here, and copies that agents here got.
+pub(crate) async fn sweep(broker: Arc<Broker>) {
+    const EVERY: Duration = Duration::from_secs(6 * 60 * 60);
+    loop {
+        let reading = Arc::clone(&broker);
+        let swept = blocking(move || {
+            let attachments = reading.places().attachments();
+            for name in reading.reader().dropped_files()? {
+                match name.parse::<CueId>() {
+                    Ok(cue) => remove_copies(&attachments, cue),
+                    // The paths of other machines mean nothing here.
+                    Err(_) if Path::new(&name).starts_with(&attachments) => {
+                        remove_ours(&attachments, Path::new(&name));
+                    }
+                    Err(_) => {}
+                }
+            }
+            Ok(())
+        });
+        if let Err(failure) = swept.await {
+            tracing::warn!(%failure, "could not look for files that were deleted");
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Removes the copies of files that the agent of a question got on this machine.
+fn remove_copies(attachments: &Path, cue: CueId) {
+    let directory = attachments.join(cue.as_str());
+    // A link is not followed.
+    if directory.is_symlink() || !directory.is_dir() {
+        return;
+    }
+    if let Err(error) = std::fs::remove_dir_all(&directory) {
+        tracing::warn!(%error, path = %directory.display(), "could not remove the files of a question");
     }
 }
 

@@ -70,6 +70,9 @@ fn kind_of(state: &SqlState) -> FaultKind {
     if *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT {
         return FaultKind::Unreachable;
     }
+    if *state == SqlState::T_R_DEADLOCK_DETECTED || *state == SqlState::T_R_SERIALIZATION_FAILURE {
+        return FaultKind::Conflict;
+    }
     let class = state.code().get(..2).unwrap_or_default();
     match class {
         // Data, constraints, limits, conflicts, and statements that were cancelled.

@@ -20,8 +20,21 @@ const MIGRATIONS: &[&str] = &[
 /// The key of our advisory lock.
 const LOCK: i64 = 0x6375_656d_6500;
 
+/// Locks the table of the head before all others, as the transactions of brokers that still run do; their rows are not enough,
+/// because a migration may change the table. A new database has none.
+const LOCK_TABLE: &str = "DO $$ BEGIN
+    IF to_regclass('head') IS NOT NULL THEN LOCK TABLE head IN ACCESS EXCLUSIVE MODE; END IF; END $$";
+
 /// Applies the missing migrations in one transaction; a newer schema is left exactly as it is.
 pub(crate) async fn migrate(client: &mut Client, settings: &Settings) -> Result<(), StoreError> {
+    match try_to_migrate(client, settings).await {
+        // Reads lock tables in any order.
+        Err(error) if error.is_conflict() => try_to_migrate(client, settings).await,
+        result => result,
+    }
+}
+
+async fn try_to_migrate(client: &mut Client, settings: &Settings) -> Result<(), StoreError> {
     if is_newest(read_schema(client, settings).await?, settings)? {
         return Ok(());
     }
@@ -36,6 +49,7 @@ pub(crate) async fn migrate(client: &mut Client, settings: &Settings) -> Result<
     if is_newest(found, settings)? {
         return Ok(());
     }
+    transaction.batch_execute(LOCK_TABLE).await.map_err(failed)?;
     transaction
         .batch_execute("CREATE TABLE IF NOT EXISTS cueme_schema (number bigint NOT NULL)")
         .await

@@ -125,6 +125,8 @@ pub enum FaultKind {
     Full,
     /// It refused one statement cleanly; nothing else changed.
     Refused,
+    /// It undid the transaction because another one was in its way; a retry may succeed.
+    Conflict,
     /// It cannot be opened or written, because of permissions.
     NotWritable,
     /// Its content is damaged.
@@ -177,7 +179,7 @@ impl StoreError {
         match self {
             Self::Database { source, .. } | Self::Statement(source) => !matches!(
                 source.kind,
-                FaultKind::Refused | FaultKind::Full | FaultKind::Unreachable
+                FaultKind::Refused | FaultKind::Conflict | FaultKind::Full | FaultKind::Unreachable
             ),
             Self::NoSpace { .. } | Self::DamagedQuestion { .. } | Self::Unsuitable { .. } => false,
             Self::Io { .. }
@@ -194,6 +196,14 @@ impl StoreError {
     pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Database { source, .. } | Self::Statement(source) => source.kind == FaultKind::Unreachable,
+            _ => false,
+        }
+    }
+
+    /// Says whether another transaction was in its way, so that a retry may succeed.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Self::Database { source, .. } | Self::Statement(source) => source.kind == FaultKind::Conflict,
             _ => false,
         }
     }
@@ -224,6 +234,6 @@ fn hint_for(fault: &DatabaseFault, path: Option<&Path>) -> Option<String> {
         FaultKind::Unreachable => Some(
             "check that the database server runs and can be reached; nothing needs to be restarted".into(),
         ),
-        FaultKind::Refused | FaultKind::Other => None,
+        FaultKind::Refused | FaultKind::Conflict | FaultKind::Other => None,
     }
 }

@@ -1,5 +1,7 @@
 //! Metadata of the files that humans added. The bytes are files of their own.
 
+use std::path::Path;
+
 use protocol_spec::time::Timestamp;
 
 use crate::StoreError;
@@ -53,6 +55,18 @@ pub trait UploadReads {
         _bytes_max: u64,
     ) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
         Ok(None)
+    }
+
+    /// Sends the bytes of a file, where the store keeps them, before the transaction that adds the file: that one holds up
+    /// other brokers.
+    fn send_ahead(&self, _path: &Path) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Returns the files that were deleted, to be removed from the disk of this broker: paths, and questions whose agents got copies. A
+    /// store of one broker has none, because that broker removes them at once.
+    fn dropped_files(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// Returns the size of all files together.

@@ -606,3 +606,30 @@ fn a_broker_that_slept_through_a_move_into_a_file_does_not_go_on_with_the_databa
     open(storage().instead_of(file)).unwrap();
     open(storage()).unwrap();
 }
+
+#[test]
+fn a_transaction_that_a_deadlock_undid_is_carried_out_again() {
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut broker = Little::open(&place, WALL_MS).unwrap();
+    let agent = broker.join();
+    // A migration, or an administrator, locks in another order.
+    let mut other = place.session();
+    other.run("BEGIN; SET LOCAL deadlock_timeout = '1min'; UPDATE agents SET pinned = pinned");
+    let ask = Work::ask(agent, Kind::Cue, "Which port?".into(), None, Origin::Agent);
+    let now = broker.now;
+    let ask = order(&mut broker, ask);
+    let mut batch = Batch::default();
+    broker.core.add(now, ask, &mut batch);
+    other.begin("SELECT 1 FROM head FOR UPDATE; COMMIT");
+    eventually("the other transaction waits", || {
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        (place.run_beside(waiting) == "1").then_some(())
+    });
+    let output = broker.core.commit(now, &mut batch);
+    other.end();
+    let [(_, reply)] = &output.replies[..] else {
+        panic!("{output:?}")
+    };
+    assert!(matches!(**reply, Reply::Asked(_)), "{reply:?}");
+}

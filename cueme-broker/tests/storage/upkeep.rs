@@ -56,6 +56,40 @@ fn only_what_was_acknowledged_long_ago_is_purged_batch_by_batch(database: &AnyPl
     assert_eq!(events.last().unwrap().id, Some(reader.newest_event().unwrap()));
 }
 
+#[test]
+fn many_old_events_are_deleted_piece_by_piece() {
+    const PIECE_MAX: u64 = 5_000;
+    let Some(place) = AnyPlace::postgres() else { return };
+    let mut broker = Little::open(&place, WALL_MS).unwrap();
+    broker.join();
+    place.run_beside(
+        "INSERT INTO events (id, at, what, agent_id) SELECT id, 0, 0, agent_id FROM generate_series(2, 12001) AS id, agents;
+         UPDATE head SET event = 12001",
+    );
+    let count = || {
+        place
+            .run_beside("SELECT count(*) FROM events")
+            .parse::<u64>()
+            .unwrap()
+    };
+    let before = Timestamp::from_millis(WALL_MS);
+    let mut left = count();
+    loop {
+        let purged = broker
+            .core
+            .write(broker.now, DiskReserve::Keep, |store| store.purge_some(before));
+        let (_, has_more) = purged.unwrap();
+        let now = count();
+        assert!(left - now <= PIECE_MAX, "{} at once", left - now);
+        left = now;
+        if !has_more {
+            break;
+        }
+    }
+    // The newest stays, because its number is the last one given, and so does a recent one.
+    assert_eq!(left, 2);
+}
+
 /// Fills a database with questions of three megabytes, and deletes all but one of them.
 fn mostly_empty(broker: &mut Little) -> CueId {
     let agent = broker.join();

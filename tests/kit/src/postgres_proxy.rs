@@ -16,7 +16,7 @@ pub enum Cut {
     Commit,
     /// When the server confirms a commit.
     Confirmation,
-    /// When the server sends a message of at least so many bytes.
+    /// When either side sends a message of at least so many bytes.
     Large(usize),
 }
 
@@ -208,7 +208,7 @@ fn strike(state: &State, is_client: bool, message: &[u8]) -> Option<Strike> {
     let left = match (at, is_client) {
         (Cut::Sent(left), true) | (Cut::Received(left), false) => left,
         (Cut::Commit, true) | (Cut::Confirmation, false) if is_of_commit => &mut 0,
-        (Cut::Large(bytes), false) if message.len() >= *bytes => &mut 0,
+        (Cut::Large(bytes), _) if message.len() >= *bytes => &mut 0,
         _ => return None,
     };
     if *left > 0 {

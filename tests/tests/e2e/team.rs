@@ -438,6 +438,44 @@ fn a_file_reaches_an_agent_whose_broker_has_another_disk() {
 }
 
 #[test]
+fn a_deleted_file_is_removed_from_the_disk_of_every_broker() {
+    let Some(team) = Team::new() else { return };
+    let (client, cue) = team.ask("How should it look?", None);
+    let words = "a sketch\n".repeat(50_000);
+    let picture = team.humans.scratch().join("sketch.txt");
+    std::fs::write(&picture, &words).unwrap();
+    client.signal(Signal::STOP);
+    let path = picture.display().to_string();
+    team.humans.ok(&["answer", &cue, "like this", "--attach", &path]);
+    // The agent's machine has nothing of the human's disk.
+    let uploads = team.humans.database().with_file_name("attachments");
+    let away = uploads.with_extension("away");
+    std::fs::rename(&uploads, &away).unwrap();
+    client.signal(Signal::CONT);
+    let run = client.finish();
+    std::fs::rename(&away, &uploads).unwrap();
+    let copies = team.agents.database().with_file_name("attachments").join(&cue);
+    assert!(copies.is_dir(), "{}", run.printed(0));
+    let count = |directory: &std::path::Path| std::fs::read_dir(directory).unwrap().count();
+    assert_eq!(count(&uploads), 1);
+    eventually("acknowledged", || {
+        (team.humans.delivery(&cue) == "acknowledged").then_some(())
+    });
+    team.humans.ok(&["purge", "--older-than", "0s"]);
+    // Whichever broker leads forgets the file when it starts, and each sweeps its disk when it does.
+    eventually("both disks are empty", || {
+        for home in [&team.agents, &team.humans] {
+            home.ok(&["broker", "stop"]);
+            home.ok(&["inbox"]);
+        }
+        within(std::time::Duration::from_secs(3), || {
+            (count(&uploads) == 0 && !copies.exists()).then_some(())
+        })
+    });
+    assert_eq!(team.server.run(&team.url, "SELECT count(*) FROM blobs"), "0");
+}
+
+#[test]
 fn the_inbox_is_moved_there_and_back_and_who_waits_notices_nothing() {
     let Some(server) = Server::start() else { return };
     let home = Home::new();

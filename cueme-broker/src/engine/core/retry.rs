@@ -80,11 +80,12 @@ impl Core {
     }
 
     /// Says whether a retry may succeed: there is space again, the connection was cut, or a database shared with other
-    /// brokers was replaced.
+    /// brokers was replaced or undid the transaction for another one.
     fn is_over(&mut self, error: &StoreError) -> bool {
         let is_shared = self.storage.is_shared();
         (error.is_full() && self.make_room())
-            || is_shared && (error.is_unreachable() || matches!(error, StoreError::Gone { .. }))
+            || is_shared
+                && (error.is_unreachable() || error.is_conflict() || matches!(error, StoreError::Gone { .. }))
     }
 
     /// Carries out entries in a transaction of their own; a failed entry is undone.

@@ -9,15 +9,18 @@ use deadpool_postgres::{
     ClientWrapper, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod,
     TimeoutType, Transaction,
 };
+use tokio::sync::mpsc;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{IsolationLevel, Row};
+use tokio_postgres::{Client, IsolationLevel, Row};
 
 use super::Fault;
 use crate::Settings;
 use crate::copy::WriteBackup;
 use crate::fault::{meaning_of, unreachable};
+use crate::listen::drive;
 use crate::runtime::Runtime;
+use crate::start_up::configure;
 
 /// The most connections that read at once.
 const READERS_MAX: usize = 2;
@@ -32,6 +35,7 @@ const SESSION: &str = "SET default_transaction_read_only = on; SET statement_tim
 #[derive(Debug)]
 pub struct PostgresReader {
     pool: Pool,
+    settings: Settings,
     runtime: Arc<Runtime>,
     location: PathBuf,
     pub(super) write_backup: WriteBackup,
@@ -59,6 +63,7 @@ impl PostgresReader {
         Self {
             // Building fails only where a timeout is set without a runtime.
             pool: pool.unwrap_or_else(|error| unreachable!("{error}")),
+            settings: settings.clone(),
             runtime,
             location: settings.location().to_owned(),
             write_backup,
@@ -87,6 +92,21 @@ impl PostgresReader {
             }
         });
         Ok(result?)
+    }
+
+    /// Writes over a connection of its own, which takes none of those that read.
+    pub(super) fn write_apart(
+        &self,
+        work: impl AsyncFn(&Client) -> Result<(), Fault>,
+    ) -> Result<(), StoreError> {
+        let written = self.runtime.block_on(async {
+            let (client, connection) = self.settings.connect().await?;
+            let (sender, _) = mpsc::unbounded_channel();
+            self.runtime.spawn(drive(connection, sender));
+            configure(&client, &self.settings).await?;
+            work(&client).await
+        });
+        Ok(written?)
     }
 
     /// Reads one snapshot with several statements.

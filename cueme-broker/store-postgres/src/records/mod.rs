@@ -15,6 +15,8 @@ mod settings;
 mod surfaces;
 mod uploads;
 
+pub(crate) use uploads::ADD_BLOB;
+
 use cueme_store::StoreError;
 
 use crate::statements::Param;

@@ -9,6 +9,11 @@ use crate::store::PostgresStore;
 
 /// The most questions deleted in one transaction.
 const PURGE_BATCH: i64 = 500;
+/// The most events deleted in one transaction, whose lock the other brokers wait for.
+const PURGE_EVENTS: u64 = 5_000;
+/// Deletes the oldest events, and never the newest, whose number is the last one given.
+const DELETE_EVENTS: &str = "DELETE FROM events WHERE id IN
+    (SELECT id FROM events WHERE at < $1 AND id < (SELECT max(id) FROM events) ORDER BY at LIMIT $2)";
 
 impl UpkeepRecords for PostgresStore {
     fn purge_some(&self, before: Timestamp) -> Result<(u64, bool), StoreError> {
@@ -29,13 +34,17 @@ impl UpkeepRecords for PostgresStore {
                 self.record(sql, params![sequences.clone()])?;
             }
         }
-        if count < PURGE_BATCH {
-            self.record(
-                "DELETE FROM events WHERE at < $1 AND id < (SELECT max(id) FROM events)",
-                params![before.as_millis()],
-            )?;
+        if count == PURGE_BATCH {
+            return Ok((count.unsigned_abs(), true));
         }
-        Ok((count.unsigned_abs(), count == PURGE_BATCH))
+        let events = self.execute(
+            DELETE_EVENTS,
+            params![before.as_millis(), PURGE_EVENTS.cast_signed()],
+        )?;
+        if events > 0 {
+            self.touch_records();
+        }
+        Ok((count.unsigned_abs(), events == PURGE_EVENTS))
     }
 
     fn count_purgeable(&self, before: Timestamp) -> Result<u64, StoreError> {

@@ -12,6 +12,27 @@ use crate::statements::{Param, params};
 use crate::store::PostgresStore;
 use crate::text::Text;
 
+/// Forgets the files that a condition finds. Brokers read in the table `dropped_files` what to remove from their disks.
+macro_rules! drop_files_where {
+    ($condition:literal) => {
+        concat!(
+            "WITH gone AS (DELETE FROM uploads WHERE ",
+            $condition,
+            " RETURNING upload_id, path),
+              dropped AS (INSERT INTO dropped_files (name) SELECT path FROM gone
+                  UNION SELECT cue_id FROM upload_uses JOIN gone USING (upload_id)
+                  ON CONFLICT (name) DO UPDATE SET dropped_at = excluded.dropped_at)
+              SELECT path FROM gone"
+        )
+    };
+}
+
+/// Adds the bytes of a file.
+pub(crate) const ADD_BLOB: &str = "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+/// Forgets what every broker has removed from its disk by now, unless it was not started for so long.
+const FORGET_DROPPED: &str = "DELETE FROM dropped_files WHERE dropped_at < now() - interval '180 days'";
+
 impl UploadRecords for PostgresStore {
     fn add_upload(&self, upload: &Upload, at: Timestamp) -> Result<(), StoreError> {
         let values = self.keep_bytes(upload, at)?;
@@ -35,7 +56,9 @@ impl UploadRecords for PostgresStore {
 
     fn drop_upload(&self, upload_id: &str) -> Result<bool, StoreError> {
         self.has_recorded(
-            "DELETE FROM uploads WHERE upload_id = $1 AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = $1)",
+            drop_files_where!(
+                "upload_id = $1 AND NOT EXISTS (SELECT 1 FROM upload_uses WHERE upload_id = $1)"
+            ),
             params![upload_id],
         )
     }
@@ -43,10 +66,10 @@ impl UploadRecords for PostgresStore {
     fn drop_stray_uploads(&self, before: Timestamp) -> Result<Vec<String>, StoreError> {
         // One that an answer carried goes with the last question that did, however new it is.
         let rows = self.query(
-            "DELETE FROM uploads
-             WHERE NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
-                 AND (uploaded_at < $1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))
-             RETURNING path",
+            drop_files_where!(
+                "NOT EXISTS (SELECT 1 FROM upload_uses u JOIN cues USING (cue_id) WHERE u.upload_id = uploads.upload_id)
+                 AND (uploaded_at < $1 OR EXISTS (SELECT 1 FROM upload_uses u WHERE u.upload_id = uploads.upload_id))"
+            ),
             params![before.as_millis()],
         )?;
         if !rows.is_empty() {
@@ -55,6 +78,7 @@ impl UploadRecords for PostgresStore {
                 params![],
             )?;
         }
+        self.execute(FORGET_DROPPED, params![])?;
         let paths = rows
             .iter()
             .map(|row| row.try_get::<_, Text>(0).map(|path| path.0));
@@ -68,10 +92,10 @@ impl PostgresStore {
         let hash = match std::fs::read(&upload.path) {
             Ok(bytes) => {
                 let hash = Sha256::digest(&bytes).to_vec();
-                self.record(
-                    "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                    params![hash.clone(), bytes],
-                )?;
+                // Large ones were sent before, without the lock; nobody removes them while it is held.
+                if !self.exists("SELECT 1 FROM blobs WHERE hash = $1", params![hash.clone()])? {
+                    self.record(ADD_BLOB, params![hash.clone(), bytes])?;
+                }
                 Some(hash)
             }
             // The metadata of a missing file is worth keeping all the same.

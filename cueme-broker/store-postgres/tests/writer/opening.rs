@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cueme_store::{Storage, Store, StoreError};
 use cueme_store_postgres::SCHEMA;
+use cueme_test_kit::eventually;
 use cueme_test_kit::postgres::Server;
 
 use super::{Broker, agent, ids, server, storage_at};
@@ -35,6 +36,30 @@ fn brokers_that_start_together_make_the_schema_once() {
         format!("1|{SCHEMA}")
     );
     assert_eq!(server.run(&url, "SELECT count(*) FROM head"), "1");
+}
+
+#[test]
+fn a_migration_waits_for_a_broker_that_still_runs() {
+    const OLD: [&str; 1] = [include_str!("../../migrations/0001_init.sql")];
+    let Some(server) = server() else { return };
+    let url = server.database();
+    server.run(&url, &OLD.concat());
+    server.run(
+        &url,
+        "CREATE TABLE cueme_schema (number bigint NOT NULL); INSERT INTO cueme_schema VALUES (1)",
+    );
+    // A broker of the version before, in the middle of a transaction.
+    let mut older = server.session(&url);
+    older.run("BEGIN; SELECT 1 FROM head FOR UPDATE");
+    std::thread::scope(|scope| {
+        let opened = scope.spawn(|| open(&url).map(drop));
+        eventually("the migration waits", || {
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+            (server.run(&url, waiting) == "1").then_some(())
+        });
+        older.run("SELECT count(*) FROM tokens; SELECT count(*) FROM decisions; COMMIT");
+        opened.join().unwrap().unwrap();
+    });
 }
 
 #[test]

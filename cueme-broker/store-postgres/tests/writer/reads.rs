@@ -6,11 +6,12 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use cueme_store::{CheckReport, Storage, StoreError};
+use cueme_store::{CheckReport, Storage, StoreError, Upload};
 use cueme_store_postgres::{CopyTransaction, PostgresStorage};
 use cueme_test_kit::eventually;
+use cueme_test_kit::postgres_proxy::{Cut, Proxy};
 
-use super::server;
+use super::{Broker, NOW, server};
 
 /// The number of backups that were started …
 static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -59,4 +60,39 @@ fn two_backups_at_once_leave_a_connection_to_the_other_reads() {
             started.elapsed()
         );
     });
+}
+
+#[test]
+fn the_bytes_of_a_large_file_are_sent_without_the_lock() {
+    const LARGE: usize = 2_000_000;
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let proxy = Proxy::start(server.port());
+    let mut broker = Broker::open(&proxy.url(&url));
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("picture.png");
+    std::fs::write(&path, "x".repeat(LARGE)).unwrap();
+    let mut other = server.session(&url);
+    other.run("BEGIN; SELECT 1 FROM head FOR UPDATE");
+    broker.storage.reader().send_ahead(&path).unwrap();
+    other.run("COMMIT");
+    // In the transaction, no message is as large as the file.
+    proxy.cut(Cut::Large(LARGE));
+    let upload = Upload {
+        upload_id: "one".into(),
+        path: path.display().to_string(),
+        name: "picture.png".into(),
+        media_type: "image/png".into(),
+        bytes: LARGE as u64,
+        cue_ids: Vec::new(),
+    };
+    broker.transact(|store| store.add_upload(&upload, NOW.wall).unwrap());
+    assert!(proxy.spare(), "the transaction sent the file");
+    assert_eq!(
+        server.run(
+            &url,
+            "SELECT length(blobs.bytes) FROM blobs JOIN uploads USING (hash)"
+        ),
+        LARGE.to_string()
+    );
 }
