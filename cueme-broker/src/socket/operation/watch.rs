@@ -4,7 +4,6 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{Lagged, Reply, Watch};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::read;
 use crate::socket::connection::{Connection, Ended};
 
 /// The past events that are read at once.
@@ -20,7 +19,7 @@ pub(in crate::socket) async fn watch(
     // Subscribed before the past is read, so that nothing falls in between.
     let mut events = connection.broker.engine().events();
     let mut records = connection.broker.engine().foreign_records();
-    let newest = match read(&connection.broker, |reader| reader.newest_event()).await {
+    let newest = match connection.broker.read(|reader| reader.newest_event()).await {
         Ok(newest) => newest,
         Err(failure) => return connection.fail(id, failure).await,
     };
@@ -31,7 +30,11 @@ pub(in crate::socket) async fn watch(
         connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
     }
     loop {
-        let page = match read(&connection.broker, move |reader| reader.events_after(last, PAGE)).await {
+        let page = match connection
+            .broker
+            .read(move |reader| reader.events_after(last, PAGE))
+            .await
+        {
             Ok(page) => page,
             Err(failure) => return connection.fail(id, failure).await,
         };
@@ -52,7 +55,7 @@ pub(in crate::socket) async fn watch(
                     }
                 }
                 Err(RecvError::Lagged(_)) => {
-                    let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
+                    let newest = connection.broker.read(|reader| reader.newest_event()).await.unwrap_or(last);
                     last = newest;
                     connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
                 }
@@ -60,7 +63,7 @@ pub(in crate::socket) async fn watch(
             },
             _ = records.changed() => {
                 // A database that was restored, or failed over, may have a shorter history than what was sent.
-                let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
+                let newest = connection.broker.read(|reader| reader.newest_event()).await.unwrap_or(last);
                 if newest < last {
                     last = newest;
                     connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
