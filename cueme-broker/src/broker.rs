@@ -140,6 +140,15 @@ impl Broker {
         Arc::clone(&self.reader)
     }
 
+    /// Reads beside the engine, outside of the async tasks.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let reader = self.shared_reader();
+        blocking(move || read(&*reader)).await
+    }
+
     /// Returns where everything is.
     pub(crate) fn places(&self) -> &Places {
         &self.places

@@ -72,9 +72,7 @@ impl Places {
         if let Some(home) = absolute(environment, HOME_VARIABLE)? {
             return Ok(Self {
                 socket_dir: short_enough(&home, &home, environment.uid),
-                config: home.join("config.toml"),
-                log_dir: home.join("logs"),
-                data_dir: home.join("data"),
+                ..Self::below(&home)
             });
         }
         let home = absolute(environment, "HOME")?.ok_or(EndpointError::NoHome)?;
@@ -103,6 +101,16 @@ impl Places {
             log_dir: base("XDG_STATE_HOME", ".local/state")?,
             data_dir,
         })
+    }
+
+    /// Returns the places below one directory, whose path is short enough for a socket.
+    pub fn below(home: &Path) -> Self {
+        Self {
+            data_dir: home.join("data"),
+            socket_dir: home.to_owned(),
+            config: home.join("config.toml"),
+            log_dir: home.join("logs"),
+        }
     }
 
     /// Returns the socket the broker listens on.

@@ -87,8 +87,7 @@ impl IncomingFile {
     /// Begins a file, unless there are too many or the disk is full.
     pub(crate) async fn begin(broker: &Arc<Broker>) -> Result<Self, AttachmentError> {
         prepare(broker.places())?;
-        let reading = Arc::clone(broker);
-        if blocking(move || reading.reader().upload_bytes()).await? > UPLOADS_BYTES_MAX {
+        if broker.read(|reader| reader.upload_bytes()).await? > UPLOADS_BYTES_MAX {
             return Err(AttachmentError::TooMany);
         }
         let attachments = broker.places().attachments();

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cloud_settings::Secret;
 use cueme_store::{BootstrapRecord, BootstrapRecords, StoreError};
 use protocol_spec::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -27,13 +28,12 @@ const TOKEN_BYTES: usize = 32;
 const TOKEN_TEXT_BYTES_MAX: usize = 128;
 
 /// The request of an agent.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExchangeRequest {
     /// The one-time token.
     pub token: String,
     /// The agent's id of its run.
-    #[serde(default)]
     pub run_id: Option<String>,
 }
 
@@ -44,14 +44,14 @@ impl std::fmt::Debug for ExchangeRequest {
 }
 
 /// The reply to an agent.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExchangeReply {
-    /// The run's token, for `Authorization: Bearer`.
+    /// The run's token, for `Authorization: Bearer`, together with `X-Cueme-Run-Id`.
     pub token: String,
     /// Always `Bearer`.
     pub token_type: &'static str,
-    /// The lifetime, in seconds.
+    /// The lifetime, in seconds; it ends earlier with the run.
     pub expires_in: u64,
     /// The agent.
     pub agent_id: String,

@@ -40,12 +40,6 @@ fn set_apart(text: &str, means_something: impl Fn(char, char, char) -> bool) -> 
     apart
 }
 
-/// Says whether a text would notify people.
-#[cfg(test)]
-pub(super) fn has_mention(text: &str) -> bool {
-    without_mentions(text) != text
-}
-
 /// Escapes the body of a desktop notification.
 ///
 /// `notify-send` resolves backslashes, and the desktop then reads a small part of HTML.

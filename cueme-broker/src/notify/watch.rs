@@ -22,7 +22,7 @@ use super::reason::{Reason, Reasons};
 use super::send::Sender;
 use super::surface::push::{Subscription, read_subscriptions};
 use super::surface::{Surfaces, Withdrawal};
-use crate::broker::{Broker, blocking, wall_clock};
+use crate::broker::{Broker, wall_clock};
 use crate::hours::minute_now;
 use crate::settings::Settings;
 use crate::store::{AgentRow, CueRow, Notified, Reader, StoreError};
@@ -419,8 +419,8 @@ impl Watcher {
         &self,
         read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Option<T> {
-        let broker = Arc::clone(&self.broker);
-        blocking(move || read(broker.reader()))
+        self.broker
+            .read(read)
             .await
             .inspect_err(|failure| tracing::warn!(%failure, "a notification could not be prepared"))
             .ok()

@@ -11,8 +11,8 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::case::{Asks, Case};
 use super::rule::{Action, Policy, first_fitting};
+use crate::broker::Broker;
 use crate::broker::wall_clock;
-use crate::broker::{Broker, blocking};
 use crate::engine::Work;
 use crate::hours::minute_now;
 use crate::settings::Settings;
@@ -41,8 +41,7 @@ async fn look_at_open(broker: &Arc<Broker>) {
     if !broker.has_policies() {
         return;
     }
-    let reading = Arc::clone(broker);
-    match blocking(move || reading.reader().answerable(None)).await {
+    match broker.read(|reader| reader.answerable(None)).await {
         Ok(cues) => {
             for cue in cues {
                 consider(broker, cue.cue_id).await;
@@ -69,9 +68,8 @@ struct Ready {
 }
 
 async fn try_answer(broker: &Arc<Broker>, cue: CueId, policies: Vec<Policy>) -> Result<(), Failure> {
-    let reading = Arc::clone(broker);
     // On another thread, because a pattern takes a while on a long question.
-    let ready = blocking(move || find_answer(reading.reader(), cue, &policies));
+    let ready = broker.read(move |reader| find_answer(reader, cue, &policies));
     let Some(ready) = ready.await? else {
         return Ok(());
     };

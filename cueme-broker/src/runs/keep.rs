@@ -8,7 +8,7 @@ use protocol_spec::message::{
     RunQuery, RunReport, RunView,
 };
 
-use crate::broker::{Broker, blocking};
+use crate::broker::Broker;
 use crate::engine::{Closing, Work, storage_failure};
 use crate::store::{Records, RunRow, RunsWanted, StoreError};
 use protocol_spec::time::Timestamp;
@@ -54,10 +54,9 @@ impl Broker {
 
     /// Closes the questions of a cloud agent whose run ended: the agent cannot receive an answer any more.
     async fn close_questions(self: &Arc<Self>, agent: AgentId) {
-        let reading = Arc::clone(self);
-        let open = blocking(move || match reading.reader().has_open_run(&agent)? {
+        let open = self.read(move |reader| match reader.has_open_run(&agent)? {
             true => Ok(Vec::new()),
-            false => reading.reader().answerable(Some(&agent)),
+            false => reader.answerable(Some(&agent)),
         });
         for row in open.await.unwrap_or_default() {
             let closing = Work::Close {
@@ -91,8 +90,7 @@ impl Broker {
             agent: None,
             limit: query.limit.unwrap_or(RUNS_LISTED).min(RUNS_LISTED_MAX),
         };
-        let broker = Arc::clone(self);
-        let rows = blocking(move || broker.reader().runs(&wanted)).await?;
+        let rows = self.read(move |reader| reader.runs(&wanted)).await?;
         Ok(rows.into_iter().map(|row| self.view(row)).collect())
     }
 

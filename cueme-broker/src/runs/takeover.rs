@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 
 use super::followers::until_change;
 use super::spawn::last_words;
-use crate::broker::{Broker, blocking, wall_clock};
+use crate::broker::{Broker, wall_clock};
 
 /// The status of a run whose agent keeps working without a driver.
 const UNATTENDED: &str = "UNATTENDED";
@@ -103,8 +103,7 @@ async fn check_all(
     runs: &mut HashMap<RunId, OrphanedRun>,
     absence_max: Duration,
 ) -> Option<Instant> {
-    let reading = Arc::clone(broker);
-    let open = match blocking(move || reading.reader().open_cloud_runs(RUNS_MAX)).await {
+    let open = match broker.read(|reader| reader.open_cloud_runs(RUNS_MAX)).await {
         Ok(open) => open,
         Err(failure) => {
             tracing::warn!(%failure, "could not list runs without a driver");

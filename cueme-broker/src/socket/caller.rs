@@ -11,7 +11,7 @@ use protocol_spec::message::{
 };
 
 use super::check::check_session;
-use super::operation::{join, read, recall};
+use super::operation::{join, recall};
 use crate::broker::Broker;
 use crate::engine::Work;
 use crate::store::{Pass, Reader, StoreError, Token};
@@ -166,7 +166,7 @@ fn session_of(token: &Token, session: &str) -> String {
 async fn recall_own(broker: &Arc<Broker>, token: &Token, body: Recall) -> Result<Reply, Failure> {
     broker.engine().catch_up().await.ok();
     let token = token.clone();
-    let found = read(broker, move |reader| {
+    let found = broker.read(move |reader| {
         reader.recall_among(&body.hints, body.project_dir.as_deref(), &|agent| {
             owns(reader, &token, agent)
         })
@@ -181,7 +181,7 @@ pub(crate) async fn check_own_agent(
     agent: &AgentId,
 ) -> Result<(), Failure> {
     let (token, agent) = (token.clone(), agent.clone());
-    if read(broker, move |reader| owns(reader, &token, &agent)).await? {
+    if broker.read(move |reader| owns(reader, &token, &agent)).await? {
         Ok(())
     } else {
         Err(
@@ -198,7 +198,7 @@ pub(crate) async fn check_own_cues(
     cues: &[CueId],
 ) -> Result<(), Failure> {
     let (token, wanted) = (token.clone(), cues.to_vec());
-    let is_own = read(broker, move |reader| {
+    let is_own = broker.read(move |reader| {
         for cue in wanted {
             let is_own = match reader.agent_of_cue(cue)? {
                 Some(agent) => owns(reader, &token, &agent)?,

@@ -5,7 +5,6 @@ use protocol_spec::message::{CueView, End, ErrorCode, Failure, Reply};
 use tokio::sync::mpsc;
 
 use super::connection::{Connection, Ended};
-use super::operation::read;
 use crate::broker::blocking;
 use crate::presence::Presence;
 use crate::store::{Reader, StoreError};
@@ -23,7 +22,7 @@ pub(super) async fn one(
     let Some(presence) = presence(connection, id).await? else {
         return Ok(());
     };
-    match read(&connection.broker, find).await {
+    match connection.broker.read(find).await {
         Ok(Some(cue)) => connection.send(id, &shown(&presence, cue)).await,
         Ok(None) => connection.fail(id, missing).await,
         Err(failure) => connection.fail(id, failure).await,

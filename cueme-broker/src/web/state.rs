@@ -125,8 +125,7 @@ impl Web {
         &self,
         read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let broker = Arc::clone(&self.broker);
-        Ok(blocking(move || read(broker.reader())).await?)
+        Ok(self.broker.read(read).await?)
     }
 
     /// Writes records outside the rules.

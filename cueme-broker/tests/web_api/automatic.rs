@@ -267,7 +267,7 @@ fn every_channel_is_told_when_nobody_answers_and_taken_back_when_somebody_does()
         "{slack}"
     );
     eventually("what was sent is noted", || {
-        let database = rusqlite::Connection::open(broker.path().join("cueme.db")).unwrap();
+        let database = broker.database();
         let count: u32 = database
             .query_row("SELECT count(*) FROM notified", [], |row| row.get(0))
             .unwrap();

@@ -246,7 +246,7 @@ fn no_file_holds_what_opens_something() {
         broker.token(TokenScope::Human, None),
         broker.token(TokenScope::Agent, Some(&agent)),
     ];
-    let files = files_below(&broker.path());
+    let files = files_below(broker.home());
     let holds = |text: &str| {
         let found = files
             .iter()
@@ -532,7 +532,7 @@ fn served_elsewhere_the_page_says_how_to_get_https() {
     );
     assert_eq!(named.status, 200);
     eventually("the log says so", || {
-        let log = std::fs::read_to_string(broker.path().join("logs/broker.log")).ok()?;
+        let log = std::fs::read_to_string(broker.places().log()).ok()?;
         log.contains("put TLS in front").then_some(())
     });
 }

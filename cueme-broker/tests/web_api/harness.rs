@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -27,21 +27,12 @@ pub(crate) fn be_the_broker() {
         return;
     };
     let options = ServeOptions {
-        places: places(Path::new(&home)),
+        places: Places::below(Path::new(&home)),
         is_background: true,
         chats: Arc::new(NoChats),
         guide: Vec::new,
     };
     serve(&options).unwrap();
-}
-
-fn places(home: &Path) -> Places {
-    Places {
-        data_dir: home.to_owned(),
-        socket_dir: home.to_owned(),
-        config: home.join("config.toml"),
-        log_dir: home.join("logs"),
-    }
 }
 
 /// A running broker; killed and removed when dropped.
@@ -92,8 +83,17 @@ impl TestBroker {
         self.child.wait().unwrap();
     }
 
-    pub(crate) fn path(&self) -> PathBuf {
-        self.home.path().to_owned()
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places::below(self.home())
+    }
+
+    /// Opens the database beside the broker.
+    pub(crate) fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.places().database()).unwrap()
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -114,7 +114,7 @@ impl TestBroker {
     }
 
     pub(crate) fn connect(&self) -> Wire {
-        Wire::connect(&self.home.path().join("broker.sock")).unwrap()
+        Wire::connect(&self.places().socket()).unwrap()
     }
 
     pub(crate) fn join(&self, runtime: &str) -> AgentId {
@@ -200,7 +200,7 @@ impl TestBroker {
 
     /// Returns everything that is stored and that a refused request must not change.
     pub(crate) fn everything(&self) -> String {
-        let database = rusqlite::Connection::open(self.home.path().join("cueme.db")).unwrap();
+        let database = self.database();
         let mut seen = String::new();
         for table in [
             "agents",
@@ -228,7 +228,7 @@ impl TestBroker {
 
     /// Changes the database behind the broker's back.
     pub(crate) fn sql(&self, sql: &str) {
-        let database = rusqlite::Connection::open(self.home.path().join("cueme.db")).unwrap();
+        let database = self.database();
         database.busy_timeout(PATIENCE).unwrap();
         database.execute_batch(sql).unwrap();
     }

@@ -85,7 +85,7 @@ fn half_heads_silent_connections_and_stalled_bodies_are_closed_within_ten_second
 fn a_line_on_the_socket_must_be_whole_within_half_a_minute_however_it_trickles() {
     let broker = TestBroker::start();
     let started = Instant::now();
-    let mut trickling = UnixStream::connect(broker.path().join("broker.sock")).unwrap();
+    let mut trickling = UnixStream::connect(broker.places().socket()).unwrap();
     trickling
         .set_read_timeout(Some(Duration::from_millis(500)))
         .unwrap();
@@ -117,8 +117,6 @@ fn bodies_that_are_too_large_are_refused_and_change_nothing() {
         .send_bytes("POST", "/uploads?name=x", "application/octet-stream", &larger)
         .refused(413, "too_large");
     assert_eq!(broker.everything(), before);
-    let kept = std::fs::read_dir(broker.path().join("attachments"))
-        .unwrap()
-        .count();
+    let kept = std::fs::read_dir(broker.places().attachments()).unwrap().count();
     assert_eq!(kept, 0);
 }

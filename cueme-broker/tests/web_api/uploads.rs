@@ -69,7 +69,7 @@ fn names_that_climb_out_of_the_directory_stay_inside() {
     ] {
         upload(&browser, name, b"text");
     }
-    let directory = broker.path().join("attachments");
+    let directory = broker.places().attachments();
     for file in std::fs::read_dir(&directory).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(
@@ -81,7 +81,7 @@ fn names_that_climb_out_of_the_directory_stay_inside() {
         );
     }
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 6);
-    assert!(!broker.path().join("escape.txt").exists());
+    assert!(!broker.places().data_dir.join("escape.txt").exists());
     for path in [
         "/uploads/..%2Fcueme.db",
         "/uploads/..%2f..%2fetc%2fpasswd",

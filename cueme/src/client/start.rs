@@ -286,12 +286,8 @@ mod tests {
     #[test]
     fn the_newer_program_beside_the_database_is_started_and_an_older_one_is_not() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places {
-            data_dir: home.path().to_owned(),
-            socket_dir: home.path().to_owned(),
-            config: home.path().join("config.toml"),
-            log_dir: home.path().join("logs"),
-        };
+        let places = Places::below(home.path());
+        std::fs::create_dir(&places.data_dir).unwrap();
         let ours = environment::executable().unwrap();
         assert_eq!(executable_for(&places).unwrap(), ours);
         let other = home.path().join("other-cueme");

@@ -187,15 +187,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn places(home: &Path) -> Places {
-        Places {
-            data_dir: home.to_owned(),
-            socket_dir: home.to_owned(),
-            config: home.join("config.toml"),
-            log_dir: home.join("logs"),
-        }
-    }
-
     fn database(path: &Path) {
         SqliteStore::open(path, Synchronous::Full, true)
             .unwrap()
@@ -243,7 +234,8 @@ mod tests {
     #[test]
     fn the_swap_keeps_the_old_database_and_leaves_no_log_of_it() {
         let home = tempfile::tempdir().unwrap();
-        let places = places(home.path());
+        let places = Places::below(home.path());
+        fs::create_dir(&places.data_dir).unwrap();
         database(&places.database());
         let before = fs::read(places.database()).unwrap();
         let backup = home.path().join("backup.db");

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use protocol_spec::answer::{Answer, FieldAnswer, Question, Reply, check_one_field};
+use protocol_spec::answer::{Answer, FieldAnswer, Picked, Question, Reply, check_one_field};
 use protocol_spec::message::CueView;
 use protocol_spec::outcome::{Kind, Origin};
 use protocol_spec::payload::{Choice, Confirm, Field, Form, Kind as FieldKind, Payload, Shape};
 
 use super::lines::Lines;
 use super::person::Dialogue;
-use super::pick::{Picked, Pressed, parse_button, parse_pick};
+use super::pick::{Pressed, parse_button, parse_pick};
 use super::review::Review;
 use crate::display::visible_line;
 use crate::error::CliError;

@@ -1,20 +1,7 @@
 //! Matches typed text to options and buttons. Pure: a text in, a meaning or an error message out.
 
-use protocol_spec::answer::consent;
+use protocol_spec::answer::{Picked, consent};
 use protocol_spec::payload::Confirm;
-
-/// The options that a person picked.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Picked {
-    pub(super) selected: Vec<String>,
-    pub(super) other: Option<String>,
-}
-
-impl Picked {
-    pub(super) fn is_empty(&self) -> bool {
-        self.selected.is_empty() && self.other.is_none()
-    }
-}
 
 /// Reads numbers of options, the words of one option, or anything else as the person's own words.
 ///

@@ -168,13 +168,17 @@ fn check_choice(
 }
 
 /// The options picked from a list, in the list's order, and the text written instead of one.
-pub(super) struct Picked {
-    pub(super) selected: Vec<String>,
-    pub(super) other: Option<String>,
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Picked {
+    /// The options.
+    pub selected: Vec<String>,
+    /// The text.
+    pub other: Option<String>,
 }
 
 impl Picked {
-    pub(super) fn is_empty(&self) -> bool {
+    /// Says whether nothing was picked and nothing written.
+    pub fn is_empty(&self) -> bool {
         self.selected.is_empty() && self.other.is_none()
     }
 }

@@ -26,7 +26,7 @@ mod render;
 mod suggest;
 mod value;
 
-pub use check::{Checked, Question};
+pub use check::{Checked, Picked, Question};
 pub use consent::{NO, YES, consent};
 pub use error::AnswerError;
 pub use form::check_one_field;

@@ -4,4 +4,4 @@
 
 mod protocol;
 
-pub use protocol::{Language, RULE_BYTES_MAX, guidance, protocol, rule};
+pub use protocol::{Language, guidance, protocol, rule};

@@ -4,11 +4,6 @@ use std::str::FromStr;
 
 use crate::Runtime;
 
-/// The most bytes that a rule (HAP text with the guidance of one runtime) may have.
-///
-/// Every turn of every agent carries it. Windsurf cuts its global rules at 6,000 characters, which is more.
-pub const RULE_BYTES_MAX: usize = 3_500;
-
 /// Stands in the HAP texts where it is said whether the human has accepted HAP.
 const ACCEPTANCE: &str = "{acceptance}";
 
@@ -296,6 +291,8 @@ mod tests {
 
     #[test]
     fn every_rule_is_short() {
+        /// Every turn of every agent carries it. Windsurf truncates its global rules at 6,000 characters, which is more.
+        const RULE_BYTES_MAX: usize = 3_500;
         for runtime in Runtime::ALL {
             for language in Language::ALL {
                 for text in [protocol(Some(runtime), language), rule([runtime], language)] {

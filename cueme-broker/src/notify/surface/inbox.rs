@@ -18,7 +18,7 @@ use super::card::Card;
 use super::closing::Closing;
 use super::press::{Ambiguous, Meaning, Press, written};
 use crate::attachments::{NamedFile, keep_file, named_file};
-use crate::broker::{Broker, blocking};
+use crate::broker::Broker;
 use crate::engine::Work;
 use crate::settings::Settings;
 use crate::store::{Pass, Reader, Records, StoreError};
@@ -368,8 +368,8 @@ impl Inbox {
         &self,
         read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
     ) -> Option<T> {
-        let broker = Arc::clone(&self.broker);
-        blocking(move || read(broker.reader()))
+        self.broker
+            .read(read)
             .await
             .inspect_err(
                 |failure| tracing::warn!(channel = self.channel, %failure, "a question could not be read"),

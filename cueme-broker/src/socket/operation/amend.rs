@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol_spec::message::{Amend, ErrorCode, Failure};
 
-use super::{Next, find_agent, read};
+use super::{Next, find_agent};
 use crate::broker::Broker;
 use crate::engine::Work;
 use crate::machine::Amendment;
@@ -15,17 +15,18 @@ pub(in crate::socket) async fn amend(broker: &Arc<Broker>, amend: Amend) -> Resu
     check_by(amend.name.as_ref())?;
     if amend.archived == Some(true) {
         let wanted = agent.clone();
-        let open = read(broker, move |reader| {
-            let mut open = 0;
-            reader.agents(&mut |found| {
-                if found.agent_id == wanted {
-                    open = found.open_cues;
-                }
-                true
-            })?;
-            Ok(open)
-        })
-        .await?;
+        let open = broker
+            .read(move |reader| {
+                let mut open = 0;
+                reader.agents(&mut |found| {
+                    if found.agent_id == wanted {
+                        open = found.open_cues;
+                    }
+                    true
+                })?;
+                Ok(open)
+            })
+            .await?;
         // A question asked from here on unarchives it.
         if open > 0 {
             let message = format!("agent {agent} has open questions ({open})");

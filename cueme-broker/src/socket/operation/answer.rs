@@ -6,7 +6,7 @@ use std::sync::Arc;
 use protocol_spec::answer::Answer;
 use protocol_spec::message::{ErrorCode, Failure, GiveAnswer};
 
-use super::{Next, find_cue, read};
+use super::{Next, find_cue};
 use crate::attachments::keep_file;
 use crate::broker::Broker;
 use crate::engine::Work;
@@ -31,7 +31,8 @@ pub(in crate::socket) async fn answer(broker: &Arc<Broker>, give: GiveAnswer) ->
 async fn take_in_files(broker: &Arc<Broker>, answer: &mut Answer) -> Result<(), Failure> {
     for file in &mut answer.attachments {
         let known = file.path.clone();
-        if read(broker, move |reader| reader.upload_at(&known))
+        if broker
+            .read(move |reader| reader.upload_at(&known))
             .await?
             .is_some()
         {

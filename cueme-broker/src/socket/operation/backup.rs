@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use protocol_spec::message::{BackedUp, Backup, ErrorCode, Failure, Reply};
 
-use super::{Next, read};
+use super::Next;
 use crate::broker::Broker;
 
 pub(in crate::socket) async fn backup(broker: &Arc<Broker>, backup: Backup) -> Result<Next, Failure> {
@@ -14,7 +14,7 @@ pub(in crate::socket) async fn backup(broker: &Arc<Broker>, backup: Backup) -> R
         let message = format!("{} is not an absolute path", path.display());
         return Err(Failure::new(ErrorCode::BadRequest, message));
     }
-    let report = read(broker, move |reader| reader.back_up(&path)).await?;
+    let report = broker.read(move |reader| reader.back_up(&path)).await?;
     Ok(Next::Reply(Reply::BackedUp(BackedUp {
         path: backup.path,
         bytes: report.bytes,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use protocol_spec::message::{Checked, Failure, Reply};
 
-use super::{Next, read};
+use super::Next;
 use crate::broker::Broker;
 
 pub(in crate::socket) async fn check(broker: &Arc<Broker>) -> Result<Next, Failure> {
-    let report = read(broker, |reader| reader.check()).await?;
+    let report = broker.read(|reader| reader.check()).await?;
     Ok(Next::Reply(Reply::Checked(Checked {
         problems: report.problems,
         schema: report.schema,

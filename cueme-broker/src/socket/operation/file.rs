@@ -10,7 +10,7 @@ use protocol_spec::id::CueId;
 use protocol_spec::message::{ErrorCode, Failure, FilePiece, FileWanted, Reply};
 use protocol_spec::outcome::Delivery;
 
-use super::{Next, read};
+use super::Next;
 use crate::broker::Broker;
 use crate::store::{Reader, StoreError};
 
@@ -19,7 +19,7 @@ const PIECE_BYTES: u64 = 512 * 1024;
 
 pub(in crate::socket) async fn file(broker: &Arc<Broker>, wanted: FileWanted) -> Result<Next, Failure> {
     let path = wanted.path.clone();
-    let piece = read(broker, move |reader| {
+    let piece = broker.read(move |reader| {
         if !is_carried(reader, wanted.cue_id, &wanted.path)? {
             return Ok(None);
         }

@@ -46,9 +46,8 @@ use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{ErrorCode, Failure, Reply};
 use protocol_spec::visible::quoted;
 
-use crate::broker::{Broker, StopReason, blocking};
+use crate::broker::{Broker, StopReason};
 use crate::engine::Work;
-use crate::store::{Reader, StoreError};
 
 /// The next step of a request.
 pub(super) enum Next {
@@ -62,22 +61,15 @@ pub(super) enum Next {
     Stop(StopReason),
 }
 
-/// Reads beside the engine.
-pub(super) async fn read<T: Send + 'static>(
-    broker: &Arc<Broker>,
-    read: impl FnOnce(&dyn Reader) -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, Failure> {
-    let broker = Arc::clone(broker);
-    blocking(move || read(broker.reader())).await
-}
-
 /// Finds the question a human means by an id or a unique prefix of one.
 pub(in crate::socket) async fn find_cue(broker: &Arc<Broker>, prefix: &str) -> Result<CueId, Failure> {
     if let Ok(id) = prefix.parse() {
         return Ok(id);
     }
     let wanted = prefix.to_ascii_lowercase();
-    let found = read(broker, move |reader| reader.cues_with_prefix(&wanted)).await?;
+    let found = broker
+        .read(move |reader| reader.cues_with_prefix(&wanted))
+        .await?;
     unique(
         &found,
         prefix,
@@ -90,7 +82,9 @@ pub(in crate::socket) async fn find_cue(broker: &Arc<Broker>, prefix: &str) -> R
 /// Finds the agent a human means by an id or a unique prefix of one.
 pub(in crate::socket) async fn find_agent(broker: &Arc<Broker>, prefix: &str) -> Result<AgentId, Failure> {
     let wanted = prefix.to_owned();
-    let found = read(broker, move |reader| reader.agents_with_prefix(&wanted)).await?;
+    let found = broker
+        .read(move |reader| reader.agents_with_prefix(&wanted))
+        .await?;
     if let Some(exact) = found.iter().find(|id| id.as_str() == prefix) {
         return Ok(exact.clone());
     }

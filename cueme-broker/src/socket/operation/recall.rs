@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use protocol_spec::message::{Failure, Recall, Recalled, Reply};
 
-use super::{Next, read};
+use super::Next;
 use crate::broker::Broker;
 use crate::store::Recollection;
 
 pub(in crate::socket) async fn recall(broker: &Arc<Broker>, recall: Recall) -> Result<Next, Failure> {
     // The best match of a part of the past may be another agent. Without storage, what is indexed has to do.
     broker.engine().catch_up().await.ok();
-    let found = read(broker, move |reader| {
-        reader.recall(&recall.hints, recall.project_dir.as_deref())
-    });
+    let found = broker.read(move |reader| reader.recall(&recall.hints, recall.project_dir.as_deref()));
     Ok(Next::Reply(Reply::Recalled(recalled(found.await?))))
 }
 

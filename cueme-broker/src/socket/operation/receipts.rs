@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use protocol_spec::message::{Failure, ReceiptList, Receipts, Reply};
 
-use super::{Next, read};
+use super::Next;
 use crate::broker::Broker;
 
 pub(in crate::socket) async fn receipts(broker: &Arc<Broker>, wanted: Receipts) -> Result<Next, Failure> {
-    let receipts = read(broker, move |reader| reader.receipts(&wanted.nonce)).await?;
+    let receipts = broker.read(move |reader| reader.receipts(&wanted.nonce)).await?;
     Ok(Next::Reply(Reply::Receipts(ReceiptList { receipts })))
 }

@@ -4,7 +4,6 @@ use protocol_spec::id::RequestId;
 use protocol_spec::message::{Lagged, Reply, Watch};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::read;
 use crate::socket::connection::{Connection, Ended};
 use crate::store::Reader;
 
@@ -22,7 +21,7 @@ pub(in crate::socket) async fn watch(
     let mut events = connection.broker.engine().events();
     let mut records = connection.broker.engine().foreign_records();
     let find = |reader: &dyn Reader| Ok((reader.history_id()?, reader.newest_event()?));
-    let (mut history, newest) = match read(&connection.broker, find).await {
+    let (mut history, newest) = match connection.broker.read(find).await {
         Ok(found) => found,
         Err(failure) => return connection.fail(id, failure).await,
     };
@@ -33,7 +32,11 @@ pub(in crate::socket) async fn watch(
         connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
     }
     loop {
-        let page = match read(&connection.broker, move |reader| reader.events_after(last, PAGE)).await {
+        let page = match connection
+            .broker
+            .read(move |reader| reader.events_after(last, PAGE))
+            .await
+        {
             Ok(page) => page,
             Err(failure) => return connection.fail(id, failure).await,
         };
@@ -51,7 +54,7 @@ pub(in crate::socket) async fn watch(
             biased;
             _ = records.changed() => {
                 // A database that was restored, or failed over, has another history: the numbers that were sent mean other events.
-                let found = read(&connection.broker, find).await;
+                let found = connection.broker.read(find).await;
                 let (now, newest) = found.unwrap_or_else(|_| (history.clone(), last));
                 if newest < last || now != history {
                     (history, last) = (now, newest);
@@ -65,7 +68,7 @@ pub(in crate::socket) async fn watch(
                     }
                 }
                 Err(RecvError::Lagged(_)) => {
-                    let newest = read(&connection.broker, |reader| reader.newest_event()).await.unwrap_or(last);
+                    let newest = connection.broker.read(|reader| reader.newest_event()).await.unwrap_or(last);
                     last = newest;
                     connection.send(id, &Reply::Lagged(Lagged { newest })).await?;
                 }

@@ -5,6 +5,7 @@ use axum::routing::{get, post};
 use cloud_settings::{EXCHANGE_PATH, SKILLS_INDEX_PATH, WEBHOOK_PATH};
 
 use super::{exchange, health, skills, webhook};
+use crate::callback::{ExchangeReply, ExchangeRequest};
 use crate::runs::HEALTH_PATH;
 use crate::web::api::method_not_allowed;
 use crate::web::error::ApiError;
@@ -44,8 +45,8 @@ pub(in crate::web) fn describe(table: Table) -> Table {
                 EXCHANGE_PATH,
                 "Exchanges a one-time token for the token of its run",
             )
-            .takes::<exchange::ExchangeBody>()
-            .gives::<exchange::Exchanged>(200),
+            .takes::<ExchangeRequest>()
+            .gives::<ExchangeReply>(200),
         )
         .describe_outside(
             Operation::new("get", SKILLS_INDEX_PATH, "Lists the skills").gives::<skills::Skills>(200),

@@ -446,13 +446,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_passed_on_is_not_said_again_while_it_waits_for_its_turn() {
-        let root = std::path::PathBuf::from("/nowhere");
-        let places = Places {
-            data_dir: root.clone(),
-            socket_dir: root.clone(),
-            config: root.clone(),
-            log_dir: root,
-        };
+        let places = Places::below(std::path::Path::new("/nowhere"));
         let human = BrokerHuman::new(places, "bako-nefi".parse().unwrap());
         let answered = |number, text: &str| DeliveredOutcome {
             cue_id: CueId::from_random(number),

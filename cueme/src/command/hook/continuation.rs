@@ -40,12 +40,7 @@ mod tests {
     #[test]
     fn only_the_words_that_were_said_are_known_again() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places {
-            data_dir: home.path().to_owned(),
-            socket_dir: home.path().to_owned(),
-            config: home.path().join("config.toml"),
-            log_dir: home.path().join("logs"),
-        };
+        let places = Places::below(home.path());
         assert!(!is_it(&places, "s", Some("go on")));
         note(&places, "s", "继续 go on\n");
         assert!(is_it(&places, "s", Some("继续 go on")));

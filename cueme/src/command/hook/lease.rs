@@ -108,19 +108,10 @@ fn forget_old(folder: &Path) {
 mod tests {
     use super::*;
 
-    fn places(home: &Path) -> Places {
-        Places {
-            data_dir: home.to_owned(),
-            socket_dir: home.to_owned(),
-            config: home.join("config.toml"),
-            log_dir: home.join("logs"),
-        }
-    }
-
     #[test]
     fn a_turn_is_dealt_with_once_and_left_to_the_next_when_its_hook_dies() {
         let home = tempfile::tempdir().unwrap();
-        let places = places(home.path());
+        let places = Places::below(home.path());
         let first = Lease::take(&places, "s/t/1").unwrap().unwrap();
         assert!(Lease::take(&places, "s/t/1").unwrap().is_none());
         assert!(Lease::take(&places, "s/t/2").unwrap().is_some());

@@ -239,7 +239,7 @@ mod tests {
             } else {
                 let is_shown = bare(&message.text).contains(&bare(&words));
                 prop_assert!(message.hidden > 0 || is_shown);
-                prop_assert!(!crate::notify::escape::has_mention(&message.text), "{}", message.text);
+                prop_assert_eq!(&crate::notify::escape::without_mentions(&message.text), &message.text);
             }
             prop_assert_eq!(message.hidden > 0, message.text.contains("characters are not shown here"));
         }
