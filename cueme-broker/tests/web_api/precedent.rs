@@ -121,3 +121,31 @@ fn an_answer_that_can_still_be_taken_back_is_no_precedent_yet() {
         (found["is_same"] == true).then_some(())
     });
 }
+
+#[test]
+fn the_same_words_with_other_buttons_or_fields_are_a_question_like_it_and_not_the_same() {
+    let broker = TestBroker::start();
+    let browser = broker.sign_in();
+    let agent = broker.join("cursor");
+    let choice =
+        |options: [&str; 2]| json!({ "type": "choice", "options": options, "allow_multiple": false });
+    let mut waiting = broker.ask_payload(&agent, "Which database?", &choice(["SQLite", "PostgreSQL"]));
+    let reply = json!({ "reply": { "type": "choice", "selected": ["SQLite"] } });
+    browser.answer(waiting.cue, &reply, 0).ok(200);
+    waiting.told();
+    waiting.ack();
+    for (options, is_same) in [
+        (["SQLite", "PostgreSQL"], true),
+        (["PostgreSQL", "SQLite"], false),
+    ] {
+        let asked = broker.ask_payload(&agent, "Which database?", &choice(options));
+        assert_eq!(
+            precedent(&browser, asked.cue)["is_same"],
+            json!(is_same),
+            "{options:?}"
+        );
+        browser
+            .answer(asked.cue, &json!({ "text": "done" }), 60_000)
+            .ok(200);
+    }
+}

@@ -2,6 +2,7 @@
 
 import { plain } from "./lib/plain.js";
 import { now } from "./lib/time.js";
+import { snoozedUntil } from "./snooze.js";
 import { nameOf, on, state, waitingDecisions } from "./store.js";
 import { go, route } from "./route.js";
 import { t } from "./i18n/index.js";
@@ -16,6 +17,8 @@ const FRESH_MS = 60_000;
 const shown = new Map();
 /** @type {Set<string>} */
 const told = new Set();
+/** Questions that were put off: when they are back, they call like new ones. @type {Set<string>} */
+const asleep = new Set();
 /** Of several tabs only the one that holds this lock makes a noise; without locks each does. */
 let isLoud = !("locks" in navigator);
 
@@ -27,7 +30,7 @@ export function startAttention() {
       return new Promise(() => {});
     });
   }
-  for (const agent of state.agents.values()) for (const cue of agent.open) told.add(cue.cue_id);
+  for (const agent of state.agents.values()) for (const cue of agent.open) (snoozedUntil(cue) === undefined ? told : asleep).add(cue.cue_id);
   on("agents", update);
   navigator.serviceWorker?.addEventListener("message", (event) => {
     if (typeof event.data?.agent === "string") go(event.data.agent);
@@ -40,13 +43,19 @@ export function startAttention() {
 function update() {
   /** @type {Map<string, [T.Agent, T.CueCard]>} */
   const open = new Map();
-  for (const agent of state.agents.values()) for (const cue of agent.open) if (cue.outcome === "open") open.set(cue.cue_id, [agent, cue]);
+  for (const agent of state.agents.values()) {
+    for (const cue of agent.open) {
+      if (cue.outcome === "open" && snoozedUntil(cue) === undefined) open.set(cue.cue_id, [agent, cue]);
+      else if (cue.outcome === "open") asleep.add(cue.cue_id);
+      else asleep.delete(cue.cue_id);
+    }
+  }
   badge(waitingDecisions());
   for (const cueId of told) if (!open.has(cueId)) revoke(cueId);
   for (const [cueId, [agent, cue]] of open) {
     if (told.has(cueId)) continue;
     told.add(cueId);
-    if (now() - Date.parse(cue.asked_at) < FRESH_MS) call(agent, cue);
+    if (asleep.delete(cueId) || now() - Date.parse(cue.asked_at) < FRESH_MS) call(agent, cue);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { goToNextWaiting, step, stepFocus } from "./view/inbox.js";
 import { undoLast } from "./view/toast.js";
+import { isComposing } from "./lib/dom.js";
 import { go } from "./route.js";
 import { openTool, useConversation } from "./tools/load.js";
 
@@ -42,14 +43,14 @@ export function listenToKeys(conversation) {
     e: () => conversation()?.head.toggleArchive(),
     ",": () => void openTool("settings"),
     "?": () => void openTool("shortcuts"),
-    Escape: () => go(null),
+    Escape: () => void (conversation()?.head.closeRail() || go(null)),
   };
   for (let digit = 1; digit <= 9; digit++) actions[String(digit)] = () => conversation()?.dock.pick(digit - 1);
 
   let typedAt = -BURST_MS;
   addEventListener("pointerdown", () => void (typedAt = -BURST_MS));
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.keyCode === 229 || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (isComposing(event) || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return event.repeat ? undefined : conversation()?.decide((dock) => dock.send());
     if (event.key === "k" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();

@@ -2,11 +2,11 @@
 
 import { fill, h, isNarrow } from "./lib/dom.js";
 import { firstSeen } from "./lib/seen.js";
-import { onSignedOut } from "./api.js";
+import { api, ApiError, onSignedOut } from "./api.js";
 import { startAttention } from "./attention.js";
 import { listenToKeys } from "./keys.js";
 import { catchUp, connect } from "./live.js";
-import { onRoute, route } from "./route.js";
+import { hashOf, linkedCue, onRoute, route } from "./route.js";
 import { startSnoozeClock } from "./snooze.js";
 import { emit, on, readAll, setConnection, state, waitingAgents } from "./store.js";
 import { applyTheme } from "./theme.js";
@@ -14,9 +14,10 @@ import { loadWords, t, useLanguage } from "./i18n/index.js";
 import { createBanner } from "./view/banner.js";
 import { createConversation } from "./view/conversation.js";
 import { createInbox } from "./view/inbox.js";
+import { textButton } from "./view/buttons.js";
 import { startClock } from "./view/live-time.js";
 import { startResize } from "./view/resize.js";
-import { toastRegion } from "./view/toast.js";
+import { toast, toastRegion } from "./view/toast.js";
 import { connectGuide } from "./view/welcome.js";
 
 const AWAY_MS = 20_000;
@@ -59,6 +60,9 @@ function build() {
   document.body.prepend(skip, createBanner(), shell, toastRegion());
 
   const show = () => {
+    const linked = linkedCue();
+    if (linked && !pane.hasChildNodes()) fill(pane, blank());
+    if (linked) return void follow(linked, pane);
     const { agent, cue } = route();
     shell.classList.toggle("has-agent", agent !== null);
     // On a phone the list is all there is, until a question is opened.
@@ -77,6 +81,32 @@ function build() {
     if (!conversation && route().agent === null) refreshBlank(pane);
   });
 }
+
+/**
+ * Goes on from a link that names a question alone.
+ * @param {string} cueId
+ * @param {HTMLElement} pane
+ */
+async function follow(cueId, pane) {
+  const isLeft = () => linkedCue() !== cueId;
+  const known = [...state.agents.values()].flatMap((agent) => agent.open).find((cue) => cue.cue_id === cueId);
+  try {
+    const { agent_id } = known ?? (await api.cue(cueId));
+    if (!isLeft()) location.replace(hashOf(agent_id, cueId));
+  } catch (error) {
+    if (isLeft()) return;
+    if (!(error instanceof ApiError && [400, 404].includes(error.status))) {
+      conversation?.close();
+      conversation = null;
+      return fill(pane, missing(() => void follow(cueId, pane)));
+    }
+    toast(t("unknown-cue"), "bad");
+    location.replace("#/");
+  }
+}
+
+/** @param {() => void} again */
+const missing = (again) => h("main", { class: "blank", id: "main", tabindex: "-1" }, t("part.missing"), textButton(t("banner.retry"), again, "strong"));
 
 const isEmpty = () => state.agents.size === 0;
 

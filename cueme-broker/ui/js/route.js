@@ -8,12 +8,24 @@ export function route() {
   return { agent: agent ? decodeURIComponent(agent) : null, cue: cue ? decodeURIComponent(cue) : null };
 }
 
+/** The question that a link names without its agent, as those in notifications do. */
+export function linkedCue() {
+  const [, cue] = /^#\/cue\/([^/]+)$/.exec(location.hash) ?? [];
+  return cue ? decodeURIComponent(cue) : null;
+}
+
+/**
+ * @param {string} agent
+ * @param {string} [cue]
+ */
+export const hashOf = (agent, cue) => `#/agent/${encodeURIComponent(agent)}${cue ? `/${encodeURIComponent(cue)}` : ""}`;
+
 /**
  * @param {string | null} agent
  * @param {string} [cue]
  */
 export function go(agent, cue) {
-  location.hash = agent ? `#/agent/${encodeURIComponent(agent)}${cue ? `/${encodeURIComponent(cue)}` : ""}` : "#/";
+  location.hash = agent ? hashOf(agent, cue) : "#/";
 }
 
 /** @param {() => void} run */

@@ -234,7 +234,7 @@ export const waitingDecisions = () => allRows().filter((row) => row.state === "w
 /** Agents with a question nobody has answered, longest-waiting first. */
 export function waitingAgents() {
   return [...state.agents.values()]
-    .filter((agent) => (agent.state === "waiting" || agent.state === "detached") && agent.open.some((cue) => cue.outcome === "open" && snoozedUntil(cue) === undefined))
+    .filter((agent) => !agent.archived && (agent.state === "waiting" || agent.state === "detached") && agent.open.some((cue) => cue.outcome === "open" && snoozedUntil(cue) === undefined))
     .sort((a, b) => (a.state === b.state ? (a.since < b.since ? -1 : 1) : a.state === "waiting" ? -1 : 1));
 }
 

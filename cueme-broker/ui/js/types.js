@@ -40,7 +40,9 @@
  * @typedef {{ upload_id?: string, url?: string, path?: string, name?: string, media_type?: string, bytes?: number }} Attachment
  * A comment on lines of a patch; `side` says whose numbers they are.
  * @typedef {{ path: string, from: number, to: number, side: "old" | "now", text: string }} Comment
- * @typedef {{ text?: string, comments?: Comment[], reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
+ * A comment in the making, which may be instead of one that was added.
+ * @typedef {Comment & { instead?: Comment }} Writing
+ * @typedef {{ text?: string, comments?: Comment[], writing?: Writing, reply?: Reply, attachments?: Attachment[], purpose?: Purpose, ends_run?: boolean }} Answer
  * What is decided: an answer, or the reason of a refusal.
  * @typedef {Answer & { declined?: string }} Says
  * @typedef {{ rev: number, body: Answer, by: string | null, at: string }} Draft

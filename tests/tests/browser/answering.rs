@@ -39,7 +39,7 @@ fn a_text_is_written_with_lines_and_sent_with_enter() {
     browser.press(key::ENTER);
     browser.sees(".toast", "Undo");
     printed(asking, "SQLite\nfor now\n");
-    browser.sees(".reply .delivery", "Received by the agent");
+    browser.sees(".reply .delivery", "Received");
 }
 
 #[test]
@@ -257,5 +257,22 @@ fn the_page_says_truthfully_that_nobody_listens_any_more() {
         .run_with(&["cue", &agent, "-"], &envelope("Still there?", None))
         .expect(0);
     assert!(again.stdout.contains("yes"), "{}", again.stdout);
-    browser.sees(".reply .delivery", "Received by the agent");
+    browser.sees(".reply .delivery", "Received");
+}
+
+#[test]
+fn a_key_for_the_next_question_leaves_the_only_one_as_it_is() {
+    let home = Home::new();
+    let agent = home.join();
+    let form = r#"{"type":"form","fields":[{"label":"Token","kind":"password"}]}"#;
+    let (_asking, _) = home.ask(&agent, "Which token?", Some(form));
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.write("[type=password]", "hunter2");
+    browser.press(key::ESCAPE);
+    browser.press("]");
+    browser.press("[");
+    browser.press("?");
+    browser.sees("dialog h2", "Keyboard");
+    assert_eq!(browser.value("[type=password]"), "hunter2");
 }

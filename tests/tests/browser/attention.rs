@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::driver::{Browser, DESKTOP, key, sign_in};
+use crate::driver::{Browser, DESKTOP, PHONE, key, link, sign_in};
 use cueme_tests::Home;
 
 /// Writes down what the page asks of the browser, which without a screen shows nothing.
@@ -169,4 +169,97 @@ fn tab_title_and_summary_count_the_decisions_that_are_waited_for_and_no_group_re
     browser.press(key::ESCAPE);
     browser.sees(".group-name", "Waiting for you");
     assert_eq!(browser.count(".group[data-state=waiting] .group-count"), 0);
+}
+
+/// Lets what was asked so far have been asked long ago.
+fn backdate(home: &Home) {
+    home.run(&["broker", "stop"]).expect(0);
+    let database = rusqlite::Connection::open(home.database()).unwrap();
+    database
+        .execute("UPDATE cues SET asked_at = asked_at - 7510000", [])
+        .unwrap();
+}
+
+#[test]
+fn a_question_that_was_put_off_calls_when_it_is_back_however_old_it_is() {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let (_asking, cue) = home.ask(&agent, "Not now?", None);
+    backdate(&home);
+    home.wait_for("Not now?", 1);
+    let browser = watched(&home);
+    let put_off = |snoozed: &serde_json::Value| {
+        let change = json!({ "page": { "snoozed": snoozed } }).to_string();
+        browser.script(&format!("return fetch('/api/v1/settings', {{ method: 'PATCH', headers: {{ 'content-type': 'application/json' }}, body: {} }}).then((answer) => answer.status)", json!(change)));
+    };
+    browser.until("return document.title === '(1) cueme'");
+    put_off(&json!({ &cue: 0 }));
+    browser.until("return document.title === 'cueme'");
+    assert_eq!(browser.script("return [calls, notes]"), json!([[], 0]));
+    // Also for a page that was opened meanwhile.
+    browser.reload();
+    browser.script(SPY);
+    browser.until("return document.title === 'cueme'");
+    put_off(&json!({}));
+    browser.until("return document.title === '(1) cueme'");
+    browser.until("return calls.length === 1 && notes > 0");
+}
+
+#[test]
+fn a_link_that_names_a_question_alone_opens_it() {
+    let home = Home::new();
+    let (first, second) = (home.join(), home.join());
+    let (answered, past) = home.ask(&first, "The one before?", None);
+    home.run(&["answer", &past, "yes"]).expect(0);
+    answered.finish().expect(0);
+    let (_one, one) = home.ask(&first, "The first one?", None);
+    let (_two, two) = home.ask(&second, "The second one?", None);
+    // What follows the hash stays when the link signs in.
+    let browser = Browser::open(&format!("{}#/cue/{two}", link(&home)), PHONE);
+    browser.sees(".answering .prose", "The second one?");
+    browser.until(&format!("return location.hash === '#/agent/{second}/{two}'"));
+    // The page is open already.
+    for (cue, question) in [(&one, "The first one?"), (&past, "The one before?")] {
+        browser.script(&format!("location.hash = '#/cue/{cue}'"));
+        browser.until(&format!("return location.hash === '#/agent/{first}/{cue}'"));
+        browser.sees(".entry", question);
+    }
+    browser.script(&format!(
+        "location.hash = '#/cue/{}'",
+        one.replace(&one[one.len() - 4..], "0000")
+    ));
+    browser.sees(".toast[data-tone=bad]", "Question not found.");
+    browser.until("return location.hash === '#/'");
+}
+
+#[test]
+fn a_new_question_is_told_and_a_clock_that_ticks_is_not() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_first, _) = home.ask(&agent, "One?", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "One?");
+    assert_eq!(
+        browser.script("return document.querySelector('[role=log]').ariaLive"),
+        json!("off")
+    );
+    let (_second, _) = home.ask(&agent, "And `two`?", None);
+    browser.until("return [...document.querySelectorAll('.reading > [role=status]')].some((line) => line.textContent === 'New question: And two?')");
+}
+
+#[test]
+fn the_clock_is_the_one_of_the_browser_whatever_the_language_of_the_page() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "When?", None);
+    for (language, is_twelve) in [("de-DE", false), ("en-US", true)] {
+        let browser = Browser::start(DESKTOP, language);
+        browser.goto(&link(&home));
+        browser.wait_until_ready();
+        browser.click_text(".row-name", &agent);
+        browser.sees(".entry-time", ":");
+        let time = browser.text(".entry-time");
+        assert_eq!(time.ends_with('M'), is_twelve, "{language}: {time}");
+    }
 }

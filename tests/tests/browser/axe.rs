@@ -88,6 +88,7 @@ fn axe_finds_nothing_in_any_view_or_dialog() {
             }
             browser.script(&format!("location.hash = '#/agent/{third}'"));
             browser.sees(".answering .for", "Merge it?");
+            browser.sees(".answering .patch-bar", "");
             browser.script("document.querySelector('.diff-line.add i:nth-child(2)').click()");
             browser.sees(".review-editor", "New comment");
             check(&browser, &view("review"));
@@ -216,7 +217,7 @@ fn axe_finds_nothing_in_files_settings_runs_and_what_opens_in_them() {
             browser.script("location.hash = '#/'");
             browser.click(".inbox-head [aria-label=Settings]");
             for (part, shown) in [
-                ("Phone and chats", "Add a channel"),
+                ("Phone and chat apps", "Add a channel"),
                 ("API tokens", "Create a token"),
                 ("Connect your agents", "cueme init codex"),
             ] {

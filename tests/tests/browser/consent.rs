@@ -9,7 +9,7 @@ const CONFIRM: &str = r#"{"type":"confirm","confirm_label":"Yes","cancel_label":
 const CHOICE: &str = r#"{"type":"choice","options":["SQLite","PostgreSQL"]}"#;
 
 /// Lets an agent of a project join.
-fn join_in(home: &Home, project: &str) -> String {
+pub(crate) fn join_in(home: &Home, project: &str) -> String {
     let folder = home.scratch().join(project);
     std::fs::create_dir_all(&folder).unwrap();
     let mut command = home.command(&["join", "patient"]);
@@ -171,7 +171,7 @@ fn one_answer_goes_to_nobody_who_came_after_the_human_began_to_read() {
         [&agents[0], &agents[1]].map(|agent| ask_too(&home, agent, "Delete the cache?", Some(CONFIRM)));
     let browser = sign_in(&home, DESKTOP);
     browser.script(&format!("location.hash = '#/agent/{}'", agents[0]));
-    browser.sees(".once-count", "Your answer goes to 2 of 2 agents.");
+    browser.sees(".once-count", "Your answer goes to both agents.");
     let late = ask_too(&home, &agents[2], "Delete the cache?", Some(CONFIRM));
     browser.sees(
         ".once-count",
@@ -200,7 +200,7 @@ fn an_answer_under_way_goes_to_nobody_who_asks_something_else() {
     browser.until("return Boolean(window.free)");
     browser.press("]");
     browser.sees(".answering .for", "Delete the database?");
-    browser.sees(".once-count", "Your answer goes to 2 of 2 agents.");
+    browser.sees(".once-count", "Your answer goes to both agents.");
     browser.script("window.free()");
     first.finish().expect(0);
     browser.sees(".reply .delivery", "Received");
@@ -227,7 +227,7 @@ fn a_question_that_names_files_is_another_one_in_another_project() {
         .map(|agent| ask_too(&home, agent, question, Some(CONFIRM)));
     let browser = sign_in(&home, DESKTOP);
     browser.script(&format!("location.hash = '#/agent/{}'", agents[0]));
-    browser.sees(".once-count", "Your answer goes to 2 of 2 agents.");
+    browser.sees(".once-count", "Your answer goes to both agents.");
     browser.press("y");
     for asking in [first, second] {
         assert!(asking.finish().expect(0).stdout.starts_with("Yes\n"));

@@ -140,7 +140,7 @@ fn one_message_reaches_a_saved_group() {
     for agent in &agents[..2] {
         browser.click_text(".pick bdi", agent);
     }
-    browser.sees("dialog", "2 chosen");
+    browser.sees("dialog", "2 selected");
     browser.click_text("dialog .text-button", "Save selection as a group");
     browser.write("dialog:last-of-type input[type=text]", "pair");
     browser.press(key::ENTER);
@@ -327,7 +327,7 @@ fn filters_keep_their_counts_with_a_hundred_agents_and_the_chosen_one_is_remembe
         ["unread", "3"]
     ]));
     browser.press("x");
-    browser.click_text("dialog .pick", "Quiet");
+    browser.click_text("dialog .pick", "Idle");
     browser.click_text("dialog .button", "Archive 97");
     browser.misses("dialog");
     counts(serde_json::json!([
@@ -397,4 +397,46 @@ fn the_bars_of_the_browser_have_the_colour_of_the_page() {
         browser.until(same);
     }
     browser.until("return fetch('/manifest.webmanifest', { credentials: 'include' }).then((answer) => answer.json()).then((manifest) => manifest.theme_color === document.querySelector('meta[data-scheme=light]').content)");
+}
+
+#[test]
+fn what_was_archived_waits_for_nobody_and_a_new_question_brings_it_back() {
+    let home = Home::new();
+    let (put_away, other) = (home.join(), home.join());
+    let (_old, _) = home.ask(&put_away, "Put away?", None);
+    let (_young, _) = home.ask(&other, "Mine?", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.until("return document.querySelectorAll('.row').length === 2");
+    crate::states::change_agent(&browser, &put_away, &serde_json::json!({ "archived": true }));
+    browser.until("return document.querySelectorAll('.row').length === 1");
+    browser.press("w");
+    browser.sees(".answering .prose", "Mine?");
+    browser.press("w");
+    browser.press("?");
+    browser.sees("dialog h2", "Keyboard");
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    browser.sees(".answering .prose", "Mine?");
+    let (_new, _) = home.ask(&put_away, "And now?", None);
+    browser.sees(".row-text", "And now?");
+    browser.press("w");
+    browser.sees(".answering .prose", "Put away?");
+}
+
+#[test]
+fn escape_closes_the_facts_before_it_leaves_the_question() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Still here?", None);
+    let browser = sign_in(&home, (800, 900));
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "Still here?");
+    browser.click(".more-button");
+    browser.sees(".rail.open", "Listening");
+    browser.sees(".rail.open", "since");
+    browser.press(key::ESCAPE);
+    browser.misses(".rail.open");
+    browser.sees(".answering .for", "Still here?");
+    browser.press(key::ESCAPE);
+    browser.until("return location.hash === '#/'");
 }

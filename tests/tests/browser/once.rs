@@ -60,7 +60,7 @@ fn one_answer_goes_to_every_agent_that_is_left_ticked_and_each_can_be_taken_back
         assert_eq!(browser.text("[data-filter=waiting] .chip-count"), "2");
         browser.click_text(".row-text", QUESTION);
         waits_for_lines(&browser, 3);
-        browser.sees(".once-count", "Your answer goes to 3 of 3 agents.");
+        browser.sees(".once-count", "Your answer goes to all 3 agents.");
         // The one on screen always gets its answer; the last one is left out.
         let (left_out, waiting) = asking.pop().unwrap();
         let (second, second_asking) = asking.pop().unwrap();

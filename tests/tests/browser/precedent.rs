@@ -78,7 +78,7 @@ fn an_earlier_answer_is_given_again_in_the_project_it_comes_from_alone() {
     });
     let browser = sign_in(&home, DESKTOP);
     browser.script(&format!("location.hash = '#/agent/{}'", agents[0]));
-    browser.sees(".once-count", "Your answer goes to 3 of 3 agents.");
+    browser.sees(".once-count", "Your answer goes to all 3 agents.");
     browser.sees(".precedent", "You answered this before");
     browser.press("a");
     let [first, second, elsewhere] = asking;

@@ -81,7 +81,7 @@ fn a_device_subscribes_in_the_settings_and_answers_from_a_notification_with_the_
     browser.until(&format!("{chosen}.includes('\"preview\":true'))"));
     click_line(&browser, "Pauses");
     browser.until(&format!("{chosen}.endsWith('[\"question\",\"approval\"]}}'))"));
-    browser.sees("[data-channel=team]", "notifies only");
+    browser.sees("[data-channel=team]", "notifications only");
     browser.click_text("#settings-reach section:first-child button", "Send a test");
     eventually("a test", || {
         (push.messages(&subscription) == [json!({ "kind": "test" })]).then_some(())

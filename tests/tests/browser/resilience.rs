@@ -34,7 +34,7 @@ fn a_broker_that_is_killed_and_restarted_under_the_page_costs_nothing() {
     browser.press(key::ENTER);
     let stdout = asking.finish().expect(0).stdout;
     assert!(stdout.contains("typed while it was gone"), "{stdout}");
-    browser.sees(".reply .delivery", "Received by the agent");
+    browser.sees(".reply .delivery", "Received");
 }
 
 #[test]
@@ -199,4 +199,30 @@ fn what_the_page_needs_to_open_is_kept_at_once_and_every_other_part_when_it_is_u
     browser.goto(page.as_str().unwrap());
     browser.sees(".inbox-head", "cueme");
     opens(&browser);
+}
+
+#[test]
+fn who_reads_far_back_stays_there_when_the_broker_comes_back() {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let (first, oldest) = home.ask(&agent, "The very first?", None);
+    home.run(&["answer", &oldest, "yes"]).expect(0);
+    first.finish().expect(0);
+    for number in 0..60 {
+        home.ask_and_answer(&agent, &format!("Question {number}?"), None, &["yes"]);
+    }
+    let browser = sign_in(&home, DESKTOP);
+    browser.script(&format!("location.hash = '#/agent/{agent}/{oldest}'"));
+    browser.sees(".entry.found", "The very first?");
+    browser.sees(".older", "Back to the latest");
+    kill_broker(&home);
+    browser.sees(".banner", "No connection to the broker");
+    home.run(&["inbox"]).expect(0);
+    browser.misses(".banner");
+    // What the page asks for now comes after all that it asked for itself.
+    browser.script(&format!(
+        "return fetch('/api/v1/agents/{agent}/timeline').then((answer) => answer.json()).then(() => new Promise((done) => requestAnimationFrame(() => done(true))))"
+    ));
+    browser.sees(".entry.found", "The very first?");
+    browser.sees(".older", "Back to the latest");
 }

@@ -89,3 +89,24 @@ fn an_earlier_answer_becomes_a_rule_only_when_somebody_turns_it_on() {
     let (other, _) = home.ask(&agent, "Tests pass. Merge nearly all of it?", Some(confirm));
     assert!(other.is_running());
 }
+
+#[test]
+fn a_trial_that_comes_late_does_not_replace_a_newer_one() {
+    let home = Home::new();
+    let agent = home.join();
+    home.ask_and_answer(&agent, "Alpha?", None, &["yes"]);
+    let browser = sign_in(&home, DESKTOP);
+    browser.script("const send = window.fetch; window.fetch = async (url, how) => { const answer = await send(url, how); if (!String(url).endsWith('/rule-trials') || !how.body.includes('Alpha')) return answer; return new Promise((done) => (window.free = () => done(answer))); }");
+    browser.press(",");
+    browser.click_text("dialog .button", "New rule");
+    browser.sees(".rule-form", "");
+    let says = |words: &str| {
+        browser.script(&format!("const [says, answer] = document.querySelectorAll('.rule-form textarea'); answer.value = 'yes'; says.value = '{words}'; says.dispatchEvent(new Event('input', {{ bubbles: true }}))"));
+    };
+    says("Alpha?");
+    browser.until("return Boolean(window.free)");
+    says("Beta?");
+    browser.sees(".trial", "Would have answered 0 of the last 1");
+    browser.script("window.free(); return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+    browser.sees(".trial", "Would have answered 0 of the last 1");
+}

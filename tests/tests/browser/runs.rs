@@ -209,7 +209,7 @@ fn a_run_that_nobody_drives_is_stopped_from_the_page_and_its_agent_does_not_work
     assert_eq!(fake.count("POST", "/stop"), 1);
     let agents = home.run(&["agents", "--json"]).expect(0).json();
     assert_eq!(agents.as_array().unwrap().len(), 1);
-    browser.sees(".groups", "Quiet");
+    browser.sees(".groups", "Idle");
     browser.until("return !document.querySelector('.groups').textContent.includes('Working')");
 }
 

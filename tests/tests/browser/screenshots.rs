@@ -275,7 +275,7 @@ fn of_the_settings_on_a_phone_are_taken() {
         "Send questions to this device, even when the page is closed",
     );
     browser.sees("#settings-reach", "Show the question on the lock screen");
-    browser.sees("[data-channel=team]", "notifies only");
+    browser.sees("[data-channel=team]", "notifications only");
     browser.script("document.getElementById('settings-reach').scrollIntoView(); return true");
     picture(&browser, "phone-reach.png");
 }

@@ -335,6 +335,7 @@ fn every_state_has_a_name_for_people_who_do_not_see_it() {
     show(&browser, &agent);
     browser.sees(".once-line", "");
     hears(&browser, "checkbox", &["Waiting"]);
+    browser.sees(".answering .patch-bar", "");
     browser.script("document.querySelector('.patch').focus()");
     browser.press("jj");
     browser.sees(".entry > .sr[role=status]", "line 2, removed, old();");

@@ -91,7 +91,7 @@ fn a_question_of_another_broker_is_answered_taken_back_and_declined_on_the_page(
     let client = team.ask("Which port?", None);
     team.answer("8080");
     printed(client, "8080\n");
-    team.browser.sees(".reply .delivery", "Received by the agent");
+    team.browser.sees(".reply .delivery", "Received");
     team.is_settled();
 
     let client = team.ask("Delete the table?", None);

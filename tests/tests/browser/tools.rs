@@ -118,10 +118,10 @@ fn a_finger_opens_the_palette_and_archives_several_quiet_agents() {
     browser.click("[aria-label='Search or run a command']");
     browser.sees(".palette-item", "Newest first");
     browser.sees(".palette-item", "Rules");
-    browser.click_text(".palette-item bdi", "Select several");
+    browser.click_text(".palette-item bdi", "Select multiple");
     browser.sees("dialog .pick", "Open");
     browser.sees("dialog .pick-text", "Go on?");
-    browser.click_text("dialog .pick", "Quiet");
+    browser.click_text("dialog .pick", "Idle");
     browser.sees("dialog .button:not(:disabled)", "Archive 3");
     assert_eq!(browser.count("dialog .button:disabled"), 2);
     browser.click_text("dialog .button", "Archive 3");
@@ -146,7 +146,7 @@ fn the_palette_names_a_few_questions_before_the_commands_of_the_inbox() {
     let browser = sign_in(&home, PHONE);
     browser.until("return document.querySelectorAll('.row').length === 12");
     browser.click("[aria-label='Search or run a command']");
-    browser.sees(".palette-item", "Select several");
+    browser.sees(".palette-item", "Select multiple");
     browser.until("return document.querySelectorAll('.palette-item').length < 18");
     browser.press("runtime:");
     browser.until("return document.querySelectorAll('.palette-item').length === 12");
@@ -180,7 +180,7 @@ fn several_questions_are_declined_with_one_reason() {
     let browser = sign_in(&home, DESKTOP);
     browser.press("x");
     browser.click_text("dialog .pick", "Open");
-    browser.click_text("dialog .pick", "Quiet");
+    browser.click_text("dialog .pick", "Idle");
     // The agent that asks nothing can be archived, and gets no answer.
     browser.sees("dialog .button", "Archive 3");
     browser.sees("dialog .button", "Decline 2");
@@ -236,7 +236,7 @@ fn control_and_enter_send_from_a_dialog_when_there_is_something_to_send() {
     browser.press(",");
     browser.click_text("dialog .button", "New rule");
     sends(false);
-    browser.sees("dialog .trial", "Write what to answer.");
+    browser.sees("dialog .trial", "Enter an answer.");
     browser.script("for (const [at, text] of ['Step * done.', 'Go on.'].entries()) { const area = document.querySelectorAll('.rule-form textarea')[at]; area.value = text; area.dispatchEvent(new Event('input', { bubbles: true })); area.focus(); }");
     sends(true);
     send_by_key(&browser);
@@ -316,4 +316,155 @@ fn a_switch_replies_to_one_agent_within_limits_that_are_in_sight() {
     browser.click(".auto-reply .switch");
     browser.sees(".auto-reply", "for 8 hours");
     browser.until("return fetch('/api/v1/policies').then((answer) => answer.json()).then(({ policies }) => policies.length === 0)");
+}
+
+#[test]
+fn a_switch_that_failed_shows_what_is_true() {
+    let home = Home::new();
+    let agent = home.join();
+    let browser = sign_in(&home, (1440, 900));
+    browser.click_text(".row-name", &agent);
+    browser.click(".auto-reply .switch");
+    browser.sees(".auto-reply", "at most 3 in a row, until");
+    browser.script("const send = window.fetch; window.fetch = (url, how) => (how?.method === 'DELETE' ? Promise.reject(new TypeError('lost')) : send(url, how))");
+    browser.click(".auto-reply .switch");
+    browser.sees(".toast[data-tone=bad]", "Something went wrong");
+    browser.until("return document.querySelector('.auto-reply .switch').checked");
+}
+
+#[test]
+fn a_wide_list_leaves_room_for_the_question_in_a_narrow_window() {
+    let home = Home::new();
+    let _agent = home.join();
+    let browser = sign_in(&home, (800, 900));
+    browser.script("localStorage.setItem('cueme.list-width', '640')");
+    browser.reload();
+    browser.until("return document.querySelector('.inbox').offsetWidth <= 360");
+}
+
+#[test]
+fn back_closes_a_dialog_that_the_palette_opened_and_nothing_else() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Still here?", None);
+    let browser = sign_in(&home, PHONE);
+    browser.click("[aria-label='Search or run a command']");
+    browser.until("return document.activeElement.matches('.palette-input')");
+    // A question that the palette goes to stays, too.
+    browser.press(&format!("still{}", key::ENTER));
+    browser.sees(".answering .prose", "Still here?");
+    browser.until(
+        "return new Promise((done) => setTimeout(() => done(location.hash.startsWith('#/agent/')), 300))",
+    );
+    palette(&browser, &format!("settings{}", key::ENTER));
+    browser.sees("dialog h2", "Settings");
+    browser.until("return new Promise((done) => setTimeout(() => done(document.querySelector('dialog[open] h2')?.innerText === 'Settings'), 300))");
+    browser.script("history.back()");
+    browser.misses("dialog");
+    browser.sees(".answering .prose", "Still here?");
+}
+
+#[test]
+fn an_input_method_has_its_keys_for_itself_in_palette_and_search() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Still here?", None);
+    let browser = sign_in(&home, DESKTOP);
+    let compose = |key: &str| {
+        browser.script(&format!("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', keyCode: 229, bubbles: true, cancelable: true }}))"));
+    };
+    palette(&browser, "settings");
+    compose("Enter");
+    assert_eq!(browser.count("dialog.palette[open]"), 1);
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    browser.write("#search", "still");
+    compose("Escape");
+    assert_eq!(browser.value("#search"), "still");
+}
+
+#[test]
+fn the_palette_copies_without_https_and_tells_the_truth_about_it() {
+    let home = Home::new();
+    let agent = home.join();
+    let (_asking, _) = home.ask(&agent, "Copy **me**", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.sees(".answering .for", "Copy me");
+    browser.script("Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => { window.copied = document.activeElement.value; return true; }");
+    palette(&browser, &format!("copy the{}", key::ENTER));
+    browser.sees(".toast", "Copied");
+    assert_eq!(browser.script("return window.copied"), json!("Copy **me**"));
+    browser.script("document.execCommand = () => false");
+    palette(&browser, &format!("copy the{}", key::ENTER));
+    browser.sees(".toast[data-tone=bad]", "Could not copy");
+}
+
+#[test]
+fn several_answers_are_taken_back_together_and_their_words_survive_a_second_thought() {
+    let home = Home::new();
+    let agents = [home.join(), home.join()];
+    let (first, _) = home.ask(&agents[0], "Go on? one", None);
+    let (second, _) = home.ask(&agents[1], "Go on? two", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.press("x");
+    browser.write("dialog textarea", "yes, both of you");
+    browser.press(key::ESCAPE);
+    browser.misses("dialog");
+    browser.press("x");
+    browser.sees("dialog .pick", "Open");
+    assert_eq!(browser.value("dialog textarea"), "yes, both of you");
+    browser.click_text("dialog .pick", "Open");
+    browser.click("dialog .primary");
+    browser.sees(".toast", "Sending to 2 agents");
+    browser.misses("dialog");
+    browser.press("u");
+    browser.misses(".toast [type=button]");
+    browser.until("return document.querySelectorAll('[data-state=waiting] > .row').length === 2");
+    assert!(first.is_running() && second.is_running());
+    browser.press("x");
+    browser.sees("dialog .pick", "Open");
+    assert_eq!(browser.value("dialog textarea"), "");
+    browser.click_text("dialog .pick", "Open");
+    browser.click_text("dialog .button", "Decline 2");
+    browser.sees(".toast", "Declined 2 questions");
+    for asking in [first, second] {
+        assert!(asking.finish().expect(0).stdout.starts_with("declined"));
+    }
+}
+
+#[test]
+fn the_palette_puts_what_is_called_so_first_and_says_how_much_is_left_out() {
+    let home = Home::new();
+    let agents = (0..45).map(|_| home.join()).collect::<Vec<_>>();
+    let (_asking, _) = home.ask(&agents[0], "Which?", None);
+    let browser = sign_in(&home, DESKTOP);
+    browser.until("return document.querySelectorAll('.row').length === 45");
+    // Every agent lives in a folder with this letter.
+    palette(&browser, "t");
+    browser.sees(".palette-item", "Settings");
+    browser.sees(".palette-list", "more");
+    browser.press("\u{e003}longest");
+    browser.sees(".palette-item", "Longest wait");
+    browser.press(key::ENTER);
+    browser.sees(".answering .prose", "Which?");
+}
+
+#[test]
+fn the_focus_stays_with_a_message_that_is_moved() {
+    let home = Home::new();
+    let agent = home.join();
+    for note in ["one", "two", "three"] {
+        home.run(&["say", &agent, note]).expect(0);
+    }
+    let browser = sign_in(&home, DESKTOP);
+    browser.click_text(".row-name", &agent);
+    browser.until("return document.querySelectorAll('.queue-item').length === 3");
+    browser.script("document.querySelector('.queue-item [aria-label=\"Move down\"]').focus()");
+    browser.press(key::ENTER);
+    browser.until("return [...document.querySelectorAll('.queue-text')].map((text) => text.innerText).join() === 'two,one,three'");
+    browser.until("return document.activeElement.ariaLabel === 'Move down' && document.activeElement.closest('.queue-item').innerText.includes('one')");
+    // It is the last one now: the way up is left.
+    browser.press(key::ENTER);
+    browser.until("return document.activeElement.ariaLabel === 'Move up' && document.activeElement.closest('.queue-item').innerText.includes('one')");
 }

@@ -137,6 +137,41 @@ fn an_approval_shows_the_command_as_it_is_written() {
 }
 
 #[test]
+fn an_approval_has_a_headline_and_its_fences_step_back() {
+    let home = Home::created();
+    let agent = home.join_as("terminal");
+    let command = "May `sh` run in `/tmp`?\n\n```\nrm -rf build\u{202e}\n```sh; reboot\n```";
+    let _asking = approve(&home, &agent, command);
+    let browser = sign_in(&home, DESKTOP);
+    open(&browser, &agent);
+    browser.sees(".request", "May `sh` run in `/tmp`?");
+    let shown = browser.script("return document.querySelector('.entry .fold pre code').textContent");
+    assert_eq!(shown, json!(command.replace('\u{202e}', "⟨U+202E⟩")));
+    // What only looks like a fence is as large as the rest of the command.
+    let fences = browser
+        .script("return [...document.querySelectorAll('.fence')].map((line) => line.textContent.trim())");
+    assert_eq!(fences, json!(["```", "```"]));
+    // Nothing lies on it.
+    assert_eq!(browser.count(".entry .code .copy"), 0);
+    let size = |selector: &str| {
+        let script =
+            format!("return parseFloat(getComputedStyle(document.querySelector('{selector}')).fontSize)");
+        browser.script(&script).as_f64().unwrap()
+    };
+    assert!(size(".request") > size(".entry pre code") && size(".entry pre code") > size(".fence"));
+    // Words deny, and the page says so before and while they are written; there is no second button for it.
+    assert_eq!(
+        browser.script("return document.querySelector('.composer-text').placeholder"),
+        json!("Reason to deny, or what to do instead")
+    );
+    assert_eq!(browser.count(".decline"), 0);
+    browser.press("d");
+    browser.until("return document.activeElement.matches('.composer-text')");
+    browser.press("not in this folder");
+    browser.sees(".send", "Deny with this reason");
+}
+
+#[test]
 fn markdown_swallows_nothing_and_says_which_marks_it_leaves_out() {
     let home = Home::created();
     let agent = home.join_as("terminal");

@@ -120,6 +120,31 @@ fn the_chinese_page_has_no_english_sentence_in_its_cards_and_its_guide() {
 }
 
 #[test]
+fn every_part_of_the_chinese_settings_speaks_chinese() {
+    let home = Home::new();
+    let channel =
+        "[[notify]]\nkind = \"ntfy\"\nname = \"team\"\nurl = \"https://ntfy.example/team\"\nafter = \"1h\"\n";
+    home.configure(channel);
+    let browser = Browser::start(DESKTOP, "zh-CN");
+    browser.goto(&link(&home));
+    browser.wait_until_ready();
+    browser.click("[aria-label=设置]");
+    browser.sees("dialog h2", "设置");
+    browser.script("for (const part of document.querySelectorAll('dialog details')) part.open = true");
+    for (part, words) in [
+        ("#settings-reach", "推送到此设备"),
+        ("#settings-reach [data-channel=team]", "仅通知"),
+        ("#settings-tokens", "令牌"),
+        ("dialog .guide-list", "Claude Code"),
+    ] {
+        browser.sees(part, words);
+    }
+    browser.click_text("#settings-reach .button", "添加渠道");
+    browser.sees("#settings-reach form", "类型");
+    speaks_chinese(&browser, ".settings-section");
+}
+
+#[test]
 fn times_and_lists_are_written_as_the_language_has_them() {
     let home = Home::new();
     let agent = home.join();

@@ -58,7 +58,8 @@ fn precedent(reader: &dyn Reader, cue: &CueView) -> Result<Option<Precedent>, St
         true
     })?;
     Ok(best.and_then(|(_, past)| {
-        let is_same = past.prompt == cue.prompt;
+        let payload_of = |cue: &CueView| cue.payload.as_deref().map(|payload| payload.get().to_owned());
+        let is_same = past.prompt == cue.prompt && payload_of(&past) == payload_of(cue);
         usable(&past).map(|answer| Precedent::new(past, answer, is_same))
     }))
 }

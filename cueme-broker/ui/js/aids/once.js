@@ -13,7 +13,7 @@
  * @param {Kit} kit
  * @param {Words} w
  */
-export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, t, toast, uuid7 }, w) {
+export function createOnce({ api, fill, refill, h, icon, liveSpan, nameOf, refresh, runtimeGlyph, runtimeName, sameAs, sentToast, state, t, toast, uuid7 }, w) {
   /** @type {Other[]} */
   let others = [];
   /** Questions that do not get the answer. @type {Set<string>} */
@@ -30,7 +30,8 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
   /** Says how many get the answer: above their list, and beside the buttons that send it. */
   const tell = () => {
     sayBeside(w("once.of", { n: chosen().length + 1, all: others.length + 1 }));
-    fill(count, h("b", null, w("once.to", { n: chosen().length + 1, all: others.length + 1 })), " ", chosen().length < others.length && w("once.open"));
+    const [n, all] = [chosen().length + 1, others.length + 1];
+    fill(count, h("b", null, w(n < all ? "once.to" : n === 2 ? "once.both" : "once.all", { n, all })), " ", n < all && w("once.open"));
   };
 
   /**
@@ -41,7 +42,7 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
   function line(agent, cue, isThis) {
     const box = h("input", { type: "checkbox", checked: isThis || !left.has(cue.cue_id), disabled: isThis, data: isThis ? {} : { cue: cue.cue_id }, onchange: () => ((box.checked ? left.delete(cue.cue_id) : left.add(cue.cue_id)), tell()) });
     const wait = h("span", { class: "badge", data: { state: cue.waiting > 0 ? "waiting" : "detached" } }, h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "sr" }, `${t(cue.waiting > 0 ? "entry.waiting" : "entry.detached")} `), liveSpan((cue.waiting === 0 && cue.detached_at) || cue.asked_at));
-    return h("li", null, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), isThis && h("span", { class: "once-this" }, w("once.this")), wait));
+    return h("li", { data: { key: cue.cue_id } }, h("label", { class: "once-line" }, box, h("bdi", { class: "cut" }, agent.project || agent.project_dir), icon(runtimeGlyph(agent.runtime)), h("bdi", { class: "muted cut" }, `${runtimeName(agent.runtime)} ${nameOf(agent)}`), isThis && h("span", { class: "once-this" }, w("once.this")), wait));
   }
 
   return {
@@ -70,7 +71,7 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
       tell();
       if (el.dataset.drawn === key) return;
       el.dataset.drawn = key;
-      fill(list, all.map((one, at) => line(one.agent, one.cue, at === 0)));
+      refill(list, all.map((one, at) => line(one.agent, one.cue, at === 0)));
     },
     /**
      * Leaves out the agents of other projects: what was answered in one counts there.
@@ -91,7 +92,7 @@ export function createOnce({ api, fill, h, icon, liveSpan, nameOf, refresh, runt
       for (const { agent, cue } of ends_run ? [] : to) {
         try {
           const decided = await (declined === undefined ? api.answer(cue.cue_id, uuid7(), answer) : api.decline(cue.cue_id, uuid7(), declined));
-          sentToast(decided, nameOf(agent), () => refresh(agent.agent_id));
+          sentToast([decided], nameOf(agent), () => refresh(agent.agent_id));
         } catch (problem) {
           toast(w("once.failed", { name: nameOf(agent), why: problem instanceof Error ? problem.message : "" }), "bad");
         }

@@ -3,6 +3,8 @@
 const en = {
   once: "The same question from several agents",
   "once.to": "Your answer goes to {n} of {all} agents.",
+  "once.all": "Your answer goes to all {n} agents.",
+  "once.both": "Your answer goes to both agents.",
   "once.of": "{n} of {all} agents",
   "once.this": "this question",
   "once.open": "The others stay open.",
@@ -19,6 +21,8 @@ const en = {
 const zh = {
   once: "多个智能体的同一个问题",
   "once.to": "回答将发给 {all} 个智能体中的 {n} 个。",
+  "once.all": "回答将发给全部 {n} 个智能体。",
+  "once.both": "回答将发给两个智能体。",
   "once.of": "{all} 个智能体中的 {n} 个",
   "once.this": "当前问题",
   "once.open": "其余问题保持未答。",

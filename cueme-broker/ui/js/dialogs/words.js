@@ -7,11 +7,11 @@ export const en = {
   "broadcast.save": "Save selection as a group",
   "broadcast.name": "Group name",
   "broadcast.forget": "Delete the group {name}",
-  "broadcast.count": "{n} chosen",
+  "broadcast.count": "{n} selected",
   "broadcast.choose": "Choose at least one agent.",
   "broadcast.done": "Queued for {n} agents",
   "broadcast.done.one": "Queued for 1 agent",
-  "broadcast.some": "Queued for {ok} agents; {failed} could not be reached",
+  "broadcast.some": "Queued: {ok}. Could not be reached: {failed}.",
   "key.search": "Search",
   "key.focus": "Write an answer",
   "key.pick": "Choose an option",
@@ -32,7 +32,7 @@ export const en = {
   "key.palette": "Search, or run a command",
   "key.snooze": "Snooze",
   "key.unread": "Mark unread",
-  "key.several": "Select several",
+  "key.several": "Select multiple",
 };
 
 /** @typedef {keyof typeof en} Word */

@@ -12,7 +12,7 @@ export const zh = {
   "broadcast.choose": "请至少选择一个智能体。",
   "broadcast.done": "已为 {n} 个智能体排入队列",
   "broadcast.done.one": "已为 1 个智能体排入队列",
-  "broadcast.some": "已为 {ok} 个智能体排入队列，{failed} 个无法连接",
+  "broadcast.some": "已排入队列：{ok} 个；无法连接：{failed} 个。",
   "key.search": "搜索",
   "key.focus": "写回答",
   "key.pick": "选择选项",

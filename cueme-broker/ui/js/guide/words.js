@@ -29,7 +29,7 @@ const zh = {
   and: "；",
   "role.rule": "要求智能体提问的指令",
   "role.permission": "运行 cueme 四个智能体命令的许可",
-  "role.hooks": "会话开始、收到提示和回合结束时的钩子",
+  "role.hooks": "会话开始、收到提示词和回合结束时触发的钩子",
   "role.mcp": "把 cueme 设为 MCP 服务器",
   writes: "{n} 个文件",
   "writes.one": "1 个文件",

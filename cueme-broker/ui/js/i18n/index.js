@@ -44,8 +44,13 @@ export function useLanguage(wanted) {
   return pick(wanted) !== current;
 }
 
-/** How the browser writes dates in the language of the page: a region has its own clock, of 12 hours or of 24. */
-export const locale = () => navigator.languages.find((tag) => tag.startsWith(current)) ?? language();
+/** How the browser writes dates in the language of the page, with the clock that its owner reads: of 12 hours or of 24. */
+export function locale() {
+  const tag = navigator.languages.find((one) => one.startsWith(current)) ?? language();
+  if (tag === navigator.language) return tag;
+  const { hourCycle } = new Intl.DateTimeFormat(navigator.language, { hour: "numeric" }).resolvedOptions();
+  return new Intl.Locale(tag, { hourCycle });
+}
 
 /** The language tag of the document. */
 export function language() {
@@ -53,11 +58,11 @@ export function language() {
 }
 
 /**
- * Returns a text, with `{name}` replaced by the value of that name.
+ * Returns a text, with `{name}` replaced by the value of that name. Where `n` is 1, a text that has a form for one takes it.
  * @param {Word} word
  * @param {Record<string, string | number>} [values]
  */
 export function t(word, values) {
-  const text = words[word];
+  const text = (values?.n === 1 && words[/** @type {Word} */ (`${word}.one`)]) || words[word];
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
 }

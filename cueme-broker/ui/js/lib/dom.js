@@ -62,6 +62,24 @@ export function fill(el, ...children) {
 }
 
 /**
+ * Does the same for a list of items with keys; the focus stays at the control where it was, or the next one that can have it.
+ * @param {Element} el
+ * @param {...(Child | Child[])} children
+ */
+export function refill(el, ...children) {
+  const controls = (/** @type {Element | undefined} */ item) => /** @type {HTMLButtonElement[]} */ ([...(item?.querySelectorAll("button,input") ?? [])]);
+  const keyOf = (/** @type {Element} */ item) => /** @type {HTMLElement} */ (item).dataset.key;
+  const items = [...el.children];
+  const at = items.findIndex((item) => item.contains(document.activeElement));
+  const old = items[at];
+  const place = controls(old).findIndex((control) => control === document.activeElement);
+  fill(el, ...children);
+  if (!old || place === -1) return;
+  const now = controls([...el.children].find((item) => keyOf(item) === keyOf(old)) ?? el.children[at] ?? el.children[at - 1]);
+  (now[place]?.disabled ? now.find((control) => !control.disabled) : now[place])?.focus();
+}
+
+/**
  * Sets text only when it changed, so that live regions and selections are left alone.
  * @param {Element} el
  * @param {string} text
@@ -120,6 +138,15 @@ export function addStyles(css) {
   sheet.replaceSync(css);
   document.adoptedStyleSheets.push(sheet);
 }
+
+/** The key that Ctrl is elsewhere. */
+export const CTRL = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
+
+/**
+ * Says whether a key belongs to an input method. Some report it only by the key code.
+ * @param {KeyboardEvent} event
+ */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
 let ids = 0;
 

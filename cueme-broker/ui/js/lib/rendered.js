@@ -7,8 +7,9 @@
 
 import { h } from "./dom.js";
 import { highlight, isPatch } from "./highlight.js";
-import { createPatch } from "./patch.js";
+import { loadPatch } from "../tools/load.js";
 import { copyButton } from "../view/copy.js";
+import { foldsChanged } from "../view/unseen.js";
 
 const FORBIDDEN = "script,style,iframe,object,embed,link,meta,base,form,input,button,textarea,select,svg,math,img,video,audio,template,dialog";
 
@@ -40,6 +41,19 @@ function dropWhatRuns(el) {
   }
 }
 
+/**
+ * Shows a patch file by file, and line by line; until that is loaded, and where it cannot be, it is text.
+ * @param {Element} pre
+ * @param {string} text
+ */
+async function showPatch(pre, text) {
+  const patch = await loadPatch(text).catch(() => null);
+  if (!patch) return;
+  pre.replaceWith(patch);
+  foldsChanged();
+  patch.dispatchEvent(new Event("patched", { bubbles: true }));
+}
+
 /** @param {Element} pre */
 function frameCode(pre) {
   const code = /** @type {HTMLElement | null} */ (pre.querySelector("code"));
@@ -50,6 +64,8 @@ function frameCode(pre) {
   pre.setAttribute("tabindex", "0");
   frame.append(...(info?.className === "info" ? [info] : []), pre, copyButton(() => text));
   if (!code) return;
-  if (isPatch(code)) pre.replaceWith(createPatch(text));
-  else highlight(code);
+  if (!isPatch(code)) return highlight(code);
+  // A patch says itself that it is one.
+  if (info?.className === "info" && /^(diff|patch)$/.test(info.textContent?.trim() ?? "")) info.remove();
+  void showPatch(pre, text);
 }

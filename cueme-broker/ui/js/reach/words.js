@@ -10,11 +10,11 @@ const en = {
   "push.sent": "Test sent.",
   "push.secure": "Push needs HTTPS. Open the page over HTTPS.",
   "push.none": "This browser does not support push. On an iPhone, add the page to the home screen first.",
-  "push.denied": "This browser blocks notifications for this page; allow them beside the address bar.",
+  "push.denied": "This browser blocks notifications for this page; allow them next to the address bar.",
   "push.failed": "The browser could not subscribe: {why}",
   channels: "Channels",
   "channels.none": "No channels yet. A channel posts questions to a chat and takes your answers there.",
-  "channels.tells": "notifies only",
+  "channels.tells": "notifications only",
   "channels.people": "answered by {people}",
   "channels.after": "after {time}",
   "channels.test": "Send a test",
@@ -94,4 +94,4 @@ const zh = {
  * @param {string} language
  * @returns {Words}
  */
-export const wordsIn = (language) => (word, values = {}) => (language === "zh" ? zh : en)[word].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+export const wordsIn = (language) => (word, values = {}) => (language.startsWith("zh") ? zh : en)[word].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");

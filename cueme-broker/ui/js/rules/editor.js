@@ -94,7 +94,9 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, json, masked
     return says.value.trim() === "" && does.value !== "does.hold" ? w("error.says") : "";
   }
 
+  let trials = 0;
   async function tryOut() {
+    const mine = ++trials;
     answerField.hidden = does.value !== "does.answer" && does.value !== "does.choose";
     const lack = missing();
     if (lack) return fill(trial, h("p", { class: "muted small" }, lack));
@@ -102,6 +104,8 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, json, masked
       const asked = read();
       /** @type {{ tried: number, fitting: T.Fitting[] }} */
       const { tried, fitting } = await json("POST", "/rule-trials", { ...asked, name: asked.name || "trial" });
+      // Another one was asked for meanwhile.
+      if (mine !== trials) return;
       const same = fitting.filter((one) => one.agrees === true).length;
       const other = fitting.filter((one) => one.agrees === false).length;
       fill(
@@ -112,6 +116,7 @@ export function openEditor({ api, debounce, fill, freshId, h, icon, json, masked
       );
       error.textContent = "";
     } catch (problem) {
+      if (mine !== trials) return;
       fill(trial);
       error.textContent = problem instanceof Error ? problem.message : t("error.try-again");
     }

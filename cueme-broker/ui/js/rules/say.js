@@ -20,7 +20,7 @@ export function ruleWords({ runtimeName, t }, w, { conditions, gives }) {
     origins.length > 0 && w("if.origin", { origins: anyOf("origin", origins) }),
     says && w("if.says", { text: says }),
     pattern && w("if.pattern", { pattern }),
-    hours && w("if.hours", { hours }),
+    hours && w("if.hours", { hours: hours.replace("-", w("hours.and")) }),
   ].filter(Boolean);
   const then = [
     gives.choose.length > 0 && w("then.choose", { options: gives.choose.map((text) => w("quoted", { text })).join(t("list.and")) }),

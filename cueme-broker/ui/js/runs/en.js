@@ -60,7 +60,7 @@ export const en = {
   "form.file": "from the file",
   "form.plain": "this value, for this run only",
   "form.where": "Name, path or value",
-  "form.private": "Agents in the cloud cannot reach this broker, so they cannot ask by themselves. Set public_listen in the configuration.",
+  "form.private": "Agents in the cloud cannot reach this broker, so they cannot ask on their own. Set public_listen in the configuration.",
   "form.send": "Start",
   "chat": "Chat in Cursor",
   "chat.none": "Cursor has no chat with this agent on this machine.",

@@ -1,6 +1,7 @@
 /** Loads parts of the page when somebody wants one of them: tools of the inbox, dialogs, runs, help to answer. */
 
-import { addStyles, debounce, fill, freshId, h, keyed, setText } from "../lib/dom.js";
+import { addStyles, CTRL, debounce, fill, freshId, h, isComposing, keyed, refill, setText } from "../lib/dom.js";
+import { colouredLine } from "../lib/highlight.js";
 import { icon } from "../lib/icons.js";
 import { plain } from "../lib/plain.js";
 import { parseQuery } from "../lib/query.js";
@@ -19,12 +20,14 @@ import { language, t, useLanguage } from "../i18n/index.js";
 import { chime } from "../attention.js";
 import { setTheme, theme } from "../theme.js";
 import { iconButton, textButton } from "../view/buttons.js";
-import { copyButton } from "../view/copy.js";
-import { askText, closeOnBack, openDialog } from "../view/dialog.js";
+import { copyButton, copyText } from "../view/copy.js";
+import { askText, closeOnBack, historySettled, openDialog } from "../view/dialog.js";
+import { goToNextWaiting } from "../view/inbox.js";
 import { liveSpan } from "../view/live-time.js";
 import { createPurpose } from "../view/purpose.js";
 import { section, toggle } from "../view/section.js";
 import { sentToast, toast } from "../view/toast.js";
+import { opened } from "../view/unseen.js";
 import { connectGuide } from "../view/welcome.js";
 
 /** @type {() => import("../view/conversation.js").Conversation | null} */
@@ -32,11 +35,12 @@ let conversation = () => null;
 
 /** What these parts use of the page. A part imports nothing of it: what it shares with the document would become a file of its own. */
 const kit = {
-  linesOf, addStyles, debounce, fill, freshId, h, keyed, setText, icon, parseQuery, plain, runtimeGlyph, runtimeName, clock, now, span, uuid7, masked, valueWords, visible, api, ApiError, json, send, go, route,
-  copyButton, rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, savedReplies, state, language, t, useLanguage,
-  askText, closeOnBack, createPurpose, liveSpan, openDialog, openTool, section, sentToast, textButton, toast, toggle, iconButton, setTheme, theme,
+  linesOf, opened, colouredLine, addStyles, CTRL, debounce, fill, freshId, h, isComposing, keyed, refill, setText, icon, parseQuery, plain, runtimeGlyph, runtimeName, clock, now, span, uuid7, masked, valueWords, visible, api, ApiError, json, send, go, route,
+  copyButton, copyText, rowsOf, snooze, snoozedUntil, changeSettings, emit, nameOf, on, readAgent, refresh, sameAs, savedReplies, state, language, t, useLanguage,
+  askText, closeOnBack, historySettled, createPurpose, liveSpan, openDialog, openTool, section, sentToast, textButton, toast, toggle, iconButton, setTheme, theme,
   chime: () => chime(),
   connectGuide: () => connectGuide(),
+  goToNextWaiting: () => goToNextWaiting(),
   loadRules: () => loadRules(),
   loadTokens: (/** @type {HTMLElement} */ el) => loadTokens(el),
   conversation: () => conversation(),
@@ -59,6 +63,12 @@ export const loadGuide = async (el) => (await import("../guide/guide.js")).fillG
 
 /** Shows who may ask over HTTP. @param {HTMLElement} el */
 const loadTokens = async (el) => (await import("../tokens/tokens.js")).fillTokens(kit, el);
+
+/** A patch, file by file. @param {string} text */
+export const loadPatch = async (text) => (await import("../patch/patch.js")).createPatch(kit, text);
+
+/** What an agent has not got yet. @param {string} agentId */
+export const loadQueue = async (agentId) => (await import("../queue/queue.js")).createQueue(kit, agentId);
 
 /**
  * Offers the review of the patches in a question.

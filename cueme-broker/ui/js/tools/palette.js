@@ -42,10 +42,11 @@ export function openPalette(kit, w, tools) {
     if (conversation && agent) {
       const group = plain(cue?.beginning ?? agent.project);
       if (cue) {
+        const copy = async () => ((await kit.copyText(await api.source(cue.cue_id, "prompt"))) ? kit.toast(t("copied")) : kit.toast(t("copy.failed"), "bad"));
         add({ group, icon: "clock", label: w("snooze"), key: "S", run: tools.snooze });
         add({ group, icon: "close", label: w("decline"), key: "D", run: () => conversation.dock.decline() });
         add({ group, icon: "eye", label: w("unread"), key: "⇧U", run: tools.unread });
-        add({ group, icon: "copy", label: w("copy"), run: async () => (await navigator.clipboard?.writeText(await api.source(cue.cue_id, "prompt")), kit.toast(w("copied"))) });
+        add({ group, icon: "copy", label: w("copy"), run: () => copy().catch(() => kit.toast(t("copy.failed"), "bad")) });
       }
       add({ group, icon: "archive", label: w("archive"), key: "E", run: () => conversation.head.toggleArchive() });
       add({ group, icon: "pin", label: t(agent.pinned ? "unpin" : "pin"), key: "P", run: () => conversation.rail.togglePin() });
@@ -62,6 +63,7 @@ export function openPalette(kit, w, tools) {
     const group = w("palette.inbox");
     const settle = (/** @type {object} */ what) => changeSettings({ page: { ...state.settings.page, ...what } }).catch(() => kit.toast(t("error.try-again"), "bad"));
     const page = state.settings.page;
+    if (rows.some((row) => row.state === "waiting" || row.state === "detached")) add({ group, icon: "clock", label: w("longest"), key: "W", run: kit.goToNextWaiting });
     add({ group, icon: "sort", label: w("project"), more: w(page.group_by_state ? "off" : "on"), run: () => settle({ group_by_state: !page.group_by_state }) });
     add({ group, icon: "sort", label: w("newest"), more: w(page.newest_first ? "on" : "off"), run: () => settle({ newest_first: !page.newest_first }) });
     add({ group, icon: "check", label: w("several"), key: "X", run: tools.several });
@@ -74,18 +76,21 @@ export function openPalette(kit, w, tools) {
   }
 
   /** @param {Command} command */
-  function matches(command) {
-    const text = `${command.label} ${command.more ?? ""} ${command.text}`.toLowerCase();
-    const query = parseQuery(input.value);
-    return query.fits(command.agent) && query.words.toLowerCase().split(" ").every((word) => text.includes(word));
-  }
-
-  /** @param {Command} command */
   const isPlace = (command) => command.group === w("palette.goto");
+
+  /** What fits the words: commands that are called so, then places that are, then all else. */
+  function matching() {
+    const query = parseQuery(input.value);
+    const words = query.words.toLowerCase().split(" ");
+    const fits = (/** @type {string} */ text) => words.every((word) => text.toLowerCase().includes(word));
+    const rank = (/** @type {Command} */ command) => (query.words && fits(command.label) ? Number(isPlace(command)) : 2);
+    return all.filter((command) => query.fits(command.agent) && fits(`${command.label} ${command.more ?? ""} ${command.text}`)).sort((a, b) => rank(a) - rank(b));
+  }
 
   function draw() {
     const rest = input.value.trim() === "" ? all.filter(isPlace).slice(UNASKED_MAX) : [];
-    shown = all.filter((command) => matches(command) && !rest.includes(command)).slice(0, SHOWN_MAX);
+    const found = matching().filter((command) => !rest.includes(command));
+    shown = found.slice(0, SHOWN_MAX);
     at = Math.max(0, Math.min(at, shown.length - 1));
     let group = "";
     list.replaceChildren(
@@ -100,7 +105,9 @@ export function openPalette(kit, w, tools) {
         return [...head, option];
       }),
     );
-    if (shown.length === 0) list.append(h("p", { class: "muted pad", role: "option", "aria-disabled": "true", "aria-selected": "false" }, w("palette.none")));
+    const note = (/** @type {string} */ words) => list.append(h("p", { class: "muted pad", role: "option", "aria-disabled": "true", "aria-selected": "false" }, words));
+    if (shown.length === 0) note(w("palette.none"));
+    else if (found.length > shown.length) note(t("group.more", { n: found.length - shown.length }));
     mark();
   }
 
@@ -113,12 +120,12 @@ export function openPalette(kit, w, tools) {
   /** @param {number} index */
   function run(index) {
     const command = shown[index];
+    dialog.addEventListener("close", () => void kit.historySettled().then(() => command?.run()));
     dialog.close();
-    void command?.run();
   }
 
   dialog.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
+    if (kit.isComposing(event)) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step) {
       event.preventDefault();

@@ -4,17 +4,22 @@
 /** @import { Row } from "../rows.js" */
 /** @import { Word } from "./words.js" */
 
+/** @typedef {import("../types.js").Decided} Decided */
+
+/** Words that were written and not sent when the dialog was closed. */
+let unsent = "";
+
 /**
  * @param {Kit} kit
  * @param {(word: Word, values?: Record<string, string | number>) => string} w
  */
-export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, refresh, state, t, openDialog, toast }, w) {
+export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedUntil, nameOf, refresh, sentToast, state, t, openDialog, toast }, w) {
   const isOpen = (/** @type {Row} */ row) => row.cue !== null && row.state !== "working" && row.state !== "quiet";
   const rows = [...state.agents.values()].filter((agent) => !agent.archived).flatMap((agent) => rowsOf(agent, snoozedUntil));
   if (rows.length === 0) return toast(w("several.none"));
   rows.sort((a, b) => (a.since < b.since ? -1 : 1));
   const boxes = new Map(rows.map((row) => [row, h("input", { type: "checkbox", onchange: () => draw() })]));
-  const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("several.answer"), placeholder: w("several.answer"), oninput: () => draw() });
+  const text = h("textarea", { class: "input", rows: "3", dir: "auto", "aria-label": w("several.answer"), placeholder: w("several.answer"), value: unsent, oninput: () => ((unsent = text.value), draw()) });
   const note = h("div", { class: "field-error", role: "alert" });
   const groups = [group("several.open", rows.filter(isOpen)), group("several.quiet", rows.filter((row) => !isOpen(row)))];
   const chosen = () => rows.filter((row) => boxes.get(row)?.checked);
@@ -24,8 +29,8 @@ export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedU
   const button = (/** @type {string} */ kind, /** @type {() => unknown} */ run) => h("button", { type: "button", class: `button ${kind}`, onclick: () => void run() });
   const archive = (/** @type {Row} */ row) => api.changeAgent(row.agent.agent_id, { archived: true });
   const archiving = button("", () => each(agents(), archive));
-  const declining = button("", () => each(open(), (row) => api.decline(String(row.cue?.cue_id), uuid7(), text.value.trim())));
-  const sending = button("primary", () => each(open(), answer));
+  const declining = button("", () => each(open(), (row) => api.decline(String(row.cue?.cue_id), uuid7(), text.value.trim()), "several.declining"));
+  const sending = button("primary", () => each(open(), answer, "several.sending"));
   /** @type {() => void} */
   let close = () => {};
 
@@ -66,14 +71,17 @@ export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedU
 
   /**
    * @param {Row[]} about
-   * @param {(row: Row) => Promise<unknown>} run
+   * @param {(row: Row) => Promise<any>} run
+   * @param {"several.sending" | "several.declining"} [says] what it is, if it can be taken back
    */
-  async function each(about, run) {
+  async function each(about, run, says) {
     const failed = [];
+    /** @type {Decided[]} */
+    const decided = [];
     for (const one of [archiving, declining, sending]) one.disabled = true;
     for (const row of about) {
       try {
-        await run(row);
+        decided.push(await run(row));
         for (const other of run === archive ? rows.filter(({ agent }) => agent === row.agent) : [row]) drop(other);
       } catch (error) {
         failed.push(w("several.failed", { name: nameOf(row.agent), why: error instanceof Error ? error.message : "" }));
@@ -82,8 +90,23 @@ export function openSeveral({ fill, h, icon, plain, uuid7, api, rowsOf, snoozedU
     }
     draw();
     fill(note, failed.map((line) => h("p", null, line)));
-    if (failed.length < about.length) toast(w("several.done", { n: about.length - failed.length }));
-    if (failed.length === 0) close();
+    tell(decided, says);
+    if (failed.length > 0) return;
+    if (says) unsent = "";
+    close();
+  }
+
+  /**
+   * @param {Decided[]} decided
+   * @param {"several.sending" | "several.declining"} [says]
+   */
+  function tell([first, ...others], says) {
+    if (!first) return;
+    const n = others.length + 1;
+    const sent = w("several.done", { n });
+    if (!says) return toast(sent);
+    const reopened = () => [first, ...others].forEach((one) => refresh(one.agent_id));
+    sentToast([first, ...others], "", reopened, { sending: w(n === 1 ? `${says}.one` : says, { n }), sent });
   }
 
   /** @param {Row} row */

@@ -27,7 +27,7 @@ export function createTools(kit) {
       const cue = agent && (agent.open.find((one) => one.cue_id === kit.state.answering) ?? agent.open[0]);
       if (!agent || !cue) return kit.toast(w("snooze.none"));
       kit.go(null);
-      void kit.api.markUnread(agent.agent_id, cue.seq).then(() => kit.readAgent(agent.agent_id));
+      void kit.api.markUnread(agent.agent_id, cue.seq).then(() => kit.readAgent(agent.agent_id)).catch(() => kit.toast(kit.t("error.try-again"), "bad"));
     },
     palette: () => openPalette(kit, w, tools),
   };

@@ -27,6 +27,8 @@ export function createAuto(agentId) {
       else await api.endRule(name);
       state.policies = (await api.policies()).policies;
     } catch {
+      // The switch was pressed, and nothing has changed.
+      delete el.dataset.drawn;
       toast(t("error.try-again"), "bad");
     }
     emit("policies", undefined);

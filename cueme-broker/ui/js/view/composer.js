@@ -3,7 +3,7 @@
  * whatever else arrives, it is never pointed at another one.
  */
 
-import { fill, h, setText } from "../lib/dom.js";
+import { CTRL, fill, h, isComposing as isInputMethod, setText } from "../lib/dom.js";
 import { plain } from "../lib/plain.js";
 import { rendered } from "../lib/rendered.js";
 import { uuid7 } from "../lib/uuid.js";
@@ -11,7 +11,7 @@ import { keepDraft } from "../draft.js";
 import { api, ApiError } from "../api.js";
 import { repliesByUse, state } from "../store.js";
 import { t } from "../i18n/index.js";
-import { approvalHint, isApproval, meantBy } from "./approval.js";
+import { approvalHint, denies, isApproval, meantBy } from "./approval.js";
 import { iconButton, textButton } from "./buttons.js";
 import { createAttachments } from "./attachments.js";
 import { createChoice } from "./choice.js";
@@ -58,6 +58,10 @@ export function createComposer(target, outcomes) {
   const readyAt = cue && cue.cue_id !== last.of && performance.now() - last.at < REACTION_MS ? performance.now() + REACTION_MS : 0;
   /** Comments on lines of a patch in the question. @type {T.Comment[]} */
   let comments = [];
+  /** The comment in the making. @type {T.Writing | undefined} */
+  let writing;
+  /** How many questions of the agent are open. */
+  let open = 1;
   /** The words that are on their way: the field is free for the next ones, and gets these back when they were not sent. */
   let underWay = "";
   /** The id of the decision in the making, and what it says: the same words sent again are the same decision. */
@@ -94,13 +98,13 @@ export function createComposer(target, outcomes) {
     attachments.list,
     quick,
     purpose?.el,
-    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, direct?.buttons, sendButton, cue && [attachments.button, attachments.input], previewButton, isForm && writeInstead, cue && declineButton(), cue?.in_run && endButton())),
+    h("div", { class: "composer-box" }, text, preview, error, meaning, h("div", { class: "composer-bar" }, direct?.buttons, sendButton, cue && [attachments.button, attachments.input], previewButton, isForm && writeInstead, cue && !isApproval(cue) && declineButton(), cue?.in_run && endButton())),
   );
   el.addEventListener("keydown", whenKey);
   for (const what of ["start", "end"]) text.addEventListener(`composition${what}`, () => void (isComposing = what === "start"));
   if (cue) acceptFiles();
   text.hidden = isForm;
-  sendKey.textContent = state.settings.enter_sends && !control ? "↵" : "Ctrl ↵";
+  sendKey.textContent = state.settings.enter_sends && !control ? "↵" : `${CTRL} ↵`;
   drawQuick();
   write(draft.body);
   if (readyAt) settle();
@@ -123,8 +127,8 @@ export function createComposer(target, outcomes) {
   /** @param {KeyboardEvent} event */
   function whenKey(event) {
     if (event.key !== "Enter") return;
-    // While an input method composes, Enter belongs to it. Some report it only by the key code.
-    if (event.isComposing || event.keyCode === 229) return void (event.target !== text && event.preventDefault());
+    // While an input method composes, Enter belongs to it.
+    if (isInputMethod(event)) return void (event.target !== text && event.preventDefault());
     const sends = event.ctrlKey || event.metaKey || (event.target === text && state.settings.enter_sends && !event.shiftKey && !event.altKey && !isTouch());
     // Words typed while others are on their way are not sent with them.
     if (!sends || isSending || isSent) return;
@@ -212,7 +216,7 @@ export function createComposer(target, outcomes) {
     if (isSent) return words ? { text: words } : {};
     const reply = control?.readDraft();
     const files = attachments.read();
-    return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }), ...(comments.length && { comments }) };
+    return { ...(words && { text: words }), ...(words && purpose?.read() === "queued_answer" && { purpose: purpose.read() }), ...(reply && { reply }), ...(files.length && { attachments: files }), ...(comments.length && { comments }), ...(writing?.text.trim() && { writing }) };
   }
 
   /** @param {T.Answer} body */
@@ -223,8 +227,10 @@ export function createComposer(target, outcomes) {
     control?.write(body.reply);
     attachments.write(body.attachments ?? []);
     comments = body.comments ?? [];
+    writing = body.writing;
     isTyped = true;
     updateSend();
+    el.dispatchEvent(new Event("rewritten", { bubbles: true }));
   }
 
   /** @param {string} words */
@@ -235,26 +241,39 @@ export function createComposer(target, outcomes) {
   }
 
   function isDirty() {
-    return joined(underWay, text.value).trim() !== "" || (!isSent && (control?.read() !== undefined || !attachments.isEmpty() || comments.length > 0));
+    return joined(underWay, text.value).trim() !== "" || (!isSent && Boolean(control?.read() !== undefined || !attachments.isEmpty() || comments.length > 0 || writing?.text.trim()));
   }
 
   function updateSend() {
     sendButton.disabled = isFrozen || isSending || isSent || attachments.isBusy() || !isDirty();
     sendButton.hidden = direct !== null && text.value.trim() === "" && attachments.isEmpty() && comments.length === 0;
-    if (cue && comments.length) setText(others, t(comments.length === 1 ? "review.along.one" : "review.along", { n: comments.length }));
-    if (isForm) setText(others, leftWords(control?.left() ?? 0));
+    tellOthers();
     el.classList.toggle("dirty", isDirty());
     setText(meaning, cue && text.value.trim() ? approvalHint(cue, text.value) : "");
+    if (direct) setText(/** @type {Element} */ (sendButton.firstElementChild), t(cue && denies(cue, text.value) ? "send.deny" : "send.text"));
+  }
+
+  /** Says what else there is: fields to fill in, comments that go along, or other questions. */
+  function tellOthers() {
+    const left = isForm ? control?.left() ?? 0 : 0;
+    const n = comments.length;
+    setText(others, left > 0 ? t("form.left", { n: left }) : n > 0 ? t("review.along", { n }) : open > 1 && !isForm ? t("answering.of", { n: open }) : "");
   }
 
   /**
    * @param {T.Reply} [pressed]
    * @param {boolean} [endsRun]
+   * @returns {Promise<void>}
    */
   async function submit(pressed, endsRun = false) {
     if (isSending || isSent || isFrozen || attachments.isBusy() || isTooSoon()) return;
-    const unfinished = /** @type {HTMLTextAreaElement | null} */ (el.closest(".entry")?.querySelector(".review-editor textarea"));
-    if (unfinished?.value.trim()) return void ((error.textContent = t("review.unfinished")), unfinished.focus());
+    const entry = el.closest(".entry");
+    const unfinished = writing?.text.trim();
+    if (unfinished && unfinished !== writing?.instead?.text && entry?.querySelector(".patch")) {
+      error.textContent = t("review.unfinished");
+      /** @type {HTMLElement | null} */ (entry.querySelector(".review-editor textarea"))?.focus();
+      return;
+    }
     let words = joined(text.value.trim() === "" ? "" : text.value, reviewText(comments), "\n\n");
     let reply = pressed ?? control?.read();
     if (cue?.kind === "pause" && !words && attachments.isEmpty()) reply ??= { type: "continue" };
@@ -341,9 +360,9 @@ export function createComposer(target, outcomes) {
     confirm: (yes) => direct?.press(yes),
     /**
      * Says how many questions of the agent are open.
-     * @param {number} open
+     * @param {number} n
      */
-    setOthers: (open) => void (!isForm && setText(others, open > 1 ? t("answering.of", { n: open }) : "")),
+    setOthers: (n) => ((open = n), tellOthers()),
     /**
      * Says who gets the answer, where that is not the agent alone that asked.
      * @param {string} who
@@ -365,9 +384,14 @@ export function createComposer(target, outcomes) {
     pick: (index) => control?.pick(index),
     drawQuick,
     comments: () => comments,
-    /** @param {T.Comment[]} list */
-    setComments(list) {
+    writing: () => writing,
+    /**
+     * @param {T.Comment[]} list
+     * @param {T.Writing} [unfinished] the one in the making
+     */
+    setComments(list, unfinished) {
       comments = list;
+      writing = unfinished;
       changed();
     },
     isFrozen: () => isFrozen,
@@ -405,7 +429,7 @@ export function createComposer(target, outcomes) {
      * @param {number | undefined} rev
      */
     async adoptDraft(rev) {
-      const isBusy = () => isFrozen || !draft.isNews(rev) || (isTyped && el.contains(document.activeElement) && isDirty());
+      const isBusy = () => isFrozen || !draft.isNews(rev) || (isTyped && (el.contains(document.activeElement) || document.activeElement?.closest(".review-editor")) && isDirty());
       if (isBusy()) return;
       const fresh = (await (cue ? api.cue(cue.cue_id) : api.agent(agentId))).draft ?? null;
       if (isBusy()) return;
@@ -414,7 +438,8 @@ export function createComposer(target, outcomes) {
       isTyped = false;
     },
     close() {
-      last = { of: cue?.cue_id ?? "", at: performance.now() };
+      // A message in between is no other question: one that is open again can be answered at once.
+      last = { of: cue?.cue_id ?? last.of, at: performance.now() };
       draft.flush();
       removeEventListener("pagehide", leave);
     },
@@ -446,9 +471,6 @@ function controlFor(cue, changed) {
   return null;
 }
 
-/** @param {number} left */
-const leftWords = (left) => (left === 0 ? "" : t(left === 1 ? "form.left.one" : "form.left", { n: left }));
-
 /**
  * Buttons that answer at once.
  * @param {T.Cue} cue
@@ -464,7 +486,7 @@ function directFor(cue, send) {
  * @param {() => void} changed
  */
 function textArea(cue, changed) {
-  const label = !cue ? "" : cue.payload || cue.kind === "pause" ? t("answer.also") : t("answer.placeholder");
+  const label = !cue ? "" : isApproval(cue) ? t("answer.deny") : cue.payload || cue.kind === "pause" ? t("answer.also") : t("answer.placeholder");
   const area = h("textarea", { class: "composer-text", rows: "1", placeholder: label, "aria-label": label, dir: "auto", enterkeyhint: isTouch() ? "enter" : "send", oninput: () => (grow(area), changed()) });
   return area;
 }

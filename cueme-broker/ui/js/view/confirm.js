@@ -1,6 +1,6 @@
 /** Yes or no in the agent's own words. Pressing a label answers; a yes or no to something folded opens it first. */
 
-import { h } from "../lib/dom.js";
+import { CTRL, h } from "../lib/dom.js";
 import { visible } from "../lib/visible.js";
 import { t } from "../i18n/index.js";
 import { createUnseen } from "./unseen.js";
@@ -34,6 +34,6 @@ export function createConfirm(cue, payload, send) {
  */
 export function createContinue(send) {
   const press = (/** @type {boolean} */ yes) => yes && send({ type: "continue" });
-  const button = h("button", { type: "button", class: "button primary", data: { confirm: "continue" }, onclick: () => press(true) }, t("continue"), h("kbd", { "aria-hidden": "true" }, "Ctrl ↵"));
+  const button = h("button", { type: "button", class: "button primary", data: { confirm: "continue" }, onclick: () => press(true) }, t("continue"), h("kbd", { "aria-hidden": "true" }, `${CTRL} ↵`));
   return { el: null, buttons: h("div", { class: "confirm-buttons confirm" }, button), isSeen: () => true, press };
 }

@@ -33,7 +33,7 @@ export function createConversation(agentId) {
   const head = createHead(agentId);
   const rail = createRail(agentId, head.toggleRail);
   const missing = h("div", { class: "blank", hidden: true }, h("p", null, t("part.missing")), textButton(t("banner.retry"), () => void load().catch(() => {}), "strong"));
-  const el = h("main", { class: "conversation", id: "main", tabindex: "-1" }, head.el, missing, h("div", { class: "conversation-body" }, h("div", { class: "reading" }, timeline.el, h("div", { class: "jump-place" }, timeline.jump), dock.el), rail.el));
+  const el = h("main", { class: "conversation", id: "main", tabindex: "-1" }, head.el, missing, h("div", { class: "conversation-body" }, h("div", { class: "reading" }, timeline.el, timeline.news, h("div", { class: "jump-place" }, timeline.jump), dock.el), rail.el));
 
   const offs = [
     on("detail", (detail) => {
@@ -44,7 +44,7 @@ export function createConversation(agentId) {
     on("change", (data) => {
       if (data.agent_id === agentId && data.cue_id) void timeline.refreshCue(data.cue_id);
     }),
-    on("reread", () => void load().catch(() => {})),
+    on("reread", () => void load(true).catch(() => {})),
   ];
   for (const topic of /** @type {const} */ (["answering", "policies"])) offs.push(on(topic, () => draw(state.agents.get(agentId))));
   /** @param {T.Agent | undefined} agent */
@@ -57,9 +57,10 @@ export function createConversation(agentId) {
   document.addEventListener("visibilitychange", whenVisible);
 
   let isLoaded = false;
-  async function load() {
+  /** @param {boolean} [isAgain] */
+  async function load(isAgain) {
     try {
-      await Promise.all([readAgent(agentId), timeline.loadNewest()]);
+      await Promise.all([readAgent(agentId), timeline.loadNewest(isAgain)]);
       isLoaded = true;
     } finally {
       missing.hidden = isLoaded;
@@ -130,8 +131,15 @@ function createHead(agentId) {
     void api.changeAgent(agentId, { archived }).then(() => readAgent(agentId)).then(() => toast(t(archived ? "archived.done" : "archived.undone")), () => toast(t("error.try-again"), "bad"));
   };
   const toggleRail = () => {
-    const isOpen = el.parentElement?.querySelector(".rail")?.classList.toggle("open") ?? false;
+    const rail = el.parentElement?.querySelector(".rail");
+    const isOpen = rail?.classList.toggle("open") ?? false;
+    if (!isOpen && rail?.contains(document.activeElement)) more.focus();
     more.setAttribute("aria-expanded", String(isOpen));
+  };
+  const closeRail = () => {
+    const isOpen = more.ariaExpanded === "true" && more.checkVisibility();
+    if (isOpen) toggleRail();
+    return isOpen;
   };
   more.setAttribute("aria-expanded", "false");
 
@@ -139,6 +147,8 @@ function createHead(agentId) {
     el,
     toggleArchive,
     toggleRail,
+    /** Closes the facts; says whether they were open. */
+    closeRail,
     /** @param {T.Agent} fresh */
     update(fresh) {
       const cue = fresh.open.find((one) => one.cue_id === state.answering) ?? fresh.open[0] ?? fresh.last;

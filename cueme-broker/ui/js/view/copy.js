@@ -29,7 +29,7 @@ export function copyButton(text, label = t("copy")) {
  * Copies text, also where the page was opened without HTTPS and the clipboard API is missing.
  * @param {string} text
  */
-async function copyText(text) {
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

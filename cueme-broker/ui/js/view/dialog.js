@@ -1,6 +1,6 @@
 /** Modal dialogs. The browser keeps the focus inside and gives it back. */
 
-import { freshId, h, isNarrow } from "../lib/dom.js";
+import { freshId, h, isComposing, isNarrow } from "../lib/dom.js";
 import { t } from "../i18n/index.js";
 import { iconButton } from "./buttons.js";
 
@@ -36,10 +36,16 @@ export function openDialog(title, body, { wide = false, onclose } = {}) {
 
 /** Ctrl+Enter is a press on the button that sends, once for a key that is held down. @param {KeyboardEvent} event */
 function sendOnKey(event) {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || event.isComposing || event.keyCode === 229) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || isComposing(event)) return;
   event.preventDefault();
   /** @type {HTMLElement} */ (event.currentTarget).querySelector(/** @type {"button"} */ (".dialog-actions .primary"))?.click();
 }
+
+/** @type {Promise<unknown>} */
+let leaving = Promise.resolve();
+
+/** Resolves when the places of the dialogs that were closed are gone from the history; a place that is added earlier would go with them. */
+export const historySettled = () => leaving;
 
 /**
  * On a phone, Back closes a dialog: it has a place of its own in the history, which goes when the dialog is closed otherwise.
@@ -53,7 +59,9 @@ export function closeOnBack(dialog, id) {
   addEventListener("popstate", whenBack);
   dialog.addEventListener("close", () => {
     removeEventListener("popstate", whenBack);
-    if (history.state?.dialog === id) history.back();
+    if (history.state?.dialog !== id) return;
+    leaving = new Promise((done) => addEventListener("popstate", done, { once: true }));
+    history.back();
   });
 }
 
@@ -82,7 +90,7 @@ export function askText({ title, text, label, value = "", confirm, lines = 1, op
           }
         },
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key === "Enter" && (event.isComposing || event.keyCode === 229)) event.preventDefault();
+          if (event.key === "Enter" && isComposing(event)) event.preventDefault();
         },
       },
       text && h("p", { class: "muted" }, text),

@@ -14,8 +14,7 @@ import { textButton } from "./buttons.js";
 import { createComposer } from "./composer.js";
 import { isAnswerable } from "./delivery.js";
 import { goToNextWaiting } from "./inbox.js";
-import { createQueue } from "./queue.js";
-import { loadAids, loadReview } from "../tools/load.js";
+import { loadAids, loadQueue, loadReview } from "../tools/load.js";
 import { sentToast, toast } from "./toast.js";
 
 /** @import * as T from "../types.js" */
@@ -42,10 +41,11 @@ export function createDock(agentId) {
   /** What changes the composer happens one after the other; nothing is decided on what was true before it. */
   let line = Promise.resolve();
 
-  const queue = createQueue(agentId);
+  /** What the agent has not got yet, once there was something. @type {ReturnType<typeof loadQueue> | null} */
+  let queue = null;
   const notice = h("div", { class: "notice", role: "status", hidden: true });
   const place = h("div", { class: "composer-place", tabindex: "-1" });
-  const el = h("section", { class: "dock", "aria-label": t("answer") }, queue.el, notice, place);
+  const el = h("section", { class: "dock", "aria-label": t("answer") }, notice, place);
 
   /** @returns {T.CueCard[]} */
   const open = () => (agent?.open ?? []).filter((cue) => isAnswerable(cue) && !answered.has(cue.cue_id));
@@ -58,11 +58,19 @@ export function createDock(agentId) {
   async function update(fresh) {
     agent = fresh;
     for (const cue of fresh.open) if (cue.outcome === "open" && answered.has(cue.cue_id) && cue.decided_at === null) answered.delete(cue.cue_id);
-    queue.update(fresh.messages);
+    void showQueue(fresh.messages).catch(() => (queue = null));
     composer?.setOthers(open().length);
     await then(reconcile);
     if (!hasClaimed) await then(claimCopies);
     hasClaimed = true;
+  }
+
+  /** @param {T.Message[]} messages */
+  async function showQueue(messages) {
+    if (messages.length === 0 && !queue) return;
+    const { el: list, update } = await (queue ??= loadQueue(agentId));
+    if (list.parentElement !== el) el.prepend(list);
+    update(messages);
   }
 
   /** Finds words that never reached the broker, for questions that are open no more. */
@@ -178,7 +186,7 @@ export function createDock(agentId) {
   function settle() {
     const cueId = currentCue();
     const entry = cueId ? document.getElementById(`cue-${cueId}`) : null;
-    for (const other of el.parentElement?.querySelectorAll(".answering") ?? []) if (other !== entry) other.classList.remove("answering");
+    for (const other of el.parentElement?.querySelectorAll(".answering") ?? []) if (other !== entry) leave(other);
     entry?.classList.add("answering");
     setAnswering(cueId);
     if (entry?.querySelector(".patch")) void loadReview(entry, () => composer).catch(() => {});
@@ -189,6 +197,12 @@ export function createDock(agentId) {
     place.classList.toggle("answer-place", entry !== null);
     home.append(place);
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  }
+
+  /** @param {Element} entry */
+  function leave(entry) {
+    entry.classList.remove("answering");
+    entry.dispatchEvent(new Event("left"));
   }
 
   /**
@@ -265,7 +279,7 @@ export function createDock(agentId) {
     void aids?.sent(says, others);
     countReplies(says.text ?? "");
     const name = agent ? nameOf(agent) : agentId;
-    sentToast(decided, name, (draft) => {
+    sentToast([decided], name, (draft) => {
       answered.delete(decided.cue_id);
       if (isGone) return go(agentId, decided.cue_id);
       void reopen(decided.cue_id, draft?.body ?? sent, sent);
@@ -289,7 +303,9 @@ export function createDock(agentId) {
   async function reopen(cueId, body, sent) {
     await readAgent(agentId).catch(() => {});
     if (isGone) return;
-    await show(cueId);
+    // It may be on screen again already: what somebody is about to press there is not replaced.
+    const isHere = () => currentCue() === cueId && !isOffline && !composer?.isSent() && !composer?.isFrozen();
+    await then(() => (isHere() ? undefined : put(cueId, true)));
     if (composer === null || currentCue() !== cueId) return;
     if (!composer.isDirty()) composer.write(body);
     composer.addUnpicked(sent);
@@ -354,9 +370,14 @@ export function createDock(agentId) {
       const cues = open();
       const at = cues.findIndex((cue) => cue.cue_id === currentCue());
       const next = cues[(at + step + cues.length) % cues.length];
-      if (next) void show(next.cue_id);
+      if (next && next.cue_id !== currentCue()) void show(next.cue_id);
     },
-    decline: () => /** @type {HTMLElement | null} */ (place.querySelector(".decline"))?.click(),
+    decline() {
+      const button = /** @type {HTMLElement | null} */ (place.querySelector(".decline"));
+      // What denies a request are the words beside its buttons.
+      if (button) button.click();
+      else if (currentCue()) composer?.text.focus();
+    },
     close() {
       isGone = true;
       setAnswering(null);

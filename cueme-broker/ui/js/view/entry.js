@@ -115,8 +115,12 @@ function sourceButton(cue, fold) {
   const isShown = () => fold.nextElementSibling?.classList.contains("source") ?? false;
   const label = () => setText(button, t(isShown() ? "source.hide" : "source.show"));
   const button = textButton("", async () => {
-    if (isShown()) fold.nextElementSibling?.remove();
-    else fold.after(h("pre", { class: "source", tabindex: "0", dir: "auto" }, visible(await api.source(cue.cue_id, "prompt"))));
+    try {
+      if (isShown()) fold.nextElementSibling?.remove();
+      else fold.after(h("pre", { class: "source", tabindex: "0", dir: "auto" }, visible(await api.source(cue.cue_id, "prompt"))));
+    } catch {
+      toast(t("error.try-again"), "bad");
+    }
     fold.hidden = isShown();
     label();
   }, "source-button");
@@ -226,8 +230,12 @@ function fieldOf({ label, values, other }) {
  */
 function policyLine(name) {
   const off = textButton(t("policy.turn-off"), async () => {
-    await api.changePolicy(name, false);
-    off.replaceWith(h("span", { class: "muted" }, t("policy.is-off")));
+    try {
+      await api.changePolicy(name, false);
+      off.replaceWith(h("span", { class: "muted" }, t("policy.is-off")));
+    } catch {
+      toast(t("error.try-again"), "bad");
+    }
   });
   return h("p", { class: "badge plain auto" }, icon("gear"), t("entry.policy", { name }), off);
 }

@@ -4,6 +4,7 @@ import { h } from "../lib/dom.js";
 import { rendered } from "../lib/rendered.js";
 import { api } from "../api.js";
 import { t } from "../i18n/index.js";
+import { markLines } from "./approval.js";
 import { iconButton, textButton } from "./buttons.js";
 import { foldsChanged, opened } from "./unseen.js";
 
@@ -21,7 +22,9 @@ const HEADLINE_BYTES = 160;
  */
 export function foldable(cue, part) {
   const markup = /** @type {T.Markup} */ (cue[part]);
-  const body = h("div", { class: "fold-body" }, rendered(markup.html), markup.next !== null && rest(cue.cue_id, part, markup), markup.end && rendered(markup.end.html));
+  const isRequest = part === "prompt" && cue.origin === "approval";
+  const show = (/** @type {string} */ html, isBeginning = false) => (isRequest ? markLines(rendered(html), isBeginning) : rendered(html));
+  const body = h("div", { class: "fold-body" }, show(markup.html, true), markup.next !== null && rest(cue.cue_id, part, markup, show), markup.end && show(markup.end.html));
   const el = h("div", { class: "fold" }, body);
   if (part === "text" && markup.bytes > FOLD_BYTES) fold(el, markup.lines);
   return el;
@@ -83,8 +86,9 @@ function fold(el, lines, leaves = "beginning") {
  * @param {string} cueId
  * @param {"prompt" | "text"} part
  * @param {T.Markup} markup
+ * @param {(html: string) => HTMLElement} show
  */
-function rest(cueId, part, markup) {
+function rest(cueId, part, markup, show) {
   let { next, folded } = markup;
   const to = markup.end?.from ?? markup.bytes;
   const progress = h("span", { class: "muted small" });
@@ -100,7 +104,7 @@ function rest(cueId, part, markup) {
     more.disabled = true;
     try {
       const following = await api.more(cueId, part, next, to);
-      el.before(rendered(following.html));
+      el.before(show(following.html));
       ({ next, folded } = following);
     } catch {
       progress.textContent = t("error.try-again");

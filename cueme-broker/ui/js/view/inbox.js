@@ -1,6 +1,6 @@
 /** The inbox: decisions in groups, filters, search. */
 
-import { debounce, fill, h, keyed, setText } from "../lib/dom.js";
+import { CTRL, debounce, fill, h, isComposing, keyed, setText } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { parseQuery } from "../lib/query.js";
 import { runtimeName } from "../lib/runtimes.js";
@@ -89,7 +89,7 @@ function searchField(run) {
     autocomplete: "off",
     oninput: () => typed.call(input.value),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.isComposing) return;
+      if (isComposing(event)) return;
       if (event.key === "ArrowDown") return void (event.preventDefault(), /** @type {HTMLElement | null} */ (document.querySelector("#inbox-scroll .row"))?.focus());
       if (event.key !== "Escape") return;
       event.stopPropagation();
@@ -103,7 +103,7 @@ function searchField(run) {
 
 function paletteButton() {
   const button = iconButton("command", t("palette.open"), () => openTool("palette"), "palette-button");
-  button.append(h("kbd", { "aria-hidden": "true" }));
+  button.append(h("kbd", { "aria-hidden": "true", data: { key: `${CTRL} K` } }));
   return button;
 }
 

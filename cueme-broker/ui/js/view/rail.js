@@ -77,7 +77,7 @@ export function createRail(agentId, close) {
         fact(t("rail.name"), rename),
         fresh.name ? fact(t("rail.id"), h("code", null, fresh.agent_id)) : [],
         fact(t("rail.folder"), folder),
-        fact(t("rail.state"), h("span", { class: "badge", data: { state: fresh.state } }, h("span", { class: "dot", "aria-hidden": "true" }), t(`state.${fresh.state}`), " ", liveSpan(fresh.since))),
+        fresh.state === "waiting" ? fact(t("rail.listening"), t("rail.since", { at: clock(fresh.since) })) : fact(t("rail.state"), h("span", { class: "badge", data: { state: fresh.state } }, h("span", { class: "dot", "aria-hidden": "true" }), t(`state.${fresh.state}`), " ", liveSpan(fresh.since))),
         fact(t("rail.joined"), clock(fresh.joined_at)),
       );
       unread.hidden = fresh.open.length === 0;

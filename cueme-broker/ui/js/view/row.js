@@ -7,6 +7,7 @@ import { runtimeGlyph, runtimeName } from "../lib/runtimes.js";
 import { clock } from "../lib/time.js";
 import { nameOf } from "../store.js";
 import { t } from "../i18n/index.js";
+import { hashOf } from "../route.js";
 import { rowsIn } from "../rows.js";
 import { setSince } from "./live-time.js";
 
@@ -58,7 +59,7 @@ export function updateRow(el, row, { isCurrent, showsProject }) {
   el.classList.toggle("same", Boolean(row.others));
   el.classList.toggle("settled", !isQuestion(state));
   el.classList.toggle("idle", state === "working" || state === "quiet");
-  link.href = `#/agent/${encodeURIComponent(agent.agent_id)}${row.isOnly || !cue ? "" : `/${encodeURIComponent(cue.cue_id)}`}`;
+  link.href = hashOf(agent.agent_id, row.isOnly ? undefined : cue?.cue_id);
   link.title = agent.project_dir;
   link.toggleAttribute("data-current", isCurrent);
   if (isCurrent) link.setAttribute("aria-current", "page");

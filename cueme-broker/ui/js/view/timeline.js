@@ -1,6 +1,7 @@
 /** The questions and answers of one agent, oldest on top, read from the broker page by page. */
 
-import { h, keyed } from "../lib/dom.js";
+import { h, keyed, setText } from "../lib/dom.js";
+import { plain } from "../lib/plain.js";
 import { day } from "../lib/time.js";
 import { api, ApiError } from "../api.js";
 import { t } from "../i18n/index.js";
@@ -44,7 +45,9 @@ export function createTimeline(agentId, actions) {
   const older = textButton(t("timeline.older"), loadOlder, "older");
   const note = h("p", { class: "muted timeline-note", hidden: true });
   const newer = textButton(t("timeline.newest"), () => loadNewest().then(jumpToOpen), "older");
-  const el = h("div", { class: "timeline", role: "log", "aria-label": t("timeline"), tabindex: "0" }, h("div", { class: "timeline-in" }, older, note, list, newer));
+  const el = h("div", { class: "timeline", role: "log", "aria-live": "off", "aria-label": t("timeline"), tabindex: "0" }, h("div", { class: "timeline-in" }, older, note, list, newer));
+  // Times that tick are no news; a question is.
+  const news = h("p", { class: "sr", role: "status" });
   older.hidden = newer.hidden = true;
   const jump = h("button", { type: "button", class: "jump", hidden: true, onclick: () => jumpToOpen() }, t("timeline.jump"));
 
@@ -110,7 +113,9 @@ export function createTimeline(agentId, actions) {
     step();
   }
 
-  async function loadNewest() {
+  /** @param {boolean} [isAgain] nobody asked for it: the page was away for a moment */
+  async function loadNewest(isAgain = false) {
+    if (isAgain && isBehind) return;
     const page = await api.timeline(agentId);
     if (isGone) return;
     const fresh = page.cues.reverse();
@@ -171,8 +176,10 @@ export function createTimeline(agentId, actions) {
       const at = cues.findIndex((known) => known.cue_id === cueId);
       if (at !== -1) cues[at] = cue;
       else if (isBehind) return;
-      else if (cues.length === 0 || cue.seq > (cues[0]?.seq ?? 0)) cues = [...cues, cue].sort((a, b) => a.seq - b.seq);
-      else return;
+      else if (cues.length === 0 || cue.seq > (cues[0]?.seq ?? 0)) {
+        cues = [...cues, cue].sort((a, b) => a.seq - b.seq);
+        if (cue.outcome === "open") setText(news, t("timeline.new", { text: plain(cue.beginning) }));
+      } else return;
       const wasAtEnd = isAtEnd();
       draw();
       if (wasAtEnd) settle(() => void (el.scrollTop = el.scrollHeight));
@@ -194,6 +201,7 @@ export function createTimeline(agentId, actions) {
     if (followsEnd && !isAtLine()) jumpToOpen();
   });
   sizes.observe(el);
+  list.addEventListener("patched", () => actions.drawn());
   for (const content of el.children) sizes.observe(content);
   const takeOver = () => void (settling = null);
   for (const gesture of ["wheel", "touchmove", "pointerdown", "keydown"]) el.addEventListener(gesture, takeOver, { passive: true });
@@ -207,6 +215,7 @@ export function createTimeline(agentId, actions) {
   return {
     el,
     jump,
+    news,
     loadNewest,
     refreshCue,
     jumpToOpen,

@@ -50,23 +50,26 @@ export async function takeBack(cueId) {
 }
 
 /**
- * Says that an answer is on its way, with the time left to take it back.
- * @param {T.Decided} decided
+ * Says that answers are on their way, with the time left to take them back.
+ * @param {[T.Decided, ...T.Decided[]]} decided
  * @param {string} name
  * @param {(draft: T.Draft | null) => void} reopened
+ * @param {{ sending: string, sent: string }} [says]
  */
-export function sentToast(decided, name, reopened) {
-  const until = decided.released_at ? toMs(decided.released_at) : 0;
-  if (until <= now()) return toast(decided.handed_to > 0 ? t("toast.sent", { name }) : t("toast.kept", { name }));
+export function sentToast(decided, name, reopened, says) {
+  const [{ agent_id, cue_id, handed_to, outcome, released_at }] = decided;
+  const held = new Set(decided.map((one) => one.cue_id));
+  const until = released_at ? toMs(released_at) : 0;
+  if (until <= now()) return toast(says?.sent ?? t(handed_to > 0 ? "toast.sent" : "toast.kept", { name }));
   const total = until - now();
   const left = h("span", { class: "toast-left", "aria-hidden": "true" });
   const bar = h("span", { class: "toast-bar", "aria-hidden": "true" });
   const undoButton = h("button", { type: "button", class: "text-button strong", onclick: () => void undo() }, icon("undo"), t("undo"));
-  const next = waitingAgents().find((agent) => agent.agent_id !== decided.agent_id);
+  const next = waitingAgents().find((agent) => agent.agent_id !== agent_id);
   const el = h(
     "div",
-    { class: "toast", data: { cue: decided.cue_id } },
-    h("span", null, t(decided.outcome === "declined" ? "toast.declining" : "toast.sending", { name })),
+    { class: "toast", data: { cue: cue_id } },
+    h("span", null, says?.sending ?? t(outcome === "declined" ? "toast.declining" : "toast.sending", { name })),
     undoButton,
     left,
     next && textButton(t("toast.next"), () => go(next.agent_id)),
@@ -75,8 +78,10 @@ export function sentToast(decided, name, reopened) {
 
   async function undo() {
     finish();
-    const undone = await takeBack(decided.cue_id);
-    if (undone) reopened(undone.draft);
+    for (const one of held) {
+      const undone = await takeBack(one);
+      if (undone) reopened(undone.draft);
+    }
   }
 
   const tick = () => {
@@ -94,7 +99,7 @@ export function sentToast(decided, name, reopened) {
   const run = () => void undo();
   undos.push(run);
   // Taken back in another tab, or gone to the agent.
-  const off = on("change", ({ what, cue_id }) => cue_id === decided.cue_id && /reopened|released|delivered/.test(what) && finish());
+  const off = on("change", ({ what, cue_id }) => /reopened|released|delivered/.test(what) && held.delete(String(cue_id)) && held.size === 0 && finish());
   const timer = setInterval(tick, STEP_MS);
   tick();
   region.append(el);

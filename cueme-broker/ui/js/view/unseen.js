@@ -50,7 +50,7 @@ export function createUnseen(cue) {
       look();
     };
     el.hidden = isSeen;
-    fill(el, h("span", null, t(!entry ? "unseen.away" : lines === 0 ? "unseen.file" : lines === 1 ? "unseen.one" : "unseen", { n: lines })), textButton(t("dock.show"), () => show(), "strong"), entry && textButton(t("unseen.declare"), declare));
+    fill(el, h("span", null, t(!entry ? "unseen.away" : lines === 0 ? "unseen.file" : "unseen", { n: lines })), textButton(t("dock.show"), () => show(), "strong"), entry && textButton(t("unseen.declare"), declare));
   };
   document.addEventListener(CHANGED, look);
   look();

@@ -1,28 +1,30 @@
-/** Notes and queued answers that an agent has not got yet: change, reorder, delete. */
+/**
+ * Notes and queued answers that an agent has not got yet: change, reorder, delete. Loaded when there are any; what it uses of the page
+ * is handed to it.
+ */
 
-import { fill, h } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
-import { clock } from "../lib/time.js";
-import { api } from "../api.js";
-import { readAgent } from "../store.js";
-import { t } from "../i18n/index.js";
-import { iconButton } from "./buttons.js";
-import { askText } from "./dialog.js";
-import { toast } from "./toast.js";
+import { wordsIn } from "./words.js";
+import css from "./queue.css";
 
 /** @import * as T from "../types.js" */
+/** @import { Kit } from "../tools/load.js" */
 
-/** @param {string} agentId */
-export function createQueue(agentId) {
+/**
+ * @param {Kit} kit
+ * @param {string} agentId
+ */
+export function createQueue({ addStyles, api, askText, clock, h, icon, iconButton, language, readAgent, refill, t, toast }, agentId) {
+  addStyles(css);
+  const w = wordsIn(language());
   const list = h("ol", { class: "queue-list" });
-  const el = h("section", { class: "queue", hidden: true, "aria-label": t("queue") }, h("h2", { class: "queue-title" }, icon("clock"), t("queue")), list);
+  const el = h("section", { class: "queue", hidden: true, "aria-label": w("title") }, h("h2", { class: "queue-title" }, icon("clock"), w("title")), list);
 
   /** @param {() => Promise<unknown>} change */
   const act = async (change) => {
     try {
       await change();
     } catch {
-      toast(t("queue.changed"), "bad");
+      toast(w("changed"), "bad");
     }
     await readAgent(agentId).catch(() => {});
   };
@@ -33,7 +35,7 @@ export function createQueue(agentId) {
     if (el.dataset.drawn === key) return;
     el.dataset.drawn = key;
     el.hidden = messages.length === 0;
-    fill(list, messages.map((message, at) => line(message, at, messages)));
+    refill(list, messages.map((message, at) => line(message, at, messages)));
   }
 
   /**
@@ -53,17 +55,17 @@ export function createQueue(agentId) {
       void act(() => api.orderMessages(agentId, ids));
     };
     const change = (/** @type {string} */ text) => api.changeMessage(agentId, message.message_id, text).then(() => readAgent(agentId));
-    const edit = () => askText({ title: t("queue.edit"), label: t(`${message.purpose ?? "note"}.name`), value: message.text, lines: 4, confirm: t("save"), run: change });
+    const edit = () => askText({ title: w("edit"), label: t(`${message.purpose ?? "note"}.name`), value: message.text, lines: 4, confirm: t("save"), run: change });
     return h(
       "li",
-      { class: "queue-item" },
+      { class: "queue-item", data: { key: message.message_id } },
       h("span", { class: "badge plain" }, t(`${message.purpose ?? "note"}.name`)),
       h("span", { class: "queue-text", dir: "auto" }, message.text),
       h("time", { class: "muted small", datetime: message.at }, clock(message.at)),
-      tool("arrow", t("queue.up"), () => move(at - 1), at === 0),
-      tool("down", t("queue.down"), () => move(at + 1), at === all.length - 1),
-      tool("edit", t("queue.edit"), edit),
-      tool("trash", t("queue.delete"), () => void act(() => api.dropMessage(agentId, message.message_id))),
+      tool("arrow", w("up"), () => move(at - 1), at === 0),
+      tool("down", w("down"), () => move(at + 1), at === all.length - 1),
+      tool("edit", w("edit"), edit),
+      tool("trash", w("delete"), () => void act(() => api.dropMessage(agentId, message.message_id))),
     );
   }
 
