@@ -34,7 +34,7 @@ mod document;
 mod events;
 mod guide;
 mod health;
-mod bell;
+mod page_events;
 mod preview;
 mod qr;
 mod settings;
