@@ -43,7 +43,7 @@ pub enum PlaceError {
         "the store in {place} is of no kind that this program knows; write `store = \"postgres://user@host/database\"`"
     )]
     Kind {
-        /// Where it was found.
+        /// The place in which it was found.
         place: String,
     },
 }
