@@ -162,7 +162,7 @@ fn private_directory(path: &Path) -> Result<(), LifecycleError> {
 pub struct Record {
     /// Its version.
     pub version: String,
-    /// Where it is.
+    /// Its path.
     pub executable: PathBuf,
     /// The schema it leaves behind.
     pub schema: u32,

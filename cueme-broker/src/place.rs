@@ -41,7 +41,7 @@ pub enum PlaceError {
     /// The address is of no supported kind.
     #[error("the store in {place} is not supported; write `store = \"postgres://user@host/database\"`")]
     Kind {
-        /// Where it was found.
+        /// The place in which it was found.
         place: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Where everything lives, as a pure function of the environment.
+//! The paths of an installation, as a pure function of the environment.
 
 use crate::hex::hex;
 use std::ffi::OsString;

@@ -42,7 +42,7 @@ fn polled_file(question: &str) -> String {
 /// A shell that waits for an answer, in a process group of its own.
 struct Waiting {
     child: Child,
-    /// Where a human types.
+    /// The terminal that a human types in.
     terminal: Option<ChildStdin>,
 }
 

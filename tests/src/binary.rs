@@ -35,7 +35,7 @@ fn build() -> PathBuf {
     target.join(profile).join("cueme")
 }
 
-/// Where cargo has put a program.
+/// The place of a program that cargo has built.
 #[derive(Debug, PartialEq, Eq)]
 struct Built<'a> {
     /// The directory of all profiles.

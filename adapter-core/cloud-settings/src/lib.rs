@@ -15,8 +15,8 @@ mod settings;
 
 mod api;
 mod error;
-mod names;
 mod secret;
+mod syntax;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,6 @@ pub use api::{
 };
 pub use error::ConfigError;
 pub use form::{FormValues, build_config};
-pub use names::repository_key;
 pub use resolve::{
     API_KEY_VARIABLE, PUBLIC_URL_VARIABLE, Reach, WEBHOOK_SECRET_CHARS_MIN, WEBHOOK_SECRET_VARIABLE,
 };
@@ -35,4 +34,5 @@ pub use secret::{
     EnvBinding, PlainText, PlainValue, REDACTED, Redactor, Secret, SecretError, SecretPlace, SecretRef,
 };
 pub use settings::CloudSettings;
+pub use syntax::repository_key;
 pub use written::CloudConfig;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::api::{ApiGeneration, DEFAULT_BASE_URL};
 use crate::error::{ConfigError, invalid};
-use crate::names::{check_git_name, public_url_problem, repository_key};
 use crate::secret::{Secret, SecretError};
 use crate::settings::CloudSettings;
+use crate::syntax::{check_git_name, public_url_problem, repository_key};
 use crate::written::CloudConfig;
 
 /// The name of the key's variable.

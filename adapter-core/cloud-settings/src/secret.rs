@@ -92,7 +92,7 @@ impl Redactor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EnvBinding {
-    /// Where the value is to be found.
+    /// The place of the value.
     Ref(SecretRef),
     /// The value in an object, as user interfaces write it.
     Tagged(PlainValue),

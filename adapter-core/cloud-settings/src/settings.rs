@@ -10,7 +10,7 @@ use crate::secret::Secret;
 pub struct CloudSettings {
     /// The repository's URL.
     pub repository: String,
-    /// Where to start from.
+    /// The branch, tag or commit to start from.
     pub reference: String,
     /// The model; none for Cursor's choice.
     pub model: Option<String>,
@@ -26,9 +26,9 @@ pub struct CloudSettings {
     pub timeout: Option<Duration>,
     /// The timeout of a stop, and of waiting for late messages.
     pub grace: Duration,
-    /// Where Cursor's machines reach us, without a slash at the end; none if they need not.
+    /// The address at which Cursor's machines reach us, without a slash at the end; none if they need not.
     pub public_url: Option<String>,
-    /// Where and with which secret webhooks are sent, if they are.
+    /// The secret of the webhooks, if they are sent.
     pub webhook_secret: Option<Secret>,
     /// Whether to check access to the repository.
     pub verify_repository_access: bool,

@@ -101,7 +101,7 @@ pub fn wait_ceiling(tag: &str) -> Option<Duration> {
     Runtime::from_tag(tag).and_then(|runtime| runtime.facts().shell_ceiling.value)
 }
 
-/// Where a fact was learned.
+/// The source of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Read in the runtime's published code or package.
@@ -121,7 +121,7 @@ pub enum Source {
 pub struct Fact<T> {
     /// The fact.
     pub value: T,
-    /// Where it was learned.
+    /// Its source.
     pub source: Source,
 }
 
@@ -141,7 +141,7 @@ pub struct Facts {
     pub mcp_ceiling: Fact<Option<Duration>>,
     /// The timeout of a hook whose entry names none.
     pub hook_ceiling: Fact<Option<Duration>>,
-    /// Where the folder of its user settings is.
+    /// The folder of its user settings.
     pub user_root: UserRoot,
     /// The files it reads instructions from.
     pub rule: Fact<Scoped<RuleFile>>,
@@ -179,7 +179,7 @@ pub struct Scoped<T> {
 pub struct UserRoot {
     /// The environment variable that moves it.
     pub variable: Option<&'static str>,
-    /// Where it is otherwise.
+    /// The path without that variable.
     pub default: BasedPath,
 }
 
@@ -211,7 +211,7 @@ pub enum Base {
 /// A file of instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleFile {
-    /// Where it is.
+    /// Its place.
     pub place: BasedPath,
     /// The form of our text in it.
     pub kind: RuleKind,

@@ -68,7 +68,7 @@ pub struct AcpAgent {
     pub command: String,
     /// Its arguments, which make it speak ACP.
     pub args: Vec<String>,
-    /// Where it works.
+    /// The directory it works in.
     pub cwd: PathBuf,
     /// Added to the environment.
     pub env: BTreeMap<String, String>,

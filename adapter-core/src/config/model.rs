@@ -15,7 +15,7 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// The model that is used where none is named.
     pub default_model: Option<String>,
-    /// Where the key of each auth profile is found.
+    /// The place of each auth profile's key.
     pub auth_profiles: BTreeMap<String, AuthProfile>,
     /// The `web_search` tool.
     pub web_search: WebSearchConfig,
@@ -46,7 +46,7 @@ pub struct ModelConfig {
     pub enabled: bool,
 }
 
-/// Where the key of a profile is found; never the key itself.
+/// The place of a profile's key; never the key itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuthProfile {
     /// The environment variable that holds it.

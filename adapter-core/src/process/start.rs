@@ -27,7 +27,7 @@ pub(crate) struct Start<'a> {
     pub(crate) args: &'a [String],
     /// Added to our environment.
     pub(crate) env: &'a BTreeMap<String, String>,
-    /// Where it runs.
+    /// The directory it runs in.
     pub(crate) cwd: Option<&'a Path>,
 }
 

@@ -14,7 +14,7 @@ use crate::http;
 const QUERY_CHARS_MAX: usize = 2048;
 /// The timeout of one search.
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(20);
-/// Where the query goes in an endpoint.
+/// The placeholder of the query in an endpoint.
 const QUERY_MARK: &str = "{query}";
 
 /// The `web_search` tool.

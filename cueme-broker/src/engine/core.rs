@@ -237,7 +237,7 @@ impl Core {
     }
 
     /// Publishes the waiting callers of this broker to the others, inside a transaction.
-    fn tell_others_who_waits(&self) -> Result<(), StoreError> {
+    fn publish_presence(&self) -> Result<(), StoreError> {
         let mut cues: Vec<CueId> = self.machine.waiters().map(|(_, cue)| cue).collect();
         cues.sort_unstable();
         cues.dedup();

@@ -16,11 +16,11 @@ use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::bell::{Frame, event_name, frame};
 use super::cursor::{Cursor, History};
 use super::door::{Visitor, Who};
 use super::error::ApiError;
 use super::extract::Asked;
+use super::page_events::{Frame, event_name, frame};
 use super::state::{Shared, Web};
 use crate::broker::wall_clock;
 
@@ -31,7 +31,7 @@ const CATCH_UP_MAX: i64 = 5000;
 /// The bytes of events in one write.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Where to begin.
+/// The position to begin at.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsQuery {
@@ -58,7 +58,7 @@ pub(super) async fn events(
     }
     let listener = Listener {
         // The subscription begins before the past is read, so that nothing falls in between.
-        live: web.bell.listen(),
+        live: web.page_events.listen(),
         web,
         visitor,
         last: 0,
@@ -230,7 +230,7 @@ impl Listener {
     }
 
     async fn start_over(&mut self) -> Option<Bytes> {
-        self.live = self.web.bell.listen();
+        self.live = self.web.page_events.listen();
         let (history, newest) = self.web.history().await.ok()?;
         (self.history, self.last) = (history, newest);
         self.resync(newest);
@@ -246,8 +246,7 @@ impl Listener {
     }
 
     fn be_ready(&mut self) {
-        let ready =
-            json!({ "newest": self.last, "epoch": self.web.bell.epoch(), "version": version::PROGRAM });
+        let ready = json!({ "newest": self.last, "epoch": self.web.page_events.epoch(), "version": version::PROGRAM });
         let id = self.history.id_of(self.last);
         self.ready.push_back(frame(Some(id), "ready", &ready));
         self.phase = Phase::Live;

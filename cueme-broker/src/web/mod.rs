@@ -1,8 +1,9 @@
 //! The page and its HTTP API. `API.md` beside this file is the contract.
 //!
-//! Reading order: the connections ([`server`]), admission ([`door`]), the routes ([`api`]), and one folder for each kind
+//! Reading order: the sockets ([`listener`]), the connections ([`server`]), admission ([`door`]), the routes ([`api`]), and one folder for each kind
 //! of resource, with a file for each operation.
 
+mod listener;
 mod page;
 mod server;
 mod state;
@@ -28,13 +29,13 @@ mod push;
 mod upload;
 
 mod assets;
-mod bell;
 mod connect;
 mod cursor;
 mod document;
 mod events;
 mod guide;
 mod health;
+mod page_events;
 mod preview;
 mod qr;
 mod settings;
@@ -49,6 +50,7 @@ mod patience;
 pub mod edge;
 pub use markdown::patch;
 
+pub(crate) use listener::WebListener;
 pub(crate) use page::Page;
-pub(crate) use server::{Entrance, WebListener, accept};
+pub(crate) use server::{Entrance, accept};
 pub(crate) use state::Web;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use protocol_spec::id::AgentId;
 use protocol_spec::message::{Failure, TokenMade, TokenScope, WebLinked};
 
-use super::bell::{Bell, Notice};
 use super::door::{Keys, Site};
+use super::page_events::{Notice, PageEvents};
 use crate::config::WebConfig;
 use crate::store::Token;
 
@@ -15,7 +15,7 @@ use crate::store::Token;
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
     pub(super) keys: Arc<Keys>,
-    pub(super) bell: Arc<Bell>,
+    pub(super) page_events: Arc<PageEvents>,
     pub(super) site: Site,
 }
 
@@ -49,7 +49,7 @@ impl Page {
         life: Option<Duration>,
     ) -> Result<TokenMade, Failure> {
         let (token, secret) = self.keys.mint(scope, agent, name, life).await?;
-        self.bell.notice(Notice::devices());
+        self.page_events.notice(Notice::devices());
         Ok(TokenMade {
             token_id: token.token_id,
             token: secret.expose().to_owned(),
@@ -67,7 +67,7 @@ impl Page {
     /// Revokes a token; returns whether there was one.
     pub(crate) async fn revoke_token(&self, token_id: &str) -> Result<bool, Failure> {
         let is_revoked = self.keys.revoke_token(token_id).await?;
-        self.bell.notice(Notice::devices());
+        self.page_events.notice(Notice::devices());
         Ok(is_revoked)
     }
 }

@@ -1,9 +1,7 @@
 //! Serves connections: one task each, with a limit on everything that could be slow.
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -15,8 +13,7 @@ use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use protocol_spec::endpoint::Places;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 use super::assets;
@@ -26,6 +23,7 @@ use super::door::{
     login_token, sign_in_page, unauthenticated,
 };
 use super::health::{is_probe, probe};
+use super::listener::WebListener;
 use super::patience::Patient;
 use super::public;
 use super::state::Web;
@@ -62,82 +60,11 @@ pub(crate) enum Entrance {
     Public,
 }
 
-/// The page's socket, or that of agents elsewhere.
-#[derive(Debug)]
-pub(crate) struct WebListener {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-impl WebListener {
-    /// Binds `wanted`, or the port of last time on this machine alone, or a new one.
-    pub(crate) async fn bind(places: &Places, wanted: Option<SocketAddr>) -> io::Result<Self> {
-        let memory = places.data_dir.join("web.port");
-        let listener = match wanted {
-            Some(address) => TcpListener::bind(address).await?,
-            None => bind_again(&memory).await?,
-        };
-        let address = listener.local_addr()?;
-        if wanted.is_none() {
-            remember(&memory, address.port());
-        }
-        if !address.ip().is_loopback() {
-            tracing::warn!(
-                %address,
-                "the page can be reached from other machines, by signed-in devices only; what they send can be read on the \
-                 way: put TLS in front (for example `caddy reverse-proxy --from cue.example.org --to {address}`) and set \
-                 `[web] url` to that address"
-            );
-        }
-        Ok(Self { listener, address })
-    }
-
-    /// Binds where agents elsewhere come in.
-    pub(crate) async fn bind_public(wanted: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(wanted).await?;
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() {
-            tracing::warn!(
-                %address,
-                "agents' tokens can be read on the way to this address: put a proxy or a tunnel with TLS in front, let it \
-                 alone reach the port, and set `[public] url` to its address"
-            );
-        }
-        Ok(Self { listener, address })
-    }
-
-    /// Returns where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-async fn bind_again(memory: &Path) -> io::Result<TcpListener> {
-    let last: Option<u16> = std::fs::read_to_string(memory)
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    if let Some(port) = last {
-        match TcpListener::bind(("127.0.0.1", port)).await {
-            Ok(listener) => return Ok(listener),
-            Err(error) => {
-                tracing::warn!(port, %error, "the page's port of last time is taken; it moves to another");
-            }
-        }
-    }
-    TcpListener::bind(("127.0.0.1", 0)).await
-}
-
-fn remember(memory: &Path, port: u16) {
-    if let Err(error) = std::fs::write(memory, port.to_string()) {
-        tracing::warn!(%error, path = %memory.display(), "the page's port could not be kept");
-    }
-}
-
 /// Accepts connections forever; the future is dropped to stop.
 pub(crate) async fn accept(listener: WebListener, web: Arc<Web>, entrance: Entrance) -> Infallible {
     let served = Arc::new(AtomicUsize::new(0));
     loop {
-        match listener.listener.accept().await {
+        match listener.accept().await {
             Ok((stream, remote)) => {
                 if served.load(Ordering::Relaxed) < CONNECTIONS_MAX {
                     let served = Served::count(&served);
@@ -182,14 +109,14 @@ async fn serve(stream: TcpStream, remote: SocketAddr, web: Arc<Web>, entrance: E
         async move {
             let is_opened_by_person = is_opened_by_person(request.headers());
             let mut response = match entrance {
-                _ if !is_welcome => turn_away(),
+                _ if !is_welcome => refuse(),
                 _ if is_probe(request.uri().path()) => probe(&web, request.uri().path()).await,
                 Entrance::Page => respond(&web, request, peer).await,
                 Entrance::Public => public::respond(&web, request, peer).await,
             };
             harden(&mut response);
             if !is_opened_by_person {
-                part_from_opener(&mut response);
+                isolate_from_opener(&mut response);
             }
             Ok::<_, Infallible>(response)
         }
@@ -223,7 +150,7 @@ async fn is_welcome(web: &Web, peer: Peer) -> bool {
 }
 
 /// Refuses a request, and closes the connection.
-fn turn_away() -> Response<Body> {
+fn refuse() -> Response<Body> {
     let mut response = another_user().into_response();
     response
         .headers_mut()
@@ -311,7 +238,7 @@ fn harden(response: &mut Response<Body>) {
 ///
 /// With the header, the browser discards a process that it has already started, and the page loads a quarter later. So
 /// the header is sent only where such a page may exist.
-fn part_from_opener(response: &mut Response<Body>) {
+fn isolate_from_opener(response: &mut Response<Body>) {
     response.headers_mut().insert(
         "cross-origin-opener-policy",
         HeaderValue::from_static("same-origin"),

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::bell::Notice;
 use super::error::ApiError;
 use super::extract::{Input, Sent};
+use super::page_events::Notice;
 use super::state::Shared;
 use crate::settings::{Group, Language, Notifications, QuietHours, SETTINGS_NAME, Settings};
 use crate::store::{Reader, StoreError};
@@ -116,7 +116,7 @@ pub(super) async fn change_with(
         .current
         .write()
         .unwrap_or_else(PoisonError::into_inner) = settings.clone();
-    web.bell.notice(Notice::settings());
+    web.page_events.notice(Notice::settings());
     if settings.tells_otherwise(&before) {
         web.broker.telling_changed();
     }

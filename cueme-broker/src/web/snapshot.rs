@@ -1,4 +1,4 @@
-//! What the page begins with.
+//! The state that the page begins with.
 
 use axum::Json;
 use axum::extract::State;
@@ -43,7 +43,7 @@ pub(super) async fn state(State(web): State<Shared>, visitor: Visitor) -> Result
 pub(super) async fn look(web: &Shared, visitor: &Visitor) -> Result<Snapshot, ApiError> {
     web.broker.engine().human_seen();
     // Both marks are taken before the state is read: a change meanwhile is sent twice, but never lost.
-    let epoch = web.bell.epoch();
+    let epoch = web.page_events.epoch();
     let newest_event = web.newest_event().await?;
     let agents = agent_cards(web, None).await?;
     let status = web.broker.status().await?;

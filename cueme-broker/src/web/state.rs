@@ -12,11 +12,11 @@ use protocol_spec::time::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use super::bell::{Bell, beat, pass_on, pass_on_ends, pass_on_runs};
 use super::cursor::History;
 use super::door::{Keys, PeerUsers, Site, Visitor};
 use super::error::ApiError;
 use super::page::Page;
+use super::page_events::{PageEvents, beat, pass_on, pass_on_ends, pass_on_runs};
 use super::settings::SettingsKeeper;
 use super::{api, public};
 use crate::attachments::prepare;
@@ -30,7 +30,7 @@ use crate::store::{Reader, Records, StoreError, Token};
 pub(crate) struct Web {
     pub(super) broker: Arc<Broker>,
     pub(super) keys: Arc<Keys>,
-    pub(super) bell: Arc<Bell>,
+    pub(super) page_events: Arc<PageEvents>,
     pub(super) site: Site,
     pub(super) peer_users: PeerUsers,
     pub(super) settings: SettingsKeeper,
@@ -55,16 +55,22 @@ impl Web {
         prepare(broker.places())?;
         let keys = Arc::new(Keys::load(broker.engine().clone(), broker.shared_reader())?);
         let settings = SettingsKeeper::load(broker.reader())?;
-        let bell = Arc::new(Bell::new(History::read(broker.reader())?));
-        tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&bell)));
-        tokio::spawn(beat(Arc::clone(&bell)));
-        tokio::spawn(pass_on_runs(Arc::clone(broker.followers()), Arc::clone(&bell)));
-        tokio::spawn(pass_on_ends(Arc::clone(broker.followers()), Arc::clone(&bell)));
+        let page_events = Arc::new(PageEvents::new(History::read(broker.reader())?));
+        tokio::spawn(pass_on(broker.engine().clone(), Arc::clone(&page_events)));
+        tokio::spawn(beat(Arc::clone(&page_events)));
+        tokio::spawn(pass_on_runs(
+            Arc::clone(broker.followers()),
+            Arc::clone(&page_events),
+        ));
+        tokio::spawn(pass_on_ends(
+            Arc::clone(broker.followers()),
+            Arc::clone(&page_events),
+        ));
         let foreign_records = broker.engine().foreign_records();
         let web = Arc::new(Self {
             broker,
             keys,
-            bell,
+            page_events,
             site: Site { address },
             peer_users: PeerUsers::new(),
             settings,
@@ -104,7 +110,7 @@ impl Web {
     pub(crate) fn page(&self) -> Page {
         Page {
             keys: Arc::clone(&self.keys),
-            bell: Arc::clone(&self.bell),
+            page_events: Arc::clone(&self.page_events),
             site: self.site,
         }
     }
@@ -178,12 +184,14 @@ async fn follow_other_brokers(web: Weak<Web>, mut changes: watch::Receiver<()>) 
         let reloaded = blocking(move || {
             reading.keys.reload()?;
             reading.settings.reload(reading.broker.reader())?;
-            reading.bell.set_history(History::read(reading.broker.reader())?);
+            reading
+                .page_events
+                .set_history(History::read(reading.broker.reader())?);
             reading.broker.set_rules(read_rules(reading.broker.reader())?);
             Ok(())
         });
         match reloaded.await {
-            Ok(()) => web.bell.resync(),
+            Ok(()) => web.page_events.resync(),
             Err(failure) => {
                 tracing::warn!(%failure, "what another broker changed could not be read; trying again");
                 changes.mark_changed();

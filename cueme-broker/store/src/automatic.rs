@@ -13,7 +13,7 @@ pub const POLICY_PREFIX: &str = "policy:";
 pub struct Notified {
     /// The question it was about.
     pub cue: CueId,
-    /// Where it was sent.
+    /// The channel it was sent on.
     pub channel: String,
     /// The channel's id of the message, if it can be withdrawn.
     pub reference: Option<String>,

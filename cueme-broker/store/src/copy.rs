@@ -1,4 +1,4 @@
-//! What a copy of one store into another one moves: the tables and columns that all schemas have, and their values.
+//! The tables, columns and values that a copy of one store into another moves; all schemas have them.
 
 use sha2::{Digest, Sha256};
 

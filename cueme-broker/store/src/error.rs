@@ -74,7 +74,7 @@ pub enum StoreError {
     /// The file was moved, deleted or replaced while it was in use.
     #[error("the database {} was moved, deleted or replaced while the broker used it", path.display())]
     Gone {
-        /// Where it was.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A commit failed, and the store could not find out whether it happened.

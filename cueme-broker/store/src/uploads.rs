@@ -11,7 +11,7 @@ use crate::StoreError;
 pub struct Upload {
     /// Its random name.
     pub upload_id: String,
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its original file name.
     pub name: String,

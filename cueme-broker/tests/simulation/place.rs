@@ -1,4 +1,4 @@
-//! Where a simulation keeps its state, through all crashes.
+//! The place of a simulation's state, through all crashes.
 
 use std::cell::RefCell;
 

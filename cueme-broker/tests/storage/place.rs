@@ -1,4 +1,4 @@
-//! Where a test's state is kept: each behaviour is tried on every store.
+//! The place of a test's state: each behaviour is tried on every store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

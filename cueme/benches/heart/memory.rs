@@ -1,4 +1,4 @@
-//! Where the memory is: the heap of a broker with many waiters, and of one client that waits, as heaptrack sees them.
+//! The use of memory: the heap of a broker with many waiters, and of one client that waits, as heaptrack sees them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -102,7 +102,7 @@ fn ring(ring: &mut TcpStream) {
     assert!(ring.read(&mut reply).expect("a reply") > 0);
 }
 
-/// Where to subscribe, and how.
+/// The address to subscribe at, and the request.
 struct Invitation {
     address: SocketAddr,
     head: String,

@@ -13,16 +13,18 @@ use protocol_spec::visible::quoted;
 use runtimes::Runtime;
 use runtimes::install::Status as Installation;
 
+mod report;
 mod shared;
 
+use self::report::{Finding, Report};
 use super::init::{Connection, Machine, all_connections};
 use super::sandbox::Sandbox;
 use super::store::in_force;
 use crate::cli::DoctorArgs;
 use crate::client::{call, expect_reply};
-use crate::display::{Grade, Paint, counted};
+use crate::display::counted;
+use crate::environment;
 use crate::error::CliError;
-use crate::{display, environment, output};
 
 /// Less free space than this is worth a warning, in bytes.
 const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
@@ -30,10 +32,7 @@ const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
 const ROUND_TRIP_MAX: Duration = Duration::from_millis(500);
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
-    let mut report = Report {
-        paint: Paint::for_stdout(),
-        problems: 0,
-    };
+    let mut report = Report::new();
     report.add(Finding::ok(
         "program",
         format!("cueme {PROGRAM}, protocol {PROTOCOL}"),
@@ -82,74 +81,6 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, CliError> {
         report.add(time_question(&places))?;
     }
     Ok(report.exit())
-}
-
-struct Finding {
-    grade: Grade,
-    what: &'static str,
-    found: String,
-    remedy: Option<String>,
-}
-
-impl Finding {
-    fn ok(what: &'static str, found: impl Into<String>) -> Self {
-        Self {
-            grade: Grade::Ok,
-            what,
-            found: found.into(),
-            remedy: None,
-        }
-    }
-
-    fn warn(what: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            grade: Grade::Warn,
-            what,
-            found: found.into(),
-            remedy: Some(remedy.into()),
-        }
-    }
-
-    fn fail(what: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            grade: Grade::Fail,
-            what,
-            found: found.into(),
-            remedy: Some(remedy.into()),
-        }
-    }
-}
-
-struct Report {
-    paint: Paint,
-    problems: u32,
-}
-
-impl Report {
-    fn add(&mut self, finding: Finding) -> Result<(), CliError> {
-        self.problems += u32::from(finding.grade == Grade::Fail);
-        let Finding {
-            grade,
-            what,
-            found,
-            remedy,
-        } = finding;
-        output::print(&display::finding(
-            grade,
-            what,
-            &found,
-            remedy.as_deref(),
-            self.paint,
-        ))
-    }
-
-    fn exit(&self) -> Exit {
-        if self.problems == 0 {
-            Exit::Done
-        } else {
-            Exit::NotFound
-        }
-    }
 }
 
 fn check_config(places: &Places) -> Finding {
@@ -404,6 +335,7 @@ fn millis(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::display::Grade;
     use std::fs::Permissions;
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where a person's text comes from: the line editor of a terminal, or a script in tests.
+//! The source of a person's text: the line editor of a terminal, or a script in tests.
 
 use std::io;
 

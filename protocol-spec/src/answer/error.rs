@@ -26,7 +26,7 @@ pub enum AnswerError {
     /// An option that was not offered.
     #[error("{place}: \"{found}\" was not offered")]
     NotOffered {
-        /// Where it was given.
+        /// The place in the answer.
         place: String,
         /// The given option, truncated.
         found: String,
@@ -38,7 +38,7 @@ pub enum AnswerError {
     /// One option given twice.
     #[error("{place}: \"{value}\" is given twice")]
     RepeatedValue {
-        /// Where it was given.
+        /// The place in the answer.
         place: String,
         /// The repeated value, truncated.
         value: String,
@@ -46,7 +46,7 @@ pub enum AnswerError {
     /// Several values where one is taken.
     #[error("{place}: {count} values were given, one is allowed")]
     TooManyValues {
-        /// Where they were given.
+        /// The place in the answer.
         place: String,
         /// The number of values given.
         count: usize,
@@ -76,7 +76,7 @@ pub enum AnswerError {
     /// A value of the wrong kind.
     #[error("{place}: \"{found}\" is not {expected}")]
     WrongValue {
-        /// Where it was given.
+        /// The place in the answer.
         place: String,
         /// The given value, truncated.
         found: String,

@@ -25,7 +25,7 @@ pub(super) struct Found<'a> {
     pub(super) content: &'a str,
 }
 
-/// Where the grammar could not go on.
+/// The position at which the grammar could not go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stuck<'a> {
     /// The rest of the input there.

@@ -344,7 +344,7 @@ pub struct Status {
     pub undelivered: u32,
     /// Registered agents.
     pub agents: u32,
-    /// Where the page is, unless it is turned off or could not be served.
+    /// The address of the page, unless it is turned off or could not be served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<String>,
     /// The storage error, if there is one.
@@ -378,7 +378,7 @@ pub struct Checked {
 /// The copy is written and verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackedUp {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its size, in bytes.
     pub bytes: u64,
@@ -409,7 +409,7 @@ pub struct TokenMade {
     pub token_id: String,
     /// The secret that the program sends as `Authorization: Bearer`.
     pub token: String,
-    /// Where the API is.
+    /// The address of the API.
     pub url: String,
     /// When it stops working, if it ever does.
     #[serde(default, skip_serializing_if = "Option::is_none")]

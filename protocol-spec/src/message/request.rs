@@ -369,7 +369,7 @@ pub struct Retire {
 /// Writes a copy of the database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
-    /// Where to; must not exist yet.
+    /// The target, which must not exist yet.
     pub path: String,
 }
 

@@ -13,7 +13,7 @@ pub const RUN_EVENTS_PER_REPORT_MAX: usize = 256;
 /// The longest text of a run or of one of its events, in bytes.
 pub const RUN_TEXT_BYTES_MAX: usize = 4096;
 
-/// Where a run takes place.
+/// The place of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
@@ -40,7 +40,7 @@ pub enum RunEnd {
 pub struct Run {
     /// Its id, created by its driver.
     pub run_id: RunId,
-    /// Where it takes place.
+    /// Its place.
     pub kind: RunKind,
     /// The agent that asks in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub struct RunClaim {
 pub struct Sending {
     /// The questions that the word answers.
     pub cue_ids: Vec<CueId>,
-    /// Where the conversation stands, in the driver's own terms: the next driver can tell from it whether the word arrived.
+    /// The position of the conversation, in the driver's own terms: the next driver can tell from it whether the word arrived.
     pub position: String,
 }
 

@@ -27,7 +27,7 @@ pub enum PayloadError {
     /// A string with an escape that is no character, such as half of a surrogate pair.
     #[error("{path} has a broken escape: {message}")]
     BrokenEscape {
-        /// Where the string is, or the object that has it as a key.
+        /// The path of the string, or of the object that has it as a key.
         path: String,
         /// The JSON reader's error message.
         message: String,
@@ -35,7 +35,7 @@ pub enum PayloadError {
     /// Nesting deeper than [`PAYLOAD_DEPTH_MAX`](super::PAYLOAD_DEPTH_MAX).
     #[error("{path} is nested deeper than {max} levels")]
     TooDeep {
-        /// Where it goes too deep.
+        /// The path of the value that is nested too deeply.
         path: String,
         /// The deepest level allowed.
         max: usize,

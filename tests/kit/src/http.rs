@@ -11,7 +11,7 @@ use crate::patience::PATIENCE;
 /// The timeout of connecting.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where the page is.
+/// A client of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Http {
     port: u16,

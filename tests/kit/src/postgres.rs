@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::tls::Certificate;
 use crate::{PATIENCE, eventually, free_port, not_run_without, within};
 
-/// Where Debian puts each version.
+/// The directory in which Debian has each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user that runs the server if the test is root: PostgreSQL refuses to run as root.
 const UNPRIVILEGED: &str = "postgres";

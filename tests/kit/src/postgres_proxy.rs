@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// Where a connection is cut or held: after so many messages of one side.
+/// The point at which a connection is cut or held: after so many messages of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// After so many messages of the client reached the server.
@@ -31,7 +31,7 @@ enum Strike {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where it leads.
+    /// The port of the server that it leads to.
     server_port: AtomicU16,
     strike: Mutex<Option<(Cut, Strike)>>,
     /// Whether a message is held back, and the signal that it is not any more.
@@ -49,7 +49,7 @@ struct State {
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
-    /// Where it led at first.
+    /// The port of the server that it led to at first.
     server_port: u16,
     state: Arc<State>,
 }

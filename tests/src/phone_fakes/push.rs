@@ -63,7 +63,7 @@ struct Kept {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushBrowser {
     id: String,
-    /// Where to send.
+    /// The address to send to.
     pub endpoint: String,
     /// Its public key.
     pub p256dh: String,

@@ -1,4 +1,4 @@
-//! Where the pinned programs are installed, and which versions they are.
+//! The pinned programs: their paths and versions.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

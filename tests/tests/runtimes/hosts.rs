@@ -13,7 +13,7 @@ const SLOW: Duration = Duration::from_millis(1200);
 /// A hook that asks nobody, or cannot, is over by then even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(20);
 
-/// Where a host reads a text in what a hook prints.
+/// The place at which a host reads a text in what a hook prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ear {
     /// At this place of a JSON object.
@@ -40,7 +40,7 @@ struct Host {
     subagent: (&'static str, &'static str),
     /// Writes a transcript's lines; hosts without a transcript tell the last call in the input, or not at all.
     transcript: Option<fn(&str, &str) -> Vec<Value>>,
-    /// Where a gate's decision stands, and how it reads when the human allows and when they refuse.
+    /// The place of a gate's decision, and its value when the human allows and when they refuse.
     gate: Option<(&'static str, &'static str, &'static str)>,
     /// Whether the host names its sessions; one that does not cannot be given an agent.
     has_sessions: bool,

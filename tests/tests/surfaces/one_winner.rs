@@ -20,7 +20,7 @@ const ROUNDS: u64 = 14;
 /// The pause before a page reconnects.
 const RECONNECT: Duration = Duration::from_millis(200);
 
-/// Where a question is answered.
+/// The surface on which a question is answered.
 const PLACES: [&str; 7] = ["telegram", "slack", "ntfy", "page", "terminal", "tui", "push"];
 
 /// Every surface, and the people at them.

@@ -90,7 +90,7 @@ pub enum ApplyError {
     LinkOutside {
         /// The link.
         path: PathBuf,
-        /// Where it leads.
+        /// The target of the link.
         target: PathBuf,
     },
     /// Our own note of what was installed cannot be read.

@@ -13,7 +13,7 @@ use crate::{Runtime, text};
 /// The name of the plugin and of its skill.
 pub const PLUGIN_NAME: &str = "cueme";
 
-/// Where a plugin says what it is.
+/// The manifest of a plugin.
 pub const PLUGIN_MANIFEST: &str = ".claude-plugin/plugin.json";
 
 const SKILL_FRONT_MATTER: &str = "---\nname: cueme\ndescription: Ask the human and wait for the answer. Use it before \

@@ -66,7 +66,7 @@ pub struct Request<'a> {
     pub runtime: Runtime,
     /// Whom it is for.
     pub scope: Scope,
-    /// Where things are on this machine.
+    /// The paths on this machine.
     pub paths: &'a Paths,
     /// The path of our program in the files; see [`binary_for`].
     pub binary: &'a str,
@@ -104,7 +104,7 @@ pub fn binary_for(scope: Scope, executable: &Path) -> String {
     }
 }
 
-/// Where things are on this machine.
+/// The paths on this machine.
 #[derive(Debug, Clone)]
 pub struct Paths {
     home: PathBuf,

@@ -67,7 +67,7 @@ pub enum ChatsError {
     UnknownChat {
         /// The id that was looked for.
         id: String,
-        /// Where it was looked for.
+        /// The directory in which it was looked for.
         root: PathBuf,
     },
     /// More than one project has a chat with this id, and none of them is the one asked about.

@@ -36,7 +36,7 @@ const CONTEXT: [&str; 12] = [
 #[derive(Debug, Default)]
 pub(super) struct PromptReader {
     messages: Vec<ChatMessage>,
-    /// Where each call stands, so that its result can join it.
+    /// The position of each call, so that its result can join it.
     calls: HashMap<String, usize>,
 }
 

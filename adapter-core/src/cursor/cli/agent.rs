@@ -38,7 +38,7 @@ pub struct CliAgent {
     pub config: Arc<Config>,
     /// The model to use, by its name in the configuration.
     pub model: String,
-    /// Where the CLI runs.
+    /// The directory in which the CLI runs.
     pub cwd: Option<PathBuf>,
     /// Added to the environment.
     pub env: BTreeMap<String, String>,
@@ -56,7 +56,7 @@ pub struct CliAgent {
     pub activity: bool,
     /// Whether arguments and results of those tools are reported too.
     pub details: bool,
-    /// Where the CLI keeps its chats, to prove that one was continued.
+    /// The directory in which the CLI keeps its chats, to prove that one was continued.
     pub chats: Option<ChatsRoot>,
     /// The timeout of each step of ending a process.
     pub graces: Graces,

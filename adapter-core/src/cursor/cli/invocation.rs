@@ -22,7 +22,7 @@ pub struct TurnRequest {
     pub turn: Turn,
     /// The chat to continue.
     pub resume: Option<String>,
-    /// Where the CLI runs.
+    /// The directory in which the CLI runs.
     pub cwd: Option<PathBuf>,
     /// Added to the environment of this process, which is passed on in full.
     pub env: BTreeMap<String, String>,

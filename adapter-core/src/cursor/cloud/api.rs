@@ -87,7 +87,7 @@ pub struct Launch {
     pub branch_name: Option<String>,
     /// The first prompt.
     pub prompt: Prompt,
-    /// Where status changes are to be sent.
+    /// The address to which status changes are sent.
     pub webhook: Option<WebhookTarget>,
 }
 

@@ -16,7 +16,7 @@ use super::execute::{Driver, Problem, Stop};
 /// The longest pause before the API is asked again whether a word arrived.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// Where a conversation stands before a word is sent.
+/// The position of a conversation before a word is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Position {
     /// The last run, in the generation of the API that starts a new one for each word.

@@ -210,7 +210,7 @@ impl Core {
             }
         }
         if is_expelled {
-            self.tell_others_who_waits()?;
+            self.publish_presence()?;
         }
         Ok(())
     }

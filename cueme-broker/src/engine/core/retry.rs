@@ -1,4 +1,4 @@
-//! What the engine does after a failed commit: it reloads the state, finds out what happened, and retries.
+//! The recovery after a failed commit: the engine reloads the state, finds out what happened, and retries.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;

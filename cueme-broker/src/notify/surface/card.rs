@@ -24,7 +24,7 @@ pub(in crate::notify) struct Card {
     pub(super) asks: Asks,
     /// Whether the words are a tool's input, which is shown as code.
     pub(super) is_code: bool,
-    /// Where it can be answered in full.
+    /// The address at which it can be answered in full.
     pub(super) url: Option<String>,
 }
 

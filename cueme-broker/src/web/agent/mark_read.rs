@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::show::one;
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
+use crate::web::page_events::Notice;
 use crate::web::state::Shared;
 
 /// The read mark of a human.
@@ -40,6 +40,6 @@ pub(super) async fn mark_read(
         }
     })
     .await?;
-    web.bell.notice(Notice::read(agent));
+    web.page_events.notice(Notice::read(agent));
     Ok(StatusCode::NO_CONTENT)
 }

@@ -16,7 +16,7 @@ use crate::web::view::{Markup, PART_BYTES, Reading};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::web) struct PartQuery {
-    /// Where the part begins, as `next` said.
+    /// The offset of the part, as `next` said.
     #[serde(default)]
     from: usize,
     /// The latest end of the part.

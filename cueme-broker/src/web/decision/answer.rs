@@ -15,11 +15,11 @@ use uuid::Uuid;
 use super::decide::{Decided, decide};
 use crate::engine::{DiskReserve, Work, Write};
 use crate::store::DraftPlace;
-use crate::web::bell::Notice;
 use crate::web::door::Visitor;
 use crate::web::draft::without_secrets;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
+use crate::web::page_events::Notice;
 use crate::web::state::{Shared, Web};
 
 /// An answer.
@@ -163,7 +163,7 @@ async fn sent_draft(
         DiskReserve::Keep,
         move |store, now| store.keep_sent(&DraftPlace::cue(cue), &body, by.as_deref(), now),
         move |kept| match kept {
-            Ok(kept) => web.bell.notice(Notice::draft(None, Some(cue), kept.rev)),
+            Ok(kept) => web.page_events.notice(Notice::draft(None, Some(cue), kept.rev)),
             Err(error) => not_kept(&error),
         },
     )))

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::list::DeviceShown;
-use crate::web::bell::Notice;
 use crate::web::door::Visitor;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
+use crate::web::page_events::Notice;
 use crate::web::state::Shared;
 
 /// A name.
@@ -33,6 +33,6 @@ pub(super) async fn rename(
         .rename_device(&device_id, body.name.trim().to_owned())
         .await?;
     let device = renamed.ok_or_else(|| ApiError::not_found("there is no such device"))?;
-    web.bell.notice(Notice::devices());
+    web.page_events.notice(Notice::devices());
     Ok(Json(DeviceShown::new(&device, &visitor)))
 }

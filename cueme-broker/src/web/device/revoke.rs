@@ -3,9 +3,9 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
 use crate::web::extract::At;
+use crate::web::page_events::Notice;
 use crate::web::state::Shared;
 
 /// Revokes a device's access.
@@ -17,6 +17,6 @@ pub(super) async fn revoke(
         return Err(ApiError::not_found("there is no such device"));
     }
     web.broker.push().changed();
-    web.bell.notice(Notice::devices());
+    web.page_events.notice(Notice::devices());
     Ok(StatusCode::NO_CONTENT)
 }

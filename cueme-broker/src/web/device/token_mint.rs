@@ -12,9 +12,9 @@ use serde::Deserialize;
 
 use super::token_list::TokenShown;
 use crate::web::agent::one;
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
 use crate::web::extract::{Input, Named, Sent};
+use crate::web::page_events::Notice;
 use crate::web::state::Shared;
 
 /// A token to be made.
@@ -53,7 +53,7 @@ pub(super) async fn mint(
     };
     let life = body.expires_in.map(Duration::from_secs);
     let (token, secret) = web.keys.mint(scope, agent, body.name, life).await?;
-    web.bell.notice(Notice::devices());
+    web.page_events.notice(Notice::devices());
     let shown = TokenShown::new(token, Some(secret.expose().to_owned()));
     Ok((StatusCode::CREATED, Json(shown)))
 }

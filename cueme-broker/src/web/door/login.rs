@@ -67,7 +67,7 @@ pub(in crate::web) async fn login(
             error
         });
     };
-    web.bell.notice(crate::web::bell::Notice::devices());
+    web.page_events.notice(crate::web::page_events::Notice::devices());
     let is_https = web.broker.config().web.is_https(parts.headers.get(header::HOST));
     let secure = if is_https { "; Secure" } else { "" };
     to_page(Some(&format!(

@@ -96,6 +96,6 @@ pub(in crate::web) async fn link_machine(
             false => None,
         },
     };
-    web.bell.notice(crate::web::bell::Notice::devices());
+    web.page_events.notice(crate::web::page_events::Notice::devices());
     Ok((StatusCode::CREATED, Json(linked)).into_response())
 }

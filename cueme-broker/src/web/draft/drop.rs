@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use protocol_spec::id::{AgentId, CueId};
 
 use crate::store::DraftPlace;
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
 use crate::web::extract::At;
+use crate::web::page_events::Notice;
 use crate::web::state::Shared;
 
 /// Deletes the draft of an answer.
@@ -17,7 +17,7 @@ pub(super) async fn drop_for_cue(
 ) -> Result<StatusCode, ApiError> {
     web.write(move |store, _| store.drop_draft(&DraftPlace::cue(cue)))
         .await?;
-    web.bell.notice(Notice::draft(None, Some(cue), 0));
+    web.page_events.notice(Notice::draft(None, Some(cue), 0));
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -28,6 +28,6 @@ pub(super) async fn drop_for_agent(
 ) -> Result<StatusCode, ApiError> {
     let place = DraftPlace::agent(&agent);
     web.write(move |store, _| store.drop_draft(&place)).await?;
-    web.bell.notice(Notice::draft(Some(agent), None, 0));
+    web.page_events.notice(Notice::draft(Some(agent), None, 0));
     Ok(StatusCode::NO_CONTENT)
 }

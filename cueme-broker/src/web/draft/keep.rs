@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::secrets::without_secrets;
 use crate::store::DraftPlace;
 use crate::web::agent::one;
-use crate::web::bell::Notice;
 use crate::web::door::Visitor;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
+use crate::web::page_events::Notice;
 use crate::web::state::{Shared, Web};
 use crate::web::view::DraftShown;
 
@@ -79,7 +79,7 @@ async fn keep(
         .await?;
     match kept {
         Ok(draft) => {
-            web.bell.notice(notice(draft.rev));
+            web.page_events.notice(notice(draft.rev));
             Ok(Json(draft.into()))
         }
         Err(stored) => {

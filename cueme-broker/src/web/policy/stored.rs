@@ -2,8 +2,8 @@
 
 use super::list::no_such_rule;
 use crate::policy::{RULES_NAME, StoredRule};
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
+use crate::web::page_events::Notice;
 use crate::web::state::{Shared, Web};
 
 /// Stores the rules, and then applies them.
@@ -12,7 +12,7 @@ pub(super) async fn keep(web: &Shared, rules: Vec<StoredRule>) -> Result<(), Api
         .map_err(|error| ApiError::bad_request(format!("the rules cannot be written: {error}")))?;
     web.write(move |store, _| store.set(RULES_NAME, &stored)).await?;
     web.broker.set_rules(rules);
-    web.bell.notice(Notice::policies());
+    web.page_events.notice(Notice::policies());
     Ok(())
 }
 

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::list::{PolicyShown, no_such_rule, show};
-use crate::web::bell::Notice;
 use crate::web::error::ApiError;
 use crate::web::extract::{At, Input, Sent};
+use crate::web::page_events::Notice;
 use crate::web::settings::change_with;
 use crate::web::state::Shared;
 
@@ -37,6 +37,6 @@ pub(super) async fn switch(
         }
     })
     .await?;
-    web.bell.notice(Notice::policies());
+    web.page_events.notice(Notice::policies());
     show(&web, policy).await.map(Json)
 }

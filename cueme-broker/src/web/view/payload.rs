@@ -1,4 +1,4 @@
-//! What a question asks for.
+//! A question's payload, as the page gets it.
 
 use protocol_spec::answer::{NO, YES};
 use protocol_spec::payload::Shape;

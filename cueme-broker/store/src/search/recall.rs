@@ -56,7 +56,7 @@ const NAMED_SHARE_MIN: f64 = 0.25;
 pub struct Recalled {
     /// The agent.
     pub agent: AgentId,
-    /// Where the words were found: its questions, its answers, or its facts.
+    /// The place of the words: its questions, its answers, or its facts.
     pub why: Vec<String>,
     /// Higher is better.
     pub score: f64,

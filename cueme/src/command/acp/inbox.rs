@@ -1,4 +1,4 @@
-//! Asks the human through the broker what the agent asks its editor. A broker that is away leaves all to the editor.
+//! Asks the agent's questions in the inbox as well as in the editor; without a broker, only the editor asks.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -53,7 +53,7 @@ struct Wait {
 /// The words of the human, and the acknowledgement that the agent has them.
 #[derive(Debug)]
 pub(super) struct Answered {
-    pub(super) heard: InboxReply,
+    pub(super) reply: InboxReply,
     receipts: Vec<Receipt>,
 }
 
@@ -68,7 +68,7 @@ impl Inbox {
         }
     }
 
-    /// Prepares to ask, so that a withdrawal from now on is heard; returns what does the asking.
+    /// Prepares to ask, so that a withdrawal from now on is noticed; returns what does the asking.
     pub(super) fn prepare(&self, key: &Key) -> Option<Asking> {
         let (signals, switch) = Signals::by_switch()
             .inspect_err(|error| warn(&format!("could not prepare a question: {error}")))
@@ -133,7 +133,7 @@ impl Inbox {
         }
         match &asked.about {
             About::Question(question) => {
-                let (mut told, mut receipts) = (Vec::new(), Vec::new());
+                let (mut outcomes, mut receipts) = (Vec::new(), Vec::new());
                 for form in question.forms() {
                     let call = self.question(asked, form.prompt, form.payload)?;
                     let Some((one, receipt, _)) = self.take(key, call, question.origin(), asking)? else {
@@ -141,35 +141,35 @@ impl Inbox {
                     };
                     receipts.push(receipt);
                     let is_last = one.outcome != Outcome::Answered;
-                    told.push(one);
+                    outcomes.push(one);
                     if is_last {
                         break;
                     }
                 }
                 Ok(Some(Answered {
-                    heard: InboxReply::Outcomes(told),
+                    reply: InboxReply::Outcomes(outcomes),
                     receipts,
                 }))
             }
             About::TurnEnd(words) => {
                 if self.has_asked()? {
                     return Ok(Some(Answered {
-                        heard: InboxReply::Nothing,
+                        reply: InboxReply::Nothing,
                         receipts: Vec::new(),
                     }));
                 }
                 let question = self.question(asked, turn_end_prompt(words), None)?;
-                let Some((told, receipt, missed)) = self.take(key, question, Origin::Hook, asking)? else {
+                let Some((outcome, receipt, missed)) = self.take(key, question, Origin::Hook, asking)? else {
                     return Ok(None);
                 };
                 let mut receipts = vec![receipt];
-                let heard = if told.outcome == Outcome::Answered {
+                let reply = if outcome.outcome == Outcome::Answered {
                     receipts.extend(missed.receipts);
-                    InboxReply::Next(with_earlier(&missed.earlier, &told.text))
+                    InboxReply::Next(with_earlier(&missed.earlier, &outcome.text))
                 } else {
                     InboxReply::Nothing
                 };
-                Ok(Some(Answered { heard, receipts }))
+                Ok(Some(Answered { reply, receipts }))
             }
         }
     }

@@ -168,7 +168,7 @@ impl Shared {
         let Some(answered) = self.inbox.ask(key, asked, asking) else {
             return;
         };
-        let actions = self.rules().inbox_answer(key, &answered.heard);
+        let actions = self.rules().inbox_answer(key, &answered.reply);
         self.deliver(actions, answered);
     }
 

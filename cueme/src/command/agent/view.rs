@@ -34,7 +34,7 @@ pub(super) struct View {
     form: Arc<Mutex<Form>>,
     /// Ends the conversation when nobody reads it any more.
     canceller: Canceller,
-    /// Where the log is kept.
+    /// The path of the log.
     places: Places,
     /// Reports the run to the broker.
     reported: Option<ReportedRun>,

@@ -17,8 +17,8 @@ use uuid::Uuid;
 use super::gate::{BrokerCallbacks, BrokerGate, mint};
 use super::lead::LeadWatch;
 use super::reach::probe;
+use super::report::{CloudReporter, turn_start};
 use super::settings::failed;
-use super::told::{Teller, turn_start};
 use crate::cli::CloudDriving;
 use crate::client::{call, expect_reply};
 use crate::command::agent::{BrokerHuman, runtime};
@@ -80,7 +80,7 @@ impl Drive {
         let follow = self.follow_request(run_id, asks, driver);
         pass_on_wakes(self.places.clone(), follow, &signals, &canceller, &lead);
         lead.wait_for_broker();
-        let mut teller = Teller {
+        let mut cloud_reporter = CloudReporter {
             reporter: &reporter,
             turn,
             is_json: driving.json || !output::is_terminal(),
@@ -100,7 +100,7 @@ impl Drive {
                 stop_at_end_of_stdin(Arc::clone(&stopped));
             }
             let result = tokio::select! {
-                result = execute(cloud_run, &self.request, &mut teller) => Some(result),
+                result = execute(cloud_run, &self.request, &mut cloud_reporter) => Some(result),
                 () = left(&stopped), if !self.is_ours => None,
             };
             Ok::<_, CliError>((result, stopped.get().copied()))

@@ -12,7 +12,7 @@ mod watch;
 mod drive;
 mod gate;
 mod lead;
-mod told;
+mod report;
 
 mod reach;
 mod session;

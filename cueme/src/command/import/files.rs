@@ -20,7 +20,7 @@ const ALL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// The longest ending that is kept.
 const ENDING_CHARS_MAX: usize = 8;
 
-/// Where files come from and where they go.
+/// The source and the target of files.
 #[derive(Debug)]
 pub(super) struct Shelf<'a> {
     source: &'a Path,

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// The name of our program in the settings of runtimes.
 const PROGRAM: &str = "cueme";
 
-/// Where everything is.
+/// The paths on this machine.
 #[derive(Debug)]
 pub(in crate::command) struct Machine {
     /// Our own files.

@@ -30,7 +30,7 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     peer: Peer<RoleServer>,
-    /// Where it wants to hear of progress.
+    /// The token under which it wants to hear of progress.
     progress: Option<ProgressToken>,
     /// Whether it can show the human a dialog of its own.
     has_dialogs: bool,

@@ -1,8 +1,9 @@
-//! Where things are on a screen of any size.
+//! The layout of a screen of any size.
 
 use ratatui::layout::Rect;
 
-use super::entry::{Entry, wrapped};
+use super::body::wrapped;
+use super::entry::Entry;
 use super::model::{Mode, State};
 use super::panel::Panel;
 use crate::display::{StyledLine, Tone, ago, full_head, piece, visible_line};
@@ -12,7 +13,7 @@ const WIDE_COLUMNS: u16 = 100;
 /// The most rows of a question's head.
 const HEAD_ROWS_MAX: usize = 4;
 
-/// Where things are.
+/// The parts of the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::tui) struct Layout {
     pub(in crate::tui) title: Rect,

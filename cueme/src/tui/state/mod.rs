@@ -2,6 +2,7 @@
 
 mod model;
 
+mod body;
 mod entry;
 mod fold;
 mod inbox;

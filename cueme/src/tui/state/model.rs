@@ -70,7 +70,7 @@ pub(in crate::tui) enum CallPurpose {
     Search,
 }
 
-/// Where the keys go.
+/// The receiver of the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tui) enum Mode {
     List,
@@ -118,7 +118,7 @@ pub(in crate::tui) struct Held {
 pub(in crate::tui) struct Body {
     pub(super) key: Option<(Entry, usize, u64)>,
     pub(in crate::tui) lines: Vec<StyledLine>,
-    /// Where the question begins, below the conversation before it.
+    /// The first line of the question, below the conversation before it.
     pub(super) question_at: usize,
 }
 

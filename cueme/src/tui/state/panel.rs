@@ -2,7 +2,8 @@
 
 use protocol_spec::message::Purpose;
 
-use super::entry::{Entry, wrapped};
+use super::body::wrapped;
+use super::entry::Entry;
 use super::model::{Mode, PromptPurpose, State};
 use crate::display::{StyledLine, Tone, piece, plain_lines, visible_line};
 use crate::tui::draft::{Draft, Group, Row};

@@ -215,7 +215,7 @@ fn ask_at_last(home: &Home, mut traced: Option<&mut Traced>, request: RequestId,
 /// A broker one of whose syncs fails.
 struct Traced {
     client: Client,
-    /// Where strace writes every sync, before the broker goes on.
+    /// The file to which strace writes every sync, before the broker goes on.
     trace: PathBuf,
     when: usize,
 }

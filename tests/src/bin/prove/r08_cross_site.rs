@@ -112,7 +112,7 @@ enum Entrance {
     Public,
 }
 
-/// Where the page is, and what there is to attack.
+/// The address of the page, and what there is to attack.
 pub(crate) struct Place {
     pub(crate) http: Http,
     public: Http,

@@ -17,7 +17,7 @@ use crate::raw::{Image, Plan, SimDisk};
 use crate::trial::{NotRun, Trial};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// Where the clock is set to, in turns: before, after, far after, and where it begins.
+/// The times that the clock is set to, in turns: before, after, far after, and where it begins.
 const WALLS: [i64; 5] = [
     1_800_000_000_000,
     1_800_000_000_000 + DAY_MS,

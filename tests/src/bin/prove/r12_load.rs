@@ -13,7 +13,7 @@ use cueme_test_kit::request::{ack, answer, ask};
 const BYTES_A_WAITER_MAX: u64 = 4 * 1024;
 /// The limit on the slowest hundredth, as a multiple of the median at the beginning.
 const TAIL_MAX: f64 = 5.0;
-/// Where the disk is slower than that: how many times the slowest hundredth of bare writes to it at the same time. An
+/// The limit on a slower disk, as a multiple of the slowest hundredth of bare writes to it at the same time. An
 /// answer waits for the commit that is under way, and for its own.
 const DISK_TAILS_MAX: u32 = 2;
 /// The limit on the median of the second half, as a multiple of that of the first.

@@ -201,7 +201,7 @@ enum Seen {
     Nothing,
 }
 
-/// Where brokers are started on what is left.
+/// The directory in which brokers are started on what is left.
 struct Stage<'a> {
     directory: PathBuf,
     known: &'a [Known],

@@ -10,7 +10,7 @@ use protocol_spec::message::{GiveAnswer, History, Reply, Request};
 
 use crate::trial::Trial;
 
-/// Where the clock is set to while somebody waits.
+/// The times that the clock is set to while somebody waits.
 const PLACES: [Place; 5] = [
     Place::off("+1d", DAY_S),
     Place::off("-1d", -DAY_S),
@@ -37,7 +37,7 @@ struct Place {
     lies: Lies,
 }
 
-/// Where a place lies, in seconds.
+/// The time of a place, in seconds.
 #[derive(Clone, Copy)]
 enum Lies {
     /// So far from the real time.

@@ -6,7 +6,7 @@ use super::CallResult;
 use super::claude::leading_number;
 use super::entry::{Said, call, list, result, text};
 
-/// Stands in the output of a command that failed.
+/// The prefix of the line that reports a failed command's exit code.
 const EXIT_CODE: &str = "Exit Code: ";
 
 /// Reads a message of the model. It is written again, with its calls, once those have ended.

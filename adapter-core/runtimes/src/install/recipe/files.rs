@@ -13,7 +13,7 @@ use crate::{
 /// One file of an installation.
 #[derive(Debug)]
 pub(in crate::install) struct FileRecipe {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// The purpose, as a phrase for a person.
     pub why: String,

@@ -103,7 +103,7 @@ pub(super) fn parts(shape: HookShape, request: &Request<'_>) -> Vec<Part> {
 }
 
 /// Returns our hooks as Claude Code declares them.
-pub(in crate::install) fn claude_parts(request: &Request<'_>) -> Vec<Part> {
+pub(in crate::install) fn hook_parts(request: &Request<'_>) -> Vec<Part> {
     parts(HookShape::Claude, request)
 }
 

@@ -11,6 +11,6 @@ mod programs;
 
 pub use files::Role;
 pub(super) use files::{Content, FileRecipe, recipe, recipe_of};
-pub(super) use hooks::claude_parts as hook_parts;
+pub(super) use hooks::hook_parts;
 pub(super) use notes::notes;
 pub(super) use programs::signs;

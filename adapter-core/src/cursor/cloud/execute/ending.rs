@@ -12,7 +12,7 @@ use crate::cursor::cloud::result::{EXIT_CANCELLED, EXIT_FAILURE, EXIT_SUCCESS, E
 use crate::cursor::cloud::session::Session;
 use crate::cursor::cloud::status::{Phase, phase};
 
-/// What the result says beside the run's last state.
+/// The part of a result that the run's last state does not tell.
 struct Ended {
     error_message: Option<String>,
     error: Option<Value>,

@@ -17,7 +17,7 @@ pub(super) struct Endpoint {
 }
 
 /// Reads an address: `https` on its usual port, and public, unless the configuration names the service.
-pub(super) fn check(text: &str, private_services: &[String]) -> Result<Endpoint, String> {
+pub(super) fn parse_endpoint(text: &str, private_services: &[String]) -> Result<Endpoint, String> {
     if text.len() > ENDPOINT_BYTES_MAX {
         return Err(format!("the endpoint is longer than {ENDPOINT_BYTES_MAX} bytes"));
     }
@@ -159,7 +159,7 @@ mod tests {
             "https://push.lan:8443/a",
             "http://127.0.0.1:9/a",
         ] {
-            assert!(check(right, &own).is_ok(), "{right}");
+            assert!(parse_endpoint(right, &own).is_ok(), "{right}");
         }
         let long = format!("https://a.example/{}", "x".repeat(ENDPOINT_BYTES_MAX));
         for wrong in [
@@ -179,9 +179,12 @@ mod tests {
             "data:text/plain,x",
             &long,
         ] {
-            assert!(check(wrong, &own).is_err(), "{wrong}");
+            assert!(parse_endpoint(wrong, &own).is_err(), "{wrong}");
         }
         let far = ["http://push.lan".to_owned()];
-        assert!(check("http://push.lan/x", &far).is_err(), "http is for loopback");
+        assert!(
+            parse_endpoint("http://push.lan/x", &far).is_err(),
+            "http is for loopback"
+        );
     }
 }

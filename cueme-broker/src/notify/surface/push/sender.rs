@@ -7,7 +7,7 @@ use reqwest::{Client, StatusCode};
 use tokio::sync::{OnceCell, watch};
 
 use super::encrypt::encrypt;
-use super::endpoint::{PublicOnly, check};
+use super::endpoint::{PublicOnly, parse_endpoint};
 use super::render::Message;
 use super::subscription::Subscription;
 use super::vapid::VapidKey;
@@ -39,7 +39,7 @@ impl PushSender {
 
     /// Returns the problem with a subscription, if there is one.
     pub(crate) fn check(&self, broker: &Broker, subscription: &Subscription) -> Result<(), String> {
-        check(&subscription.endpoint, &broker.config().push.private_services)?;
+        parse_endpoint(&subscription.endpoint, &broker.config().push.private_services)?;
         let recipient = subscription
             .recipient()
             .ok_or("p256dh and auth are no keys of a browser")?;
@@ -70,8 +70,8 @@ impl PushSender {
         message: &Message,
     ) -> Result<(), Trouble> {
         let config = broker.config();
-        let endpoint =
-            check(&subscription.endpoint, &config.push.private_services).map_err(Trouble::Refused)?;
+        let endpoint = parse_endpoint(&subscription.endpoint, &config.push.private_services)
+            .map_err(Trouble::Refused)?;
         let unusable = || Trouble::Refused("the device's keys cannot be used".to_owned());
         let recipient = subscription.recipient().ok_or_else(unusable)?;
         let body = encrypt(&recipient, &message.encode()).map_err(|_| unusable())?;

@@ -55,7 +55,7 @@ pub(super) enum Event {
 /// A file in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SentFile {
-    /// Where it is.
+    /// Its address.
     pub(super) url: String,
     /// The name that its sender gave it.
     pub(super) name: String,

@@ -25,7 +25,7 @@ const BUTTONS_MAX: usize = 100;
 pub(super) struct Message {
     /// The text.
     pub(super) text: String,
-    /// Where the tool's input is in it.
+    /// The range of the tool's input in it.
     pub(super) entities: Value,
     /// The buttons.
     pub(super) keyboard: Value,

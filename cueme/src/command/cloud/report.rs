@@ -9,15 +9,15 @@ use crate::display::{now, visible};
 use crate::output;
 use crate::runs::{Reporter, shorten_text};
 
-/// Tells of a run.
+/// Reports the events of a run.
 #[derive(Debug)]
-pub(super) struct Teller<'a> {
+pub(super) struct CloudReporter<'a> {
     pub(super) reporter: &'a Reporter,
     pub(super) turn: TurnStart,
     pub(super) is_json: bool,
 }
 
-impl EventSink for Teller<'_> {
+impl EventSink for CloudReporter<'_> {
     fn emit(&mut self, event: &CloudEvent) {
         if matches!(event, CloudEvent::Init { .. }) {
             *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = now();
@@ -33,7 +33,7 @@ impl EventSink for Teller<'_> {
     }
 }
 
-impl Teller<'_> {
+impl CloudReporter<'_> {
     fn report(&self, event: &CloudEvent) {
         match event.clone() {
             CloudEvent::Init {

@@ -45,7 +45,7 @@ pub(crate) fn public_url_problem(url: &str) -> Option<&'static str> {
     rest.contains(['?', '#']).then_some("it contains a query")
 }
 
-/// Refuses what git would not take as the name of a branch or tag.
+/// Checks that git accepts the name.
 pub(crate) fn check_git_name(field: &'static str, name: &str) -> Result<(), ConfigError> {
     let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
     if name.contains(forbidden) || name.contains("..") || name.starts_with('-') || name.ends_with(['/', '.'])

@@ -27,7 +27,7 @@ const RUNS_PAUSE: Duration = Duration::from_millis(200);
 
 /// The broadcaster of events to pages.
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(super) struct PageEvents {
     frames: broadcast::Sender<Frame>,
     boot: String,
     notices: AtomicU64,
@@ -114,7 +114,7 @@ impl Notice {
     }
 }
 
-impl Bell {
+impl PageEvents {
     pub(super) fn new(history: History) -> Self {
         Self {
             frames: broadcast::channel(FRAMES_KEPT).0,
@@ -144,7 +144,7 @@ impl Bell {
         }
         let epoch = self.epoch_at(self.count());
         let has_to_check = notice.what == "devices";
-        self.ring(None, "notice", &DeliveredOutcome { notice, epoch }, has_to_check);
+        self.broadcast(None, "notice", &DeliveredOutcome { notice, epoch }, has_to_check);
     }
 
     /// Sets the history that the next events belong to.
@@ -172,7 +172,7 @@ impl Bell {
         format!("{}-{notices}", self.boot)
     }
 
-    fn ring(&self, id: Option<i64>, event: &str, data: &impl Serialize, has_to_check: bool) {
+    fn broadcast(&self, id: Option<i64>, event: &str, data: &impl Serialize, has_to_check: bool) {
         if self.frames.receiver_count() == 0 {
             return;
         }
@@ -196,21 +196,21 @@ impl Bell {
 }
 
 /// Passes on the engine's events, until the engine ends.
-pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
+pub(super) async fn pass_on(engine: EngineHandle, page_events: Arc<PageEvents>) {
     let mut events = engine.events();
     loop {
         match events.recv().await {
             Ok(events) => {
                 for event in &*events {
                     if event.id.is_none() {
-                        bell.count();
+                        page_events.count();
                     }
-                    bell.ring(event.id, event_name(event), event, false);
+                    page_events.broadcast(event.id, event_name(event), event, false);
                 }
             }
             Err(RecvError::Lagged(_)) => {
                 // Each page fills the gap from the log itself.
-                bell.resync();
+                page_events.resync();
             }
             Err(RecvError::Closed) => return,
         }
@@ -218,11 +218,11 @@ pub(super) async fn pass_on(engine: EngineHandle, bell: Arc<Bell>) {
 }
 
 /// Announces that runs have changed, not more often than a page can reload them.
-pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
+pub(super) async fn pass_on_runs(followers: Arc<Followers>, page_events: Arc<PageEvents>) {
     let mut changes = followers.changes();
     loop {
         match changes.recv().await {
-            Ok(()) | Err(RecvError::Lagged(_)) => bell.notice(Notice::runs()),
+            Ok(()) | Err(RecvError::Lagged(_)) => page_events.notice(Notice::runs()),
             Err(RecvError::Closed) => return,
         }
         tokio::time::sleep(RUNS_PAUSE).await;
@@ -232,22 +232,22 @@ pub(super) async fn pass_on_runs(followers: Arc<Followers>, bell: Arc<Bell>) {
 }
 
 /// Announces that the run of an agent has ended, which is not in the log.
-pub(super) async fn pass_on_ends(followers: Arc<Followers>, bell: Arc<Bell>) {
+pub(super) async fn pass_on_ends(followers: Arc<Followers>, page_events: Arc<PageEvents>) {
     let mut ends = followers.ends();
     loop {
         match ends.recv().await {
-            Ok(agent) => bell.notice(Notice::agent(agent)),
-            Err(RecvError::Lagged(_)) => bell.resync(),
+            Ok(agent) => page_events.notice(Notice::agent(agent)),
+            Err(RecvError::Lagged(_)) => page_events.resync(),
             Err(RecvError::Closed) => return,
         }
     }
 }
 
 /// Sends a heartbeat to all listeners. One timer serves all, so that an event sets none.
-pub(super) async fn beat(bell: Arc<Bell>) {
+pub(super) async fn beat(page_events: Arc<PageEvents>) {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
-        bell.send(Frame {
+        page_events.send(Frame {
             id: None,
             bytes: Bytes::from_static(b": alive\n\n"),
             has_to_check: true,
