@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
@@ -156,10 +157,19 @@ impl Turn<'_> {
                     async move |message: Dispatch, _| queue(&sender, message).await,
                     agent_client_protocol::on_receive_dispatch!(),
                 );
-                let talk = client.connect_with(transport(stdin, stdout), async |agent| {
+                let is_gone = Arc::<AtomicBool>::default();
+                let transport = transport(stdin, stdout, Arc::clone(&is_gone));
+                let talk = client.connect_with(transport, async |agent| {
                     Ok(self.talk(&agent, incoming, prompt, resume, sink).await)
                 });
-                talk.await.unwrap_or_else(|error| Err(error_of(&error)))
+                let said = talk.await.unwrap_or_else(|error| Err(error_of(&error)));
+                // A write that fails may be noticed before the end of what the agent writes.
+                said.map_err(|error| match is_gone.load(Ordering::Relaxed) {
+                    true if error.code == ErrorCode::Protocol => {
+                        ErrorData::new(ErrorCode::CliExit, error.message)
+                    }
+                    _ => error,
+                })
             }
             _ => Err(ErrorData::new(ErrorCode::Spawn, "the agent has no pipes")),
         };

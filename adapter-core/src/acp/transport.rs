@@ -1,6 +1,8 @@
 //! The pipes of an agent as lines, none of which is longer than the contract allows.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent_client_protocol::Lines;
 use futures_util::{Sink, Stream, sink, stream};
@@ -9,10 +11,11 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::contract::LINE_BYTES_MAX;
 
-/// Makes a transport of an agent's pipes.
+/// Makes a transport of an agent's pipes. It sets `is_gone` when nobody reads what is written: the agent has ended.
 pub(super) fn transport(
     stdin: ChildStdin,
     stdout: ChildStdout,
+    is_gone: Arc<AtomicBool>,
 ) -> Lines<
     impl Sink<String, Error = io::Error> + Send + 'static,
     impl Stream<Item = io::Result<String>> + Send + 'static,
@@ -25,13 +28,29 @@ pub(super) fn transport(
             Err(error) => Some((Err(error), None)),
         }
     });
-    let outgoing = sink::unfold(stdin, |mut pipe, line: String| async move {
-        pipe.write_all(line.as_bytes()).await?;
-        pipe.write_all(b"\n").await?;
-        pipe.flush().await?;
-        Ok(pipe)
-    });
-    Lines::new(Box::pin(outgoing), Box::pin(incoming))
+    Lines::new(Box::pin(outgoing(stdin, is_gone)), Box::pin(incoming))
+}
+
+fn outgoing(
+    stdin: ChildStdin,
+    is_gone: Arc<AtomicBool>,
+) -> impl Sink<String, Error = io::Error> + Send + 'static {
+    sink::unfold(stdin, move |mut pipe, line: String| {
+        let is_gone = Arc::clone(&is_gone);
+        async move {
+            let written = write_line(&mut pipe, &line).await;
+            if matches!(&written, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) {
+                is_gone.store(true, Ordering::Relaxed);
+            }
+            written.map(|()| pipe)
+        }
+    })
+}
+
+async fn write_line(pipe: &mut ChildStdin, line: &str) -> io::Result<()> {
+    pipe.write_all(line.as_bytes()).await?;
+    pipe.write_all(b"\n").await?;
+    pipe.flush().await
 }
 
 /// Returns the next line that begins like JSON. Other words are notices, as they are in the stream of the CLI.
@@ -51,5 +70,27 @@ async fn next_line(pipe: &mut BufReader<ChildStdout>) -> io::Result<Option<Strin
         if text.starts_with(['{', '[']) {
             return Ok(Some(text.to_owned()));
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::process::Stdio;
+
+    use futures_util::SinkExt;
+    use tokio::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_nobody_reads_says_that_the_agent_has_ended() {
+        let mut child = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = child.stdin.take().unwrap();
+        child.wait().await.unwrap();
+        let is_gone = Arc::<AtomicBool>::default();
+        let mut outgoing = Box::pin(outgoing(stdin, Arc::clone(&is_gone)));
+        outgoing.send("{}".into()).await.unwrap_err();
+        assert!(is_gone.load(Ordering::Relaxed));
     }
 }
