@@ -234,7 +234,13 @@ fn update_names_the_source_that_cargo_has_recorded() {
     std::fs::copy(home.binary(), &program).unwrap();
     let record = "[v1]\n\"cueme 0.2.0 (path+file:///home/ada/a%20clone/cueme)\" = [\"cueme\"]\n";
     std::fs::write(root.join(".crates.toml"), record).unwrap();
-    let output = home.command_of(&program, &["update"]).output().unwrap();
+    // Another test may have started a process while the copy was open for writing, and that process has it open until it runs its program.
+    let output = eventually("a copy that can be run", || {
+        match home.command_of(&program, &["update"]).output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => None,
+            run => Some(run.unwrap()),
+        }
+    });
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(
         told.contains(
