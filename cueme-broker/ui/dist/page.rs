@@ -1,25 +1,25 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-rbxiKhcDVQBB9pJ7PqKvdxFJ5b861ZbaflnZ9rb/BC8='";
-const INLINE_STYLES: &str = "'sha256-aysPtNxfBhfMJHPyCfmZbKSa36LI2riZmx3prvwcZqw=' 'sha256-51lWmHFNquiNFyr5xpmt31ZV5GoOdqMjnG4LQbPlTjY='";
-const STATE_AT: usize = 15358;
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-4wChv2gqL4qVwPX6bi8I+mpmHiPtFpccwPnz3sr6UQo='";
+const INLINE_STYLES: &str = "'sha256-JVDy1fjAVPOQGECKACM5YNBR7Rs6EwilpABuKwT3JE4=' 'sha256-kyDDCdT9fENTZcTCP0zS8Lme/LYhwQRugpxTvmw3yLc='";
+const STATE_AT: usize = 15720;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"62f70fae975c637c36af\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"6de5d62e92948bd25e4a\"", is_immutable: false },
     Asset { path: "/reach-MMJKDSAK.js", bytes: include_bytes!("reach-MMJKDSAK.js"), etag: "\"e862472e6518fc6f6ca5\"", is_immutable: true },
     Asset { path: "/zh-SWE33XRR.js", bytes: include_bytes!("zh-SWE33XRR.js"), etag: "\"fd689a9a3f6b3748861d\"", is_immutable: true },
     Asset { path: "/settings-PG6YOZME.js", bytes: include_bytes!("settings-PG6YOZME.js"), etag: "\"2ec648f12dcc2bcf5ebe\"", is_immutable: true },
     Asset { path: "/runs-YHNEDUP7.js", bytes: include_bytes!("runs-YHNEDUP7.js"), etag: "\"675c0eed1c73a8b6df7c\"", is_immutable: true },
     Asset { path: "/guide-GM2N43OF.js", bytes: include_bytes!("guide-GM2N43OF.js"), etag: "\"068625a1c0dfea4ed0d7\"", is_immutable: true },
     Asset { path: "/tokens-ZBQNRNXM.js", bytes: include_bytes!("tokens-ZBQNRNXM.js"), etag: "\"980d92ac13898d199958\"", is_immutable: true },
-    Asset { path: "/patch-X3T2GYAP.js", bytes: include_bytes!("patch-X3T2GYAP.js"), etag: "\"04cf7de7402bb353bf75\"", is_immutable: true },
+    Asset { path: "/patch-G3BSB24Y.js", bytes: include_bytes!("patch-G3BSB24Y.js"), etag: "\"c47408d2a78d5b3e86e9\"", is_immutable: true },
     Asset { path: "/queue-PAZPCIJV.js", bytes: include_bytes!("queue-PAZPCIJV.js"), etag: "\"6b26339606cc5388c408\"", is_immutable: true },
     Asset { path: "/review-SP45S4CU.js", bytes: include_bytes!("review-SP45S4CU.js"), etag: "\"c574d274a0d14bb893b3\"", is_immutable: true },
     Asset { path: "/offer-4Q4QWHRR.js", bytes: include_bytes!("offer-4Q4QWHRR.js"), etag: "\"fd117f09008112bca7dc\"", is_immutable: true },
-    Asset { path: "/aids-7VYMLLZY.js", bytes: include_bytes!("aids-7VYMLLZY.js"), etag: "\"986396389cf9d9983888\"", is_immutable: true },
+    Asset { path: "/aids-WGGSHVQG.js", bytes: include_bytes!("aids-WGGSHVQG.js"), etag: "\"930481db62620aae1c60\"", is_immutable: true },
     Asset { path: "/zh-I7KSCZCU.js", bytes: include_bytes!("zh-I7KSCZCU.js"), etag: "\"12fb8a5445284e8586df\"", is_immutable: true },
     Asset { path: "/sound-P2KLT6FZ.js", bytes: include_bytes!("sound-P2KLT6FZ.js"), etag: "\"ea844606aadd1f2b43f2\"", is_immutable: true },
     Asset { path: "/tools-ZKHQM5KV.js", bytes: include_bytes!("tools-ZKHQM5KV.js"), etag: "\"6ee12adee963e6e94771\"", is_immutable: true },
     Asset { path: "/zh-QHUGO6WZ.js", bytes: include_bytes!("zh-QHUGO6WZ.js"), etag: "\"50e6b9cc5c596b20631b\"", is_immutable: true },
-    Asset { path: "/dialogs-KAELZUE4.js", bytes: include_bytes!("dialogs-KAELZUE4.js"), etag: "\"f472a037569dd7ae89c8\"", is_immutable: true },
+    Asset { path: "/dialogs-FD7MN4JX.js", bytes: include_bytes!("dialogs-FD7MN4JX.js"), etag: "\"a1478eed3307c60ce1f3\"", is_immutable: true },
     Asset { path: "/rules-Z36NITTT.js", bytes: include_bytes!("rules-Z36NITTT.js"), etag: "\"a7c1339a2d86a3454890\"", is_immutable: true },
     Asset { path: "/zh-K35IIGTF.js", bytes: include_bytes!("zh-K35IIGTF.js"), etag: "\"85b747ca76881800928b\"", is_immutable: true },
     Asset { path: "/icons/icon-192.png", bytes: include_bytes!("../icons/icon-192.png"), etag: "\"677f59afbbbb889df529\"", is_immutable: false },
@@ -27,5 +27,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"c61ced03ab2841217b72\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"0012342e2a37cbb1d147\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"ebcd158ff8aae4af098c\"", is_immutable: false },
 ];

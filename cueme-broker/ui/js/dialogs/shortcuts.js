@@ -39,5 +39,5 @@ const KEYS = [
  * @param {Words} w
  */
 export function openShortcuts({ CTRL, h, openDialog, t }, w) {
-  openDialog(t("shortcuts"), () => [h("dl", { class: "keys", tabindex: "0" }, KEYS.map(([keys, word, shared]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key === "Ctrl" ? CTRL : key.length === 1 ? key.toUpperCase() : key))), h("dd", null, word ? w(word) : shared && t(shared)))))]);
+  openDialog(t("shortcuts"), () => [h("dl", { class: "keys", tabindex: "0" }, KEYS.map(([keys, word, shared]) => h("div", { class: "key-line" }, h("dt", null, keys.map((key) => h("kbd", null, key === "Ctrl" ? CTRL : key.length === 1 ? key.toUpperCase() : key))), h("dd", null, word ? w(word) : shared && t(shared)))))], { wide: true });
 }

@@ -89,6 +89,7 @@ export function createComposer(target, outcomes) {
   const others = h("span");
   const meaning = h("p", { class: "muted small", role: "status" });
   const previewButton = iconButton("eye", t("preview"), togglePreview);
+  previewButton.hidden = isForm;
 
   const el = h(
     "form",
@@ -120,7 +121,7 @@ export function createComposer(target, outcomes) {
 
   /** A form is answered by its fields; words instead of them are a second way. */
   function showText() {
-    text.hidden = false;
+    text.hidden = previewButton.hidden = false;
     writeInstead.hidden = true;
   }
 

@@ -72,7 +72,7 @@ function header(line) {
     iconButton("sort", t("view"), () => openTool("view")),
     iconButton("play", t("runs"), () => openTool("runs")),
     iconButton("users", t("broadcast"), () => openTool("broadcast")),
-    iconButton("help", t("shortcuts"), () => openTool("shortcuts")),
+    iconButton("help", t("shortcuts"), () => openTool("shortcuts"), "keys-button"),
     iconButton("gear", t("settings"), () => openTool("settings")),
   );
 }
