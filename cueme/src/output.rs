@@ -25,12 +25,12 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes one line to stdout, as [`print`] does.
+/// Writes one line to stdout, as [`print()`] does.
 pub(crate) fn print_line(line: &str) -> Result<(), CliError> {
     print(&format!("{line}\n"))
 }
 
-/// Writes a long text: on a terminal through the person's pager if it does not fit, otherwise as [`print`] does.
+/// Writes a long text: on a terminal through the person's pager if it does not fit, otherwise as [`print()`] does.
 pub(crate) fn page(text: &str) -> Result<(), CliError> {
     /// Shows colours, ends where the text fits the screen, and leaves the text there.
     const LESS: &str = "FRX";

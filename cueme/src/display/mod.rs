@@ -1,6 +1,6 @@
 //! Output for a person at a terminal.
 //!
-//! Every text of an agent passes through [`visible`] or [`visible_line`] before it reaches the terminal, so that it
+//! Every text of an agent passes through [`visible()`] or [`visible_line`] before it reaches the terminal, so that it
 //! cannot move the cursor, hide text or turn its direction.
 
 mod count;

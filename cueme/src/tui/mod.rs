@@ -1,6 +1,6 @@
 //! The full-screen inbox of a terminal.
 //!
-//! [`state`] is pure: events in, commands out. [`view`] draws a state and changes nothing. [`run`] is all the input and
+//! [`state`] is pure: events in, commands out. [`view`] draws a state and changes nothing. [`run()`] is all the input and
 //! output: keys, the broker, and the terminal, which [`screen`] leaves as it was.
 
 mod text_box;

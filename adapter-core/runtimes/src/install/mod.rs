@@ -1,9 +1,9 @@
 //! Installs cueme into a runtime, and takes it out again.
 //!
 //! A plan is a value: which files would change, from what to what, and why. It is made from the files' contents alone,
-//! so it can be shown, tested and refused; only [`apply`] reads and writes. Suggested reading order: what is asked
+//! so it can be shown, tested and refused; only [`apply()`] reads and writes. Suggested reading order: what is asked
 //! ([`request`]), what belongs where (`recipe`), how it is put into a file (`managed_block`, `json`, `toml`,
-//! `own_file`), what comes out ([`plan`]).
+//! `own_file`), what comes out ([`mod@plan`]).
 
 pub mod apply;
 pub mod diff;
