@@ -12,7 +12,7 @@ use crate::error::CliError;
 /// The variable that tells an agent's commands its id.
 pub(crate) const AGENT_VARIABLE: &str = "CUEME_AGENT_ID";
 
-/// Returns where everything of this user lives.
+/// Returns the paths of this user's installation.
 pub(crate) fn places() -> Result<Places, CliError> {
     let environment = Environment {
         variable: |name: &str| std::env::var_os(name),

@@ -8,6 +8,9 @@
 //! presence of clients at other brokers are part of its inputs. It keeps only *live* records in memory: agents,
 //! questions that are open or whose outcome was not acknowledged, and messages not yet delivered. A settled question is
 //! forgotten; the engine loads it again with [`Machine::remember`] when an input refers to it.
+//!
+//! So the machine is a cache of the store, and its callers, timers and signs of a human are this broker's own. When
+//! another broker has changed agents, the engine replaces each of them by its stored state with [`Machine::replace`].
 
 mod effect;
 mod input;

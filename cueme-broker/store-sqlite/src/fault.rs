@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cueme_store::rows::RowFault;
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
 use thiserror::Error;
 
@@ -21,9 +22,10 @@ impl Fault {
             matches!(self, Self::Sqlite(source) if meaning_of(source).kind == FaultKind::Corrupt);
         is_corrupt || self.is_of_one_value()
     }
+}
 
-    /// Says whether one value could not be read, while the rest of its row could.
-    pub(crate) fn is_of_one_value(&self) -> bool {
+impl RowFault for Fault {
+    fn is_of_one_value(&self) -> bool {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };

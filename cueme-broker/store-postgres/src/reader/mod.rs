@@ -4,7 +4,6 @@
 
 mod pool;
 mod row;
-mod seal;
 
 mod automatic;
 mod cards;
@@ -21,4 +20,4 @@ mod uploads;
 
 pub(crate) use crate::fault::Fault;
 pub use pool::PostgresReader;
-pub(crate) use row::Columns;
+pub(crate) use row::{Columns, PostgresRow};

@@ -7,7 +7,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::visible::quoted;
 
-use super::file::{channels, told};
+use super::channels::{channels, cli_error};
 use crate::cli::{ChannelWord, NotifyAddArgs};
 use crate::error::CliError;
 use crate::output;
@@ -24,7 +24,7 @@ pub(super) fn run(places: &Places, args: &NotifyAddArgs) -> Result<Exit, CliErro
     let mut channel = described(kind, args)?;
     let keys = secret_keys(args);
     channel.secrets = keys.iter().copied().zip(read_secrets(keys)?).collect();
-    let name = add_channel(places, &channel).map_err(told)?;
+    let name = add_channel(places, &channel).map_err(cli_error)?;
     output::print_line(&format!("added {name}; try it: cueme notify test {name}"))?;
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use serde_json::{Value, json};
 
-use super::file::channels;
+use super::channels::channels;
 use crate::error::CliError;
 use crate::output;
 

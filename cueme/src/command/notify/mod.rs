@@ -1,7 +1,7 @@
 //! `cueme notify`: channels in the configuration, and their tokens in files beside the data.
 
 mod add;
-mod file;
+mod channels;
 mod list;
 mod remove;
 mod test;

@@ -5,13 +5,13 @@ use protocol_spec::exit::Exit;
 
 use cueme_broker::notify::remove_channel;
 
-use super::file::{find, told};
+use super::channels::{cli_error, find};
 use crate::error::CliError;
 use crate::output;
 
 pub(super) fn run(places: &Places, name: &str) -> Result<Exit, CliError> {
     find(places, name)?;
-    remove_channel(places, name).map_err(told)?;
+    remove_channel(places, name).map_err(cli_error)?;
     output::print_line(&format!("removed {name}"))?;
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use protocol_spec::endpoint::Places;
 use protocol_spec::exit::Exit;
 use protocol_spec::visible::quoted;
 
-use super::file::find;
+use super::channels::find;
 use crate::error::CliError;
 use crate::output;
 

@@ -3,10 +3,10 @@
 //! Bytes go in, items come out, and time plays no part. Malformed frames fail closed: a line that begins like JSON
 //! and is not ends the turn with an error. Plain words on stdout are notices, never the assistant's text.
 //!
-//! Read in this order: the [`machine`] that takes bytes in each output format, the
+//! Read in this order: the [`normaliser`] that takes bytes in each output format, the
 //! [`state`] that every line changes, and then one file for each kind of line.
 
-mod machine;
+mod normaliser;
 mod state;
 
 mod call;
@@ -16,4 +16,4 @@ mod result_line;
 
 mod surrogate;
 
-pub use machine::{Normaliser, NormaliserOptions};
+pub use normaliser::{Normaliser, NormaliserOptions};

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::call::OpenCall;
 use super::interaction::PendingAsk;
-use super::machine::NormaliserOptions;
+use super::normaliser::NormaliserOptions;
 use super::surrogate::without_lone_surrogates;
 use crate::contract::{
     Done, Ending, ErrorCode, ErrorData, Event, Evidence, Exit, Frame, FrameError, Item, Note, Sink,

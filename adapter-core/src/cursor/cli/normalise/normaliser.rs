@@ -37,7 +37,7 @@ pub struct Normaliser {
 }
 
 impl Normaliser {
-    /// Builds the machine for one turn.
+    /// Begins a turn.
     pub fn new(options: NormaliserOptions) -> Self {
         Self {
             framer: Framer::new(),

@@ -1,4 +1,4 @@
-//! Finds channels, and says what went wrong in the words of the command.
+//! Finds channels, and turns errors about them into those of the command.
 
 use cueme_broker::notify::{Channel, ConfigureError};
 use protocol_spec::endpoint::Places;
@@ -8,7 +8,7 @@ use crate::error::CliError;
 
 /// Reads the channels of the configuration.
 pub(super) fn channels(places: &Places) -> Result<Vec<Channel>, CliError> {
-    cueme_broker::notify::channels(places).map_err(told)
+    cueme_broker::notify::channels(places).map_err(cli_error)
 }
 
 /// Finds a channel by its name.
@@ -26,8 +26,8 @@ pub(super) fn find(places: &Places, name: &str) -> Result<Channel, CliError> {
     })
 }
 
-/// Says why the configuration was not changed.
-pub(super) fn told(error: ConfigureError) -> CliError {
+/// Turns the reason why the configuration was not changed into the error of the command.
+pub(super) fn cli_error(error: ConfigureError) -> CliError {
     match error {
         ConfigureError::Io { doing, path, source } => CliError::io(doing, &path, &source),
         ConfigureError::Wrong(_) | ConfigureError::Unknown(_) => CliError::usage(error.to_string()),
