@@ -204,7 +204,8 @@ fn the_keyboard_alone_is_enough() {
     browser.sees(".toast", "Undo");
     browser.until("document.activeElement.blur(); return true");
     browser.press("u");
-    browser.until("return document.querySelectorAll('.option-input')[1]?.checked === true");
+    // The composer that has sent stays until the question is open again.
+    browser.until("const composer = document.querySelector('.entry[data-outcome=open] .composer'); return composer?.querySelectorAll('.option-input')[1]?.checked === true && composer.querySelector('.send').disabled === false");
     // The cursor stays out of the text, so that the next command is not written into it.
     browser.until("return document.activeElement.tagName !== 'TEXTAREA'");
     browser.press(&format!("{}{}{}", key::CONTROL, key::ENTER, key::RELEASE));
