@@ -1,28 +1,28 @@
 //! Loads the state that the machine keeps in memory: everything live, and single settled questions on demand.
 
-use cueme_rules::{Known, LEFT_OPEN, Machine, Message, Now, State};
-use cueme_store::rows::{live_agent, live_question, waiting_message};
-use cueme_store::{Code, Loads, PlainQuestion, Remembered, StoreError, parse_id};
+use std::sync::Arc;
+
+use cueme_rules::{
+    ContentKey, Cue, Decision, HOLD_MS_MAX, Known, LEFT_OPEN, Machine, Message, Now, Rounds, State,
+    beginning_of,
+};
+use cueme_store::{Code, Loads, PlainQuestion, Remembered, Sealed, StoreError, parse_answer, parse_id};
+use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::outcome::Kind;
+use protocol_spec::message::Purpose;
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::Payload;
+use protocol_spec::time::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSqlOwned;
 
 use crate::fault::Fault;
-use crate::reader::PostgresRow;
 use crate::statements::{Param, Step, params};
 use crate::store::PostgresStore;
 use crate::text::Text;
 use crate::transactions::head_of;
 
-/// The column after those of [`live_question`]: the number of clients that wait at other brokers.
-const CUE_ELSEWHERE: usize = 23;
-/// The columns after those of [`waiting_message`]: the agent that the message waits for, and the question it went into.
-const MESSAGE_AGENT_ID: usize = 5;
-const MESSAGE_CUE_ID: usize = 6;
-
-/// The columns of [`live_question`] and one more; `$1` is this broker, `$2` the time by its clock. The beginning of a prompt is found in its first 2000
+/// The columns that are read of a question; `$1` is this broker, `$2` the time by its clock. The beginning of a prompt is found in its first 2000
 /// characters.
 macro_rules! cues_where {
     ($condition:literal) => {
@@ -203,10 +203,18 @@ impl PostgresStore {
         };
         let mut machine = Machine::default();
         for row in &agents.rows {
-            live_agent(&PostgresRow(row), &mut machine)?;
+            let agent: AgentId = parse_id(value(row, 0)?)?;
+            let newest: Option<i64> = value(row, 2)?;
+            machine.remember_agent(
+                agent.clone(),
+                parse_id(value(row, 1)?)?,
+                ordinal(newest.unwrap_or(0)),
+            );
+            let standing: Option<Text> = value(row, 4)?;
+            machine.remember_wishes(&agent, value(row, 3)?, standing.map(|text| Arc::from(text.0)));
         }
         for row in &messages.rows {
-            machine.remember_message(&parse_id(value(row, MESSAGE_AGENT_ID)?)?, message(row)?);
+            machine.remember_message(&parse_id(value(row, 5)?)?, message(row)?);
         }
         for row in &cues.rows {
             match remembered(now, row) {
@@ -242,11 +250,16 @@ impl PostgresStore {
 fn messages_of(cue: CueId, rows: &[Row]) -> Result<Vec<Message>, StoreError> {
     let mut messages = Vec::new();
     for row in rows {
-        if value::<Option<String>>(row, MESSAGE_CUE_ID)?.as_deref() == Some(cue.as_str()) {
+        if value::<Option<String>>(row, 6)?.as_deref() == Some(cue.as_str()) {
             messages.push(message(row)?);
         }
     }
     Ok(messages)
+}
+
+/// Returns a question's ordinal among its agent's questions; imported ones come before all others.
+fn ordinal(seq: i64) -> u64 {
+    u64::try_from(seq).unwrap_or(0)
 }
 
 /// Reads a value of a row.
@@ -254,12 +267,132 @@ fn value<T: FromSqlOwned>(row: &Row, column: usize) -> Result<T, StoreError> {
     Ok(row.try_get(column).map_err(Fault::from)?)
 }
 
-/// Reads a question, without the messages in a decision that is held.
+/// Reads a question; an invalid value in its row affects that question alone.
 fn remembered(now: Now, row: &Row) -> Result<Remembered, StoreError> {
-    let elsewhere = u32::try_from(value::<i64>(row, CUE_ELSEWHERE)?).unwrap_or(u32::MAX);
-    Ok(live_question(&PostgresRow(row), now, elsewhere)?)
+    let id: CueId = parse_id(value(row, 1)?)?;
+    read_row(now, id, row).map_err(|error| match error {
+        error @ StoreError::DamagedQuestion { .. } => error,
+        other => StoreError::DamagedQuestion {
+            cue: id.to_string(),
+            what: other.to_string(),
+        },
+    })
+}
+
+fn read_row(now: Now, id: CueId, row: &Row) -> Result<Remembered, StoreError> {
+    let seq: i64 = value(row, 0)?;
+    let prompt: Text = value(row, 8)?;
+    check_seal(id, row)?;
+    let detached_at = value::<Option<i64>>(row, 22)?.map(Timestamp::from_millis);
+    let elsewhere = u32::try_from(value::<i64>(row, 23)?).unwrap_or(u32::MAX);
+    let content: Vec<u8> = value(row, 4)?;
+    let cue = Cue {
+        agent: parse_id(value(row, 2)?)?,
+        kind: Kind::from_number(value(row, 3)?)?,
+        origin: Origin::from_number(value(row, 19)?)?,
+        has_payload: value(row, 9)?,
+        content: ContentKey(content.try_into().map_err(|_| StoreError::BadValue {
+            what: "a content's key",
+            value: "of another length".into(),
+        })?),
+        question: beginning_of(&prompt.0).into(),
+        ordinal: ordinal(seq),
+        asked_at: Timestamp::from_millis(value(row, 10)?),
+        state: state(now, row)?,
+        here: 0,
+        elsewhere,
+        detached: (elsewhere == 0).then_some((now.steady, detached_at.unwrap_or(now.wall))),
+        rounds: Rounds::default(),
+    };
+    Ok(Remembered { id, cue })
+}
+
+/// Refuses a decision whose checksum does not match.
+fn check_seal(cue: CueId, row: &Row) -> Result<(), StoreError> {
+    let Some(seal) = value::<Option<Vec<u8>>>(row, 20)? else {
+        return Ok(());
+    };
+    let decided: Text = value(row, 12)?;
+    let (reminder, answer): (Option<Text>, Option<Text>) = (value(row, 13)?, value(row, 14)?);
+    let sealed = Sealed {
+        cue,
+        outcome: value(row, 5)?,
+        text: &decided.0,
+        reminder: reminder.as_ref().map(|text| text.0.as_str()),
+        answer: answer.as_ref().map(|text| text.0.as_str()),
+    };
+    if sealed.seal() == *seal {
+        return Ok(());
+    }
+    Err(StoreError::DamagedQuestion {
+        cue: cue.to_string(),
+        what: "what was decided is not what was written".into(),
+    })
+}
+
+fn state(now: Now, row: &Row) -> Result<State, StoreError> {
+    let outcome = Outcome::from_number(value(row, 5)?)?;
+    match outcome {
+        Outcome::Open => return Ok(State::Open),
+        Outcome::Superseded => return Ok(State::Superseded),
+        Outcome::Answered | Outcome::Declined | Outcome::Cancelled => {}
+    }
+    let decision = Decision {
+        request: RequestId(value(row, 11)?),
+        outcome,
+        text: value::<Text>(row, 12)?.0.into(),
+        reminder: value::<Option<Text>>(row, 13)?.map(|text| Arc::from(text.0)),
+        answer: parse_answer(
+            value::<Option<Text>>(row, 14)?
+                .as_ref()
+                .map(|text| text.0.as_str()),
+        )?,
+        redacted: redacted(row)?,
+        by: value::<Option<Text>>(row, 16)?.map(|text| text.0),
+        decided_at: Timestamp::from_millis(value(row, 17)?),
+    };
+    let handed_at = value::<Option<i64>>(row, 7)?.map(Timestamp::from_millis);
+    let released_at = value::<Option<i64>>(row, 18)?.map(Timestamp::from_millis);
+    Ok(match (Delivery::from_number(value(row, 6)?)?, released_at) {
+        (Delivery::Acknowledged, _) => State::Settled {
+            handed_at: handed_at.unwrap_or(decision.decided_at),
+            decision,
+        },
+        (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
+            decision,
+            // After the clock was set back, it must not be held longer than the longest hold.
+            until: now
+                .steady
+                .saturating_add(released_at.millis_since(now.wall).min(HOLD_MS_MAX)),
+            released_at,
+            taken: Vec::new(),
+        },
+        (Delivery::None | Delivery::Handed, None) => State::Decided { decision, handed_at },
+    })
+}
+
+/// Returns text and answer without their secrets, where they hold any that were not erased.
+fn redacted(row: &Row) -> Result<Option<Arc<(String, Answer)>>, StoreError> {
+    let Some(without) = value::<Option<Text>>(row, 21)? else {
+        return Ok(None);
+    };
+    let answer = parse_answer(
+        value::<Option<Text>>(row, 15)?
+            .as_ref()
+            .map(|text| text.0.as_str()),
+    )?;
+    Ok(Some(Arc::new((
+        without.0,
+        answer.map(|answer| Answer::clone(&answer)).unwrap_or_default(),
+    ))))
 }
 
 fn message(row: &Row) -> Result<Message, StoreError> {
-    Ok(waiting_message(&PostgresRow(row))?)
+    Ok(Message {
+        request: RequestId(value(row, 0)?),
+        text: value::<Text>(row, 1)?.0.into(),
+        said_at: Timestamp::from_millis(value(row, 2)?),
+        purpose: Purpose::from_number(value(row, 3)?)?,
+        by: value::<Option<Text>>(row, 4)?.map(|text| text.0),
+    })
 }

@@ -1,25 +1,24 @@
 //! Agents and questions as the inbox shows them: enough to choose from, without the long texts.
 
-use cueme_rules::human_words;
-use cueme_store::rows::{Columns, PayloadType, agent_row, cue_row, message_row};
+use cueme_rules::{ContentKey, human_words};
 use cueme_store::search::snippet;
-use cueme_store::{AgentRow, CardReads, CueRow, MessageRow, Pending, StoreError};
-use protocol_spec::id::{AgentId, CueId};
-use rusqlite::{Connection, params};
+use cueme_store::{AgentRow, CardReads, Code, CueRow, MessageRow, Pending, StoreError, parse_id};
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::message::Purpose;
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+use uuid::Uuid;
 
-use super::columns::SqliteRow;
 use super::fault::Fault;
-use super::questions::{find_cue, without_decisions};
+use super::questions::{find_cue, readable, without_decisions};
 use super::reader::{SqliteReader, read_rows};
+use super::seal::is_whole;
 use super::search;
 
 /// The characters of a text that are read to show its beginning.
 const BEGINNING_READ_CHARS: u32 = 400;
 
-/// The column after those of [`cue_row`]: whether the payload can be read.
-const PAYLOAD_IS_WHOLE: usize = 20;
-
-/// The columns of [`agent_row`].
 const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     a.pinned, a.archived, a.standing,
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
@@ -30,13 +29,12 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
     (SELECT CASE WHEN count(*) = count(r.ended_at) THEN max(r.ended_at) END FROM runs r WHERE r.agent_id = a.agent_id)
     FROM agents a";
 
-/// The columns of [`cue_row`].
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, substr(q.prompt, 1, ?1),
     CASE WHEN json_valid(q.payload) THEN q.payload ->> '$.type' END,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.from_queue, 0),
-    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, c.content,
-    ifnull(json_valid(q.payload), 1)
+    CASE WHEN c.delivery < 2 THEN d.seal END, d.text, d.reminder, d.answer, ifnull(json_valid(q.payload), 1),
+    c.content
     FROM cues c JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
 impl CardReads for SqliteReader {
@@ -45,9 +43,7 @@ impl CardReads for SqliteReader {
             Some(agent) => ("WHERE a.agent_id = ?1", Some(agent.as_str())),
             None => ("WHERE ?1 IS NULL ORDER BY a.seen_at DESC, a.agent_id", None),
         };
-        self.rows(&format!("{AGENT} {condition}"), params![key], |row| {
-            agent_row(row)
-        })
+        self.rows(&format!("{AGENT} {condition}"), params![key], agent_row)
     }
 
     fn answerable(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
@@ -116,12 +112,14 @@ impl CardReads for SqliteReader {
     }
 
     fn messages(&self, agent: &AgentId) -> Result<Vec<MessageRow>, StoreError> {
-        self.rows(
-            "SELECT request_id, text, said_at, purpose, said_by FROM messages
-             WHERE agent_id = ?1 AND cue_id IS NULL ORDER BY ifnull(place, seq), seq",
-            params![agent.as_str()],
-            |row| message_row(row),
-        )
+        self.rows("SELECT request_id, text, said_by, said_at, purpose FROM messages WHERE agent_id = ?1 AND cue_id IS NULL
+                 ORDER BY ifnull(place, seq), seq", params![agent.as_str()], |row| { Ok(MessageRow {
+                    request: RequestId(Uuid::from_bytes(row.get(0)?)),
+                    text: row.get(1)?,
+                    by: row.get(2)?,
+                    at: Timestamp::from_millis(row.get(3)?),
+                    purpose: Purpose::from_number(row.get(4)?)?,
+                }) })
     }
 }
 
@@ -132,7 +130,7 @@ fn cue_rows(
     key: &dyn rusqlite::ToSql,
 ) -> Result<Vec<CueRow>, Fault> {
     let read = |sql: &str, key: &dyn rusqlite::ToSql| {
-        read_rows(connection, sql, params![BEGINNING_READ_CHARS, key], card)
+        read_rows(connection, sql, params![BEGINNING_READ_CHARS, key], cue_row)
     };
     let sql = format!("{CUE} {condition}");
     match read(&sql, key) {
@@ -151,11 +149,50 @@ fn cue_rows(
     Ok(cues)
 }
 
-fn card(row: &SqliteRow<'_>) -> Result<CueRow, Fault> {
-    cue_row(row, |row, column| {
-        Ok(PayloadType {
-            name: row.maybe_text(column).unwrap_or_default(),
-            is_whole: row.flag(PAYLOAD_IS_WHOLE)?,
-        })
+fn cue_row(row: &Row<'_>) -> Result<CueRow, Fault> {
+    let time = |index| {
+        row.get::<_, Option<i64>>(index)
+            .map(|at| at.map(Timestamp::from_millis))
+    };
+    let by = row.get::<_, Option<String>>(13);
+    let (prompt, is_prompt_whole) = readable(row, 5)?;
+    let is_question_whole = is_prompt_whole && row.get(19)?;
+    let outcome = Outcome::from_number(row.get(7)?)?;
+    Ok(CueRow {
+        damaged: (outcome.is_answerable() && !is_question_whole) || by.is_err() || !is_whole(row, 7, 15),
+        cue_id: parse_id(row.get(0)?)?,
+        seq: row.get(1)?,
+        agent_id: parse_id(row.get(2)?)?,
+        kind: Kind::from_number(row.get(3)?)?,
+        origin: Origin::from_number(row.get(4)?)?,
+        beginning: cueme_rules::beginning_of(&prompt),
+        payload_type: row.get(6).unwrap_or_default(),
+        outcome,
+        delivery: Delivery::from_number(row.get(8)?)?,
+        asked_at: Timestamp::from_millis(row.get(9)?),
+        decided_at: time(10)?,
+        released_at: time(11)?,
+        acknowledged_at: time(12)?,
+        by: by.unwrap_or_default(),
+        from_queue: row.get(14)?,
+        content: Some(ContentKey(row.get(20)?)),
+    })
+}
+
+fn agent_row(row: &Row<'_>) -> Result<AgentRow, Fault> {
+    Ok(AgentRow {
+        agent_id: parse_id(row.get(0)?)?,
+        runtime: parse_id(row.get(1)?)?,
+        project_dir: row.get(2)?,
+        terminal: row.get(3)?,
+        name: row.get(4)?,
+        joined_at: Timestamp::from_millis(row.get(5)?),
+        seen_at: Timestamp::from_millis(row.get(6)?),
+        pinned: row.get(7)?,
+        archived: row.get(8)?,
+        standing: row.get(9)?,
+        queued: row.get(10)?,
+        unread: row.get(11)?,
+        ended_at: row.get::<_, Option<i64>>(12)?.map(Timestamp::from_millis),
     })
 }

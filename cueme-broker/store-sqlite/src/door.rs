@@ -1,8 +1,8 @@
 //! Access over HTTP: devices and tokens. Only hashes of their secrets are ever stored.
 
-use cueme_store::rows::{device, token};
 use cueme_store::{Code, Device, DoorReads, DoorRecords, Pass, StoreError, Token, TokenHash, parse_id};
 use protocol_spec::id::AgentId;
+use protocol_spec::message::TokenScope;
 use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
@@ -115,7 +115,15 @@ impl DoorReads for SqliteReader {
         self.rows(
             "SELECT device_id, token_hash, name, created_at, seen_at FROM devices ORDER BY created_at",
             [],
-            |row| device(row),
+            |row| {
+                Ok(Device {
+                    device_id: row.get(0)?,
+                    hash: row.get(1)?,
+                    name: row.get(2)?,
+                    created_at: Timestamp::from_millis(row.get(3)?),
+                    seen_at: Timestamp::from_millis(row.get(4)?),
+                })
+            },
         )
     }
 
@@ -124,7 +132,18 @@ impl DoorReads for SqliteReader {
             "SELECT token_id, token_hash, scope, agent_id, name, created_at, expires_at, used_at
                  FROM tokens ORDER BY created_at",
             [],
-            |row| token(row),
+            |row| {
+                Ok(Token {
+                    token_id: row.get(0)?,
+                    hash: row.get(1)?,
+                    scope: TokenScope::from_number(row.get(2)?)?,
+                    agent: row.get::<_, Option<String>>(3)?.map(parse_id).transpose()?,
+                    name: row.get(4)?,
+                    created_at: Timestamp::from_millis(row.get(5)?),
+                    expires_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
+                    used_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis),
+                })
+            },
         )
     }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cueme_store::rows::RowFault;
 use cueme_store::{DatabaseFault, FaultKind, StoreError};
 use thiserror::Error;
 
@@ -22,10 +21,9 @@ impl Fault {
             matches!(self, Self::Sqlite(source) if meaning_of(source).kind == FaultKind::Corrupt);
         is_corrupt || self.is_of_one_value()
     }
-}
 
-impl RowFault for Fault {
-    fn is_of_one_value(&self) -> bool {
+    /// Says whether one value could not be read, while the rest of its row could.
+    pub(crate) fn is_of_one_value(&self) -> bool {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };

@@ -6,7 +6,6 @@
 //! Everything specific to a database in a file is here: the write-ahead log, the disk reserve, damage, full-text
 //! search. This crate makes no decisions: the rules do, and the engine says when to commit.
 
-mod columns;
 mod fault;
 mod open;
 mod storage;
@@ -15,6 +14,7 @@ mod import;
 mod load;
 mod reader;
 mod repair;
+mod seal;
 mod write;
 
 mod checkpointer;

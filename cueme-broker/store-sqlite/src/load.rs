@@ -1,27 +1,29 @@
 //! Loads the state that the machine keeps in memory: everything live, and single settled questions on demand.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use cueme_store::rows::{Columns, live_agent, live_question, waiting_message};
-use cueme_store::{Code, Loads, PlainQuestion, Remembered, StoreError, parse_id};
+use cueme_store::{Code, Loads, PlainQuestion, Remembered, Sealed, StoreError, parse_answer, parse_id};
+use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId, RequestId, RuntimeTag};
-use protocol_spec::outcome::{Delivery, Kind};
+use protocol_spec::message::Purpose;
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
 use protocol_spec::payload::Payload;
+use protocol_spec::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, ToSql, params};
+use uuid::Uuid;
 
 use super::SqliteStore;
-use super::columns::SqliteRow;
 use super::fault::Fault;
 use super::reader::read_rows;
-use cueme_rules::{Known, LEFT_OPEN, Machine, Message, Now, State};
-
-/// The column after those of [`waiting_message`]: the agent that the message waits for.
-const MESSAGE_AGENT_ID: usize = 5;
+use cueme_rules::{
+    ContentKey, Cue, Decision, HOLD_MS_MAX, Known, LEFT_OPEN, Machine, Message, Now, Rounds, State,
+    beginning_of,
+};
 
 /// The characters of a prompt that are read to find its beginning.
 const BEGINNING_READ_CHARS: u32 = 2000;
 
-/// The columns of [`live_question`].
 const COLUMNS: &str = "c.seq, c.cue_id, c.agent_id, c.kind, c.content, c.outcome, c.delivery, c.handed_at,
     substr(q.prompt, 1, ?1), q.payload IS NOT NULL, c.asked_at,
     d.request_id, d.text, d.reminder, d.answer, d.redacted_answer, d.decided_by, d.decided_at, d.released_at,
@@ -144,28 +146,41 @@ impl SqliteStore {
     }
 
     fn load_agents(&self, machine: &mut Machine) -> Result<(), Fault> {
-        let sql = "SELECT agent_id, runtime, (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id), archived, standing
-             FROM agents";
-        read_rows(&self.connection, sql, [], |row| live_agent(row, machine)).map(drop)
+        let mut statement = self.connection.prepare_cached(
+            "SELECT agent_id, runtime, (SELECT max(seq) FROM cues WHERE cues.agent_id = agents.agent_id), archived, standing
+             FROM agents",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let newest: Option<i64> = row.get(2)?;
+            let agent: AgentId = parse_id(row.get(0)?)?;
+            machine.remember_agent(
+                agent.clone(),
+                parse_id(row.get(1)?)?,
+                ordinal(newest.unwrap_or(0)),
+            );
+            let standing: Option<String> = row.get(4)?;
+            machine.remember_wishes(&agent, row.get(3)?, standing.map(Arc::from));
+        }
+        Ok(())
     }
 
     fn load_messages(&self, machine: &mut Machine) -> Result<(), Fault> {
-        let sql =
+        let mut statement = self.connection.prepare_cached(
             "SELECT request_id, text, said_at, purpose, said_by, agent_id FROM messages WHERE cue_id IS NULL
-             ORDER BY ifnull(place, seq), seq";
-        let remember = |row: &SqliteRow<'_>| {
-            machine.remember_message(&row.id(MESSAGE_AGENT_ID)?, waiting_message(row)?);
-            Ok(())
-        };
-        read_rows(&self.connection, sql, [], remember).map(drop)
+             ORDER BY ifnull(place, seq), seq",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            machine.remember_message(&parse_id(row.get(5)?)?, message(row)?);
+        }
+        Ok(())
     }
 
     /// Returns the messages that went into the decision of a question.
     pub(super) fn messages_in(&self, cue: CueId) -> Result<Vec<Message>, Fault> {
         let sql = "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE cue_id = ?1 ORDER BY ifnull(place, seq), seq";
-        read_rows(&self.connection, sql, params![cue.as_str()], |row| {
-            waiting_message(row)
-        })
+        read_rows(&self.connection, sql, params![cue.as_str()], message)
     }
 
     fn find(&self, now: Now, cue: CueId) -> Result<Option<Remembered>, Fault> {
@@ -175,14 +190,131 @@ impl SqliteStore {
         rows.next()?.map(|row| self.remembered(now, row)).transpose()
     }
 
-    /// Reads a question, with the messages in a decision that is held.
+    /// Reads a question; an invalid value in its row affects that question alone.
     fn remembered(&self, now: Now, row: &Row<'_>) -> Result<Remembered, Fault> {
-        let mut remembered = live_question(&SqliteRow(row), now, 0)?;
-        if let State::Held { taken, .. } = &mut remembered.cue.state {
-            *taken = self.messages_in(remembered.id)?;
-        }
-        Ok(remembered)
+        let id: CueId = parse_id(row.get(1)?)?;
+        self.read_row(now, id, row).map_err(|fault| match fault {
+            _ if fault.is_of_one_value() => Fault::Store(StoreError::DamagedQuestion {
+                cue: id.to_string(),
+                what: StoreError::from(fault).to_string(),
+            }),
+            other => other,
+        })
     }
+
+    fn read_row(&self, now: Now, id: CueId, row: &Row<'_>) -> Result<Remembered, Fault> {
+        let seq: i64 = row.get(0)?;
+        let prompt: String = row.get(8)?;
+        Self::check_seal(id, row)?;
+        let mut state = state(now, row)?;
+        if let State::Held { taken, .. } = &mut state {
+            *taken = self.messages_in(id)?;
+        }
+        let detached_at = row.get::<_, Option<i64>>(22)?.map(Timestamp::from_millis);
+        let cue = Cue {
+            agent: parse_id(row.get(2)?)?,
+            kind: Kind::from_number(row.get(3)?)?,
+            origin: Origin::from_number(row.get(19)?)?,
+            has_payload: row.get(9)?,
+            content: ContentKey(row.get(4)?),
+            question: beginning_of(&prompt).into(),
+            ordinal: ordinal(seq),
+            asked_at: Timestamp::from_millis(row.get(10)?),
+            state,
+            here: 0,
+            elsewhere: 0,
+            detached: Some((now.steady, detached_at.unwrap_or(now.wall))),
+            rounds: Rounds::default(),
+        };
+        Ok(Remembered { id, cue })
+    }
+
+    /// Refuses a decision whose checksum does not match.
+    fn check_seal(cue: CueId, row: &Row<'_>) -> Result<(), Fault> {
+        let Some(seal) = row.get::<_, Option<Vec<u8>>>(20)? else {
+            return Ok(());
+        };
+        let (text, reminder, answer): (String, Option<String>, Option<String>) =
+            (row.get(12)?, row.get(13)?, row.get(14)?);
+        let sealed = Sealed {
+            cue,
+            outcome: row.get(5)?,
+            text: &text,
+            reminder: reminder.as_deref(),
+            answer: answer.as_deref(),
+        };
+        if sealed.seal() == *seal {
+            return Ok(());
+        }
+        Err(Fault::Store(StoreError::DamagedQuestion {
+            cue: cue.to_string(),
+            what: "what was decided is not what was written".into(),
+        }))
+    }
+}
+
+/// Returns a question's ordinal among its agent's questions; imported ones come before all others.
+fn ordinal(seq: i64) -> u64 {
+    u64::try_from(seq).unwrap_or(0)
+}
+
+fn state(now: Now, row: &Row<'_>) -> Result<State, Fault> {
+    let outcome = Outcome::from_number(row.get(5)?)?;
+    match outcome {
+        Outcome::Open => return Ok(State::Open),
+        Outcome::Superseded => return Ok(State::Superseded),
+        Outcome::Answered | Outcome::Declined | Outcome::Cancelled => {}
+    }
+    let decision = Decision {
+        request: RequestId(Uuid::from_bytes(row.get(11)?)),
+        outcome,
+        text: row.get::<_, String>(12)?.into(),
+        reminder: row.get::<_, Option<String>>(13)?.map(Arc::from),
+        answer: parse_answer(row.get::<_, Option<String>>(14)?.as_deref())?,
+        redacted: redacted(row)?,
+        by: row.get(16)?,
+        decided_at: Timestamp::from_millis(row.get(17)?),
+    };
+    let handed_at = row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis);
+    let released_at = row.get::<_, Option<i64>>(18)?.map(Timestamp::from_millis);
+    Ok(match (Delivery::from_number(row.get(6)?)?, released_at) {
+        (Delivery::Acknowledged, _) => State::Settled {
+            handed_at: handed_at.unwrap_or(decision.decided_at),
+            decision,
+        },
+        (Delivery::None | Delivery::Handed, Some(released_at)) => State::Held {
+            decision,
+            // After the clock was set back, it must not be held longer than the longest hold.
+            until: now
+                .steady
+                .saturating_add(released_at.millis_since(now.wall).min(HOLD_MS_MAX)),
+            released_at,
+            taken: Vec::new(),
+        },
+        (Delivery::None | Delivery::Handed, None) => State::Decided { decision, handed_at },
+    })
+}
+
+/// Returns text and answer without their secrets, where they hold any that were not erased.
+fn redacted(row: &Row<'_>) -> Result<Option<Arc<(String, Answer)>>, Fault> {
+    let Some(text) = row.get::<_, Option<String>>(21)? else {
+        return Ok(None);
+    };
+    let answer = parse_answer(row.get::<_, Option<String>>(15)?.as_deref())?;
+    Ok(Some(Arc::new((
+        text,
+        answer.map(|answer| Answer::clone(&answer)).unwrap_or_default(),
+    ))))
+}
+
+fn message(row: &Row<'_>) -> Result<Message, Fault> {
+    Ok(Message {
+        request: RequestId(Uuid::from_bytes(row.get(0)?)),
+        text: row.get::<_, String>(1)?.into(),
+        said_at: Timestamp::from_millis(row.get(2)?),
+        purpose: Purpose::from_number(row.get(3)?)?,
+        by: row.get(4)?,
+    })
 }
 
 #[cfg(test)]

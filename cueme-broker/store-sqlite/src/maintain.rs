@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cueme_store::rows::is_whole;
 use cueme_store::{CheckReport, StoreError, UpkeepReads, UpkeepRecords};
 use protocol_spec::time::Timestamp;
 use rusqlite::backup::Backup;
@@ -11,9 +10,9 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::SqliteReader;
 use super::SqliteStore;
-use super::columns::SqliteRow;
 use super::fault::{Fault, failed};
 use super::open::{SCHEMA, Synchronous, schema_of};
+use super::seal::is_whole;
 use super::space::{compact, give_some_back};
 
 /// The most problems that a check lists.
@@ -185,7 +184,7 @@ fn damaged_questions(connection: &Connection) -> Result<Vec<String>, Fault> {
     let mut problems = Vec::new();
     while let Some(row) = rows.next()? {
         let cue: String = row.get(0)?;
-        if problems.len() < PROBLEMS_MAX as usize && !is_whole(&SqliteRow(row), 1, 2) {
+        if problems.len() < PROBLEMS_MAX as usize && !is_whole(row, 1, 2) {
             let remedy = match row.get(6)? {
                 true => format!("; `cueme cancel {cue}` closes it"),
                 false => String::new(),

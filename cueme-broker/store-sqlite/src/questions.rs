@@ -1,18 +1,21 @@
 //! Questions, past and present, as humans read them.
 
-use cueme_store::rows::{agent_view, cue_view, event};
-use cueme_store::search::recall;
-use cueme_store::{Code, HistoryQuery, QuestionReads, Recollection, StoreError, parse_id};
-use protocol_spec::id::{AgentId, CueId};
-use protocol_spec::message::{AgentView, CueView, EventView, Match, Receipt};
-use protocol_spec::outcome::{Kind, Outcome};
-use protocol_spec::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use std::borrow::Cow;
 
-use super::columns::SqliteRow;
+use cueme_store::search::recall;
+use cueme_store::{Code, HistoryQuery, QuestionReads, Recollection, StoreError, parse_answer, parse_id};
+use protocol_spec::answer::Answer;
+use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::message::{AgentView, CueView, EventKind, EventView, Match, Receipt};
+use protocol_spec::outcome::{Delivery, Kind, Origin, Outcome};
+use protocol_spec::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::value::RawValue;
+
 use super::fault::Fault;
 use super::reader::{SqliteReader, read_rows};
 use super::recall::SqliteIndex;
+use super::seal::is_whole;
 use super::search;
 
 /// The most agents that a recall names.
@@ -20,7 +23,6 @@ const RECALLED_MAX: usize = 5;
 /// The most agents of a project whose answers are read.
 const PROJECT_AGENTS_MAX: u32 = 50;
 
-/// The columns of [`cue_view`].
 const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     ifnull(d.redacted_text, d.text), ifnull(d.redacted_answer, d.answer),
@@ -28,7 +30,6 @@ const CUE_COLUMNS: &str = "c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir
     EXISTS (SELECT 1 FROM runs r WHERE r.agent_id = c.agent_id AND r.ending IS NULL)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
-/// The columns of [`agent_view`].
 const AGENT_COLUMNS: &str =
     "a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     (SELECT count(*) FROM cues c INDEXED BY cues_open WHERE c.outcome = 0 AND c.agent_id = a.agent_id),
@@ -100,7 +101,7 @@ impl QuestionReads for SqliteReader {
                  ORDER BY d.decided_at DESC, c.seq DESC LIMIT 1"
             ),
             params![agent.as_str(), Outcome::Answered.number()],
-            |row| cue_view(row),
+            cue_view,
         )
     }
 
@@ -162,7 +163,7 @@ impl QuestionReads for SqliteReader {
 
     fn agents(&self, visit: &mut dyn FnMut(AgentView) -> bool) -> Result<(), StoreError> {
         let sql = format!("SELECT {AGENT_COLUMNS} ORDER BY a.seen_at DESC, a.agent_id");
-        for agent in self.rows(&sql, [], |row| agent_view(row))? {
+        for agent in self.rows(&sql, [], agent_view)? {
             if !visit(agent) {
                 break;
             }
@@ -189,7 +190,7 @@ impl QuestionReads for SqliteReader {
                 let mut rows = statement.query(params![recalled.agent.as_str()])?;
                 if let Some(row) = rows.next()? {
                     matches.push(Match {
-                        agent: agent_view(&SqliteRow(row))?,
+                        agent: agent_view(row)?,
                         why: recalled.why,
                     });
                 }
@@ -222,7 +223,15 @@ impl QuestionReads for SqliteReader {
         self.rows(
             "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > ?1 ORDER BY id LIMIT ?2",
             params![id, limit],
-            |row| event(row),
+            |row| {
+                Ok(EventView {
+                    id: Some(row.get(0)?),
+                    at: Timestamp::from_millis(row.get(1)?),
+                    what: EventKind::from_number(row.get(2)?)?,
+                    agent_id: parse_id(row.get(3)?)?,
+                    cue_id: row.get::<_, Option<String>>(4)?.map(parse_id).transpose()?,
+                })
+            },
         )
     }
 
@@ -276,7 +285,7 @@ pub(super) fn find_cue(
     let find = |sql: &str| -> Result<Option<CueView>, Fault> {
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query(params![key])?;
-        rows.next()?.map(|row| cue_view(&SqliteRow(row))).transpose()
+        rows.next()?.map(cue_view).transpose()
     };
     let sql = format!("SELECT {CUE_COLUMNS} WHERE {condition}");
     match find(&sql) {
@@ -291,4 +300,103 @@ pub(super) fn without_decisions(sql: &str) -> String {
         "LEFT JOIN decisions d ",
         "LEFT JOIN (SELECT * FROM decisions WHERE false) d ",
     )
+}
+
+/// The decision about a question, as it is shown.
+#[derive(Debug, Default)]
+struct DecisionView {
+    decided_at: Option<Timestamp>,
+    released_at: Option<Timestamp>,
+    by: Option<String>,
+    from_queue: bool,
+    text: Option<String>,
+    answer: Option<Answer>,
+}
+
+/// Returns a question as it is shown. A decision that cannot be read, or has a wrong checksum, is left out.
+///
+/// A damaged question does not hide the others: it is shown as far as it can be read, and marked as damaged.
+fn cue_view(row: &Row<'_>) -> Result<CueView, Fault> {
+    let decision = if is_whole(row, 9, 19) {
+        match decision_view(row) {
+            Ok(decision) => Some(decision),
+            Err(error) if error.is_of_one_value() => None,
+            Err(error) => return Err(error),
+        }
+    } else {
+        None
+    };
+    let (prompt, is_prompt_whole) = readable(row, 7)?;
+    let payload: Option<Option<String>> = row.get(8).ok();
+    let payload = payload.and_then(|payload| payload.map(RawValue::from_string).transpose().ok());
+    let outcome = Outcome::from_number(row.get(9)?)?;
+    let is_question_whole = is_prompt_whole && payload.is_some();
+    let damaged = decision.is_none() || (outcome.is_answerable() && !is_question_whole);
+    let decision = decision.unwrap_or_default();
+    Ok(CueView {
+        cue_id: parse_id(row.get(0)?)?,
+        seq: row.get(1)?,
+        agent_id: parse_id(row.get(2)?)?,
+        agent_runtime: parse_id(row.get(3)?)?,
+        project_dir: row.get(4)?,
+        kind: Kind::from_number(row.get(5)?)?,
+        origin: Origin::from_number(row.get(6)?)?,
+        prompt,
+        payload: payload.flatten(),
+        outcome,
+        delivery: Delivery::from_number(row.get(10)?)?,
+        asked_at: Timestamp::from_millis(row.get(11)?),
+        waiting: 0,
+        detached_at: None,
+        decided_at: decision.decided_at,
+        released_at: decision.released_at,
+        acknowledged_at: time(row, 14)?,
+        by: decision.by,
+        from_queue: decision.from_queue,
+        damaged,
+        in_run: row.get(23)?,
+        text: decision.text,
+        answer: decision.answer,
+        ends_run: false,
+    })
+}
+
+/// Reads a text as far as it can be read, and says whether that is all of it.
+pub(super) fn readable(row: &Row<'_>, column: usize) -> rusqlite::Result<(String, bool)> {
+    let text = String::from_utf8_lossy(row.get_ref(column)?.as_bytes().unwrap_or_default());
+    let is_whole = matches!(text, Cow::Borrowed(_));
+    Ok((text.into_owned(), is_whole))
+}
+
+fn decision_view(row: &Row<'_>) -> Result<DecisionView, Fault> {
+    let answer = parse_answer(row.get::<_, Option<String>>(17)?.as_deref())?;
+    Ok(DecisionView {
+        decided_at: time(row, 12)?,
+        released_at: time(row, 13)?,
+        by: row.get(15)?,
+        from_queue: row.get(18)?,
+        text: row.get(16)?,
+        answer: answer.map(|answer| (*answer).clone()),
+    })
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+fn agent_view(row: &Row<'_>) -> Result<AgentView, Fault> {
+    Ok(AgentView {
+        agent_id: parse_id(row.get(0)?)?,
+        agent_runtime: parse_id(row.get(1)?)?,
+        project_dir: row.get(2)?,
+        agent_terminal: row.get(3)?,
+        name: row.get(4)?,
+        joined_at: Timestamp::from_millis(row.get(5)?),
+        seen_at: Timestamp::from_millis(row.get(6)?),
+        open_cues: row.get(7)?,
+        waiting: 0,
+        queued: row.get(8)?,
+        archived: row.get(9)?,
+    })
 }

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use cueme_store::StoreError;
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, Params, Row};
 
-use super::columns::SqliteRow;
 use super::fault::Fault;
 use super::open::open_for_reading;
 
@@ -34,7 +33,7 @@ impl SqliteReader {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnMut(&SqliteRow<'_>) -> Result<T, Fault>,
+        read: impl FnMut(&Row<'_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, StoreError> {
         self.with(|connection| read_rows(connection, sql, params, read))
     }
@@ -44,12 +43,12 @@ impl SqliteReader {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnOnce(&SqliteRow<'_>) -> Result<T, Fault>,
+        read: impl FnOnce(&Row<'_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query(params)?;
-            rows.next()?.map(|row| read(&SqliteRow(row))).transpose()
+            rows.next()?.map(read).transpose()
         })
     }
 
@@ -80,9 +79,8 @@ pub(super) fn read_rows<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
-    mut read: impl FnMut(&SqliteRow<'_>) -> Result<T, Fault>,
+    read: impl FnMut(&Row<'_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_and_then(params, |row| read(&SqliteRow(row)))?;
-    rows.collect()
+    statement.query_and_then(params, read)?.collect()
 }

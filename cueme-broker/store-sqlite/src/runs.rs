@@ -1,13 +1,13 @@
 //! Runs that adapters drive, and their events.
 
-use cueme_store::rows::{run_event, run_row};
 use cueme_store::{Code, RunReads, RunRecords, RunRow, RunsWanted, StoreError, parse_id};
 use protocol_spec::id::{AgentId, CueId, RunId};
 use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use protocol_spec::time::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::SqliteStore;
+use super::fault::Fault;
 use super::reader::{SqliteReader, read_rows};
 
 /// The most runs that are kept; beyond that, the oldest ended ones are deleted.
@@ -15,7 +15,6 @@ const RUNS_KEPT: i64 = 2_000;
 /// The most events that are kept of one run; beyond that, the oldest are deleted.
 const EVENTS_KEPT: i64 = 500;
 
-/// The columns of [`run_row`].
 const COLUMNS: &str =
     "run_id, kind, agent_id, project, title, status, ending, error, session, session_params, model, branch,
     pr_url, url, started_at, changed_at, ended_at FROM runs";
@@ -117,7 +116,7 @@ impl RunReads for SqliteReader {
                 wanted.agent.as_ref().map(AgentId::as_str),
                 wanted.limit
             ],
-            |row| run_row(row),
+            run_row,
         )
     }
 
@@ -142,7 +141,7 @@ impl RunReads for SqliteReader {
         self.row(
             &format!("SELECT {COLUMNS} WHERE run_id = ?1"),
             params![run.to_string()],
-            |row| run_row(row),
+            run_row,
         )
     }
 
@@ -150,7 +149,13 @@ impl RunReads for SqliteReader {
         self.rows(
             "SELECT at, what, text FROM run_events WHERE run_id = ?1 ORDER BY seq",
             params![run.to_string()],
-            |row| run_event(row),
+            |row| {
+                Ok(RunEvent {
+                    at: Timestamp::from_millis(row.get(0)?),
+                    what: row.get(1)?,
+                    text: row.get(2)?,
+                })
+            },
         )
     }
 
@@ -163,4 +168,30 @@ impl RunReads for SqliteReader {
             Ok(found.flatten())
         })
     }
+}
+
+fn run_row(row: &Row<'_>) -> Result<RunRow, Fault> {
+    let end: Option<i64> = row.get(6)?;
+    let session_params: Option<String> = row.get(9)?;
+    Ok(RunRow {
+        run: Run {
+            run_id: parse_id(row.get(0)?)?,
+            kind: RunKind::from_number(row.get(1)?)?,
+            agent_id: row.get::<_, Option<String>>(2)?.map(parse_id).transpose()?,
+            project: row.get(3)?,
+            title: row.get(4)?,
+            status: row.get(5)?,
+            end: end.map(RunEnd::from_number).transpose()?,
+            error: row.get(7)?,
+            session: row.get(8)?,
+            session_params: session_params.map(parse_id).transpose()?,
+            model: row.get(10)?,
+            branch: row.get(11)?,
+            pr_url: row.get(12)?,
+            url: row.get(13)?,
+        },
+        started_at: Timestamp::from_millis(row.get(14)?),
+        changed_at: Timestamp::from_millis(row.get(15)?),
+        ended_at: row.get::<_, Option<i64>>(16)?.map(Timestamp::from_millis),
+    })
 }

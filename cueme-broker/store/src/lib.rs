@@ -4,8 +4,7 @@
 //! ([`Reader`]). A store implements each topic in a file of the same name. The engine alone holds a [`Store`], which
 //! adds transactions and the loads for the rules ([`Transactions`]) and maintenance ([`Upkeep`]); [`Storage`] opens it.
 //!
-//! The encoding of stored values that all stores share, such as the numbers of enumerations and the views of rows
-//! ([`rows`]), is here, too. This crate
+//! The encoding of stored values that all stores share, such as the numbers of enumerations, is here, too. This crate
 //! does no I/O and knows no database. Code for a file system, a log or an index stays in the store that has one.
 
 mod answers;
@@ -17,7 +16,6 @@ mod transactions;
 mod upkeep;
 
 pub mod copy;
-pub mod rows;
 pub mod search;
 
 mod automatic;

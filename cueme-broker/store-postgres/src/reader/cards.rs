@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use cueme_rules::human_words;
-use cueme_store::rows::{self, Columns as _, PayloadType};
+use cueme_rules::{ContentKey, human_words};
 use cueme_store::search::snippet;
 use cueme_store::{AgentRow, CardReads, CueRow, MessageRow, Pending, StoreError};
-use protocol_spec::id::{AgentId, CueId};
+use protocol_spec::id::{AgentId, CueId, RequestId};
+use protocol_spec::outcome::Outcome;
 use serde_json::value::RawValue;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::row::{Columns, PostgresRow};
+use super::row::Columns;
+use super::seal::is_whole;
 use super::{Fault, PostgresReader};
 
-/// The columns of [`rows::agent_row`].
 const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     a.pinned, a.archived, a.standing,
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
@@ -23,7 +23,7 @@ const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.
     (SELECT CASE WHEN count(*) = count(r.ended_at) THEN max(r.ended_at) END FROM runs r WHERE r.agent_id = a.agent_id)
     FROM agents a";
 
-/// The columns of [`rows::cue_row`]; of a prompt, the part that its beginning is in.
+/// The part of a prompt that is read to show its beginning.
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, c.kind, c.origin, left(q.prompt, 400), q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     coalesce(d.from_queue, false),
@@ -40,10 +40,7 @@ impl CardReads for PostgresReader {
             Some(agent) => self.rows(&format!("{AGENT} WHERE a.agent_id = $1"), &[&agent.as_str()])?,
             None => self.rows(&format!("{AGENT} ORDER BY a.seen_at DESC, a.agent_id"), &[])?,
         };
-        Ok(rows
-            .iter()
-            .map(|row| rows::agent_row(&PostgresRow(row)))
-            .collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(agent_row).collect::<Result<_, _>>()?)
     }
 
     fn answerable(&self, agent: Option<&AgentId>) -> Result<Vec<CueRow>, StoreError> {
@@ -100,14 +97,11 @@ impl CardReads for PostgresReader {
 
     fn messages(&self, agent: &AgentId) -> Result<Vec<MessageRow>, StoreError> {
         let rows = self.rows(
-            "SELECT request_id, text, said_at, purpose, said_by FROM messages WHERE agent_id = $1 AND cue_id IS NULL
+            "SELECT request_id, text, said_by, said_at, purpose FROM messages WHERE agent_id = $1 AND cue_id IS NULL
              ORDER BY coalesce(place, seq), seq",
             &[&agent.as_str()],
         )?;
-        Ok(rows
-            .iter()
-            .map(|row| rows::message_row(&PostgresRow(row)))
-            .collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(message).collect::<Result<_, _>>()?)
     }
 }
 
@@ -118,13 +112,38 @@ impl PostgresReader {
     }
 }
 
+fn message(row: &Row) -> Result<MessageRow, Fault> {
+    Ok(MessageRow {
+        request: RequestId(row.value(0)?),
+        text: row.text(1)?,
+        by: row.maybe_text(2)?,
+        at: row.time(3)?,
+        purpose: row.code(4)?,
+    })
+}
+
 fn cue_row(row: &Row) -> Result<CueRow, Fault> {
-    rows::cue_row(&PostgresRow(row), |row, column| {
-        let payload = row.maybe_text(column)?;
-        Ok(PayloadType {
-            is_whole: payload.as_deref().is_none_or(is_json),
-            name: payload.as_deref().and_then(type_of),
-        })
+    let payload = row.maybe_text(6)?;
+    let is_question_whole = payload.as_deref().is_none_or(is_json);
+    let outcome: Outcome = row.code(7)?;
+    Ok(CueRow {
+        damaged: (outcome.is_answerable() && !is_question_whole) || !is_whole(row, 7, 15),
+        cue_id: row.id(0)?,
+        seq: row.value(1)?,
+        agent_id: row.id(2)?,
+        kind: row.code(3)?,
+        origin: row.code(4)?,
+        beginning: cueme_rules::beginning_of(&row.text(5)?),
+        payload_type: payload.as_deref().and_then(type_of),
+        outcome,
+        delivery: row.code(8)?,
+        asked_at: row.time(9)?,
+        decided_at: row.maybe_time(10)?,
+        released_at: row.maybe_time(11)?,
+        acknowledged_at: row.maybe_time(12)?,
+        by: row.maybe_text(13)?,
+        from_queue: row.value(14)?,
+        content: <[u8; 32]>::try_from(row.value::<&[u8]>(19)?).ok().map(ContentKey),
     })
 }
 
@@ -136,4 +155,22 @@ fn is_json(text: &str) -> bool {
 fn type_of(payload: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(payload).ok()?;
     serde_json::from_str(fields.get("type")?.get()).ok()
+}
+
+fn agent_row(row: &Row) -> Result<AgentRow, Fault> {
+    Ok(AgentRow {
+        agent_id: row.id(0)?,
+        runtime: row.id(1)?,
+        project_dir: row.text(2)?,
+        terminal: row.text(3)?,
+        name: row.maybe_text(4)?,
+        joined_at: row.time(5)?,
+        seen_at: row.time(6)?,
+        pinned: row.value(7)?,
+        archived: row.value(8)?,
+        standing: row.maybe_text(9)?,
+        queued: row.count(10)?,
+        unread: row.count(11)?,
+        ended_at: row.maybe_time(12)?,
+    })
 }

@@ -4,6 +4,7 @@
 
 mod pool;
 mod row;
+mod seal;
 
 mod automatic;
 mod cards;
@@ -20,4 +21,4 @@ mod uploads;
 
 pub(crate) use crate::fault::Fault;
 pub use pool::PostgresReader;
-pub(crate) use row::{Columns, PostgresRow};
+pub(crate) use row::Columns;

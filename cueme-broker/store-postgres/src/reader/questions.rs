@@ -1,15 +1,18 @@
 //! Questions, past and present, as humans read them.
 
-use cueme_store::rows;
 use cueme_store::search::recall;
 use cueme_store::{Code, HistoryQuery, QuestionReads, Recollection, StoreError, parse_answer};
+use protocol_spec::answer::Answer;
 use protocol_spec::id::{AgentId, CueId};
 use protocol_spec::message::{AgentView, CueView, EventView, Match, Receipt};
 use protocol_spec::outcome::Outcome;
+use protocol_spec::time::Timestamp;
+use serde_json::value::RawValue;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::row::{Columns, PostgresRow};
+use super::row::Columns;
+use super::seal::is_whole;
 use super::{Fault, PostgresReader};
 use crate::text::encode;
 
@@ -20,7 +23,6 @@ const PROJECT_AGENTS_MAX: u32 = 50;
 /// The most whole questions that are read at once.
 const READ_AHEAD: usize = 16;
 
-/// The columns of [`rows::cue_view`].
 const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir, c.kind, c.origin, q.prompt, q.payload,
     c.outcome, c.delivery, c.asked_at, d.decided_at, d.released_at, c.acknowledged_at, d.decided_by,
     coalesce(d.redacted_text, d.text), coalesce(d.redacted_answer, d.answer),
@@ -28,7 +30,6 @@ const CUE: &str = "SELECT c.cue_id, c.seq, c.agent_id, a.runtime, a.project_dir,
     EXISTS (SELECT 1 FROM runs r WHERE r.agent_id = c.agent_id AND r.ending IS NULL)
     FROM cues c JOIN agents a USING (agent_id) JOIN questions q USING (seq) LEFT JOIN decisions d USING (seq)";
 
-/// The columns of [`rows::agent_view`].
 const AGENT: &str = "SELECT a.agent_id, a.runtime, a.project_dir, a.terminal, a.name, a.joined_at, a.seen_at,
     (SELECT count(*) FROM cues c WHERE c.outcome = 0 AND c.agent_id = a.agent_id),
     (SELECT count(*) FROM messages m WHERE m.agent_id = a.agent_id AND m.cue_id IS NULL),
@@ -198,10 +199,7 @@ impl QuestionReads for PostgresReader {
             "SELECT id, at, what, agent_id, cue_id FROM events WHERE id > $1 ORDER BY id LIMIT $2",
             &[&id, &i64::from(limit)],
         )?;
-        Ok(rows
-            .iter()
-            .map(|row| rows::event(&PostgresRow(row)))
-            .collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(event).collect::<Result<_, _>>()?)
     }
 
     fn newest_event(&self) -> Result<i64, StoreError> {
@@ -250,12 +248,87 @@ impl PostgresReader {
     }
 }
 
+/// The decision about a question, as it is shown.
+#[derive(Debug, Default)]
+struct DecisionView {
+    decided_at: Option<Timestamp>,
+    released_at: Option<Timestamp>,
+    by: Option<String>,
+    from_queue: bool,
+    text: Option<String>,
+    answer: Option<Answer>,
+}
+
+/// Returns a question as it is shown. A decision that cannot be read, or has a wrong checksum, is left out.
+///
+/// A damaged question does not hide the others: it is shown as far as it can be read, and marked as damaged.
 fn cue_view(row: &Row) -> Result<CueView, Fault> {
-    rows::cue_view(&PostgresRow(row))
+    let decision = match is_whole(row, 9, 19) {
+        true => match decision_view(row) {
+            Ok(decision) => Some(decision),
+            Err(Fault::Store(StoreError::BadValue { .. })) => None,
+            Err(error) => return Err(error),
+        },
+        false => None,
+    };
+    let payload = row.maybe_text(8)?.map(RawValue::from_string).transpose().ok();
+    let outcome: Outcome = row.code(9)?;
+    let damaged = decision.is_none() || (outcome.is_answerable() && payload.is_none());
+    let decision = decision.unwrap_or_default();
+    Ok(CueView {
+        cue_id: row.id(0)?,
+        seq: row.value(1)?,
+        agent_id: row.id(2)?,
+        agent_runtime: row.id(3)?,
+        project_dir: row.text(4)?,
+        kind: row.code(5)?,
+        origin: row.code(6)?,
+        prompt: row.text(7)?,
+        payload: payload.flatten(),
+        outcome,
+        delivery: row.code(10)?,
+        asked_at: row.time(11)?,
+        waiting: 0,
+        detached_at: None,
+        decided_at: decision.decided_at,
+        released_at: decision.released_at,
+        acknowledged_at: row.maybe_time(14)?,
+        by: decision.by,
+        from_queue: decision.from_queue,
+        damaged,
+        in_run: row.value(23)?,
+        text: decision.text,
+        answer: decision.answer,
+        ends_run: false,
+    })
+}
+
+fn decision_view(row: &Row) -> Result<DecisionView, Fault> {
+    let answer = parse_answer(row.maybe_text(17)?.as_deref())?;
+    Ok(DecisionView {
+        decided_at: row.maybe_time(12)?,
+        released_at: row.maybe_time(13)?,
+        by: row.maybe_text(15)?,
+        from_queue: row.value(18)?,
+        text: row.maybe_text(16)?,
+        answer: answer.map(|answer| (*answer).clone()),
+    })
 }
 
 fn agent_view(row: &Row) -> Result<AgentView, Fault> {
-    rows::agent_view(&PostgresRow(row))
+    Ok(AgentView {
+        agent_id: row.id(0)?,
+        agent_runtime: row.id(1)?,
+        project_dir: row.text(2)?,
+        agent_terminal: row.text(3)?,
+        name: row.maybe_text(4)?,
+        joined_at: row.time(5)?,
+        seen_at: row.time(6)?,
+        open_cues: row.count(7)?,
+        waiting: 0,
+        queued: row.count(8)?,
+        archived: row.value(9)?,
+    })
 }
 
 fn receipt(row: &Row) -> Result<Receipt, Fault> {
@@ -268,5 +341,15 @@ fn receipt(row: &Row) -> Result<Receipt, Fault> {
         outcome: row.code(3)?,
         acknowledged_at: row.time(4)?,
         ends_run: answer.is_some_and(|answer| answer.ends_run),
+    })
+}
+
+fn event(row: &Row) -> Result<EventView, Fault> {
+    Ok(EventView {
+        id: Some(row.value(0)?),
+        at: row.time(1)?,
+        what: row.code(2)?,
+        agent_id: row.id(3)?,
+        cue_id: row.maybe_id(4)?,
     })
 }

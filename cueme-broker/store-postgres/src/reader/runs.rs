@@ -1,15 +1,14 @@
 //! Runs that adapters drive, and their events.
 
-use cueme_store::{Code, RunReads, RunRow, RunsWanted, StoreError, rows};
+use cueme_store::{Code, RunReads, RunRow, RunsWanted, StoreError, parse_id};
 use protocol_spec::id::{AgentId, RunId};
-use protocol_spec::message::{Run, RunEvent, RunKind};
+use protocol_spec::message::{Run, RunEnd, RunEvent, RunKind};
 use tokio_postgres::Row;
 
-use super::row::{Columns, PostgresRow};
+use super::row::Columns;
 use super::{Fault, PostgresReader};
 use crate::text::encode;
 
-/// The columns of [`rows::run_row`].
 const COLUMNS: &str =
     "SELECT run_id, kind, agent_id, project, title, status, ending, error, session, session_params, model, branch,
     pr_url, url, started_at, changed_at, ended_at FROM runs";
@@ -65,10 +64,7 @@ impl RunReads for PostgresReader {
             "SELECT at, what, text FROM run_events WHERE run_id = $1 ORDER BY seq",
             &[&run.to_string()],
         )?;
-        Ok(rows
-            .iter()
-            .map(|row| rows::run_event(&PostgresRow(row)))
-            .collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(run_event).collect::<Result<_, _>>()?)
     }
 
     fn session_of_agent(&self, agent: &AgentId) -> Result<Option<String>, StoreError> {
@@ -80,6 +76,35 @@ impl RunReads for PostgresReader {
     }
 }
 
+fn run_event(row: &Row) -> Result<RunEvent, Fault> {
+    Ok(RunEvent {
+        at: row.time(0)?,
+        what: row.text(1)?,
+        text: row.text(2)?,
+    })
+}
+
 fn run_row(row: &Row) -> Result<RunRow, Fault> {
-    rows::run_row(&PostgresRow(row))
+    let end: Option<i64> = row.value(6)?;
+    Ok(RunRow {
+        run: Run {
+            run_id: row.id(0)?,
+            kind: row.code(1)?,
+            agent_id: row.maybe_id(2)?,
+            project: row.text(3)?,
+            title: row.text(4)?,
+            status: row.text(5)?,
+            end: end.map(RunEnd::from_number).transpose()?,
+            error: row.maybe_text(7)?,
+            session: row.maybe_text(8)?,
+            session_params: row.maybe_text(9)?.map(parse_id).transpose()?,
+            model: row.maybe_text(10)?,
+            branch: row.maybe_text(11)?,
+            pr_url: row.maybe_text(12)?,
+            url: row.maybe_text(13)?,
+        },
+        started_at: row.time(14)?,
+        changed_at: row.time(15)?,
+        ended_at: row.maybe_time(16)?,
+    })
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use cueme_store::rows::is_whole;
 use cueme_store::{CheckReport, StoreError, UpkeepReads};
 use deadpool_postgres::Transaction;
 use futures_util::TryStreamExt;
 
-use super::row::{Columns, PostgresRow};
+use super::row::Columns;
+use super::seal::is_whole;
 use super::{Fault, PostgresReader};
 use crate::copy::CopyTransaction;
 
@@ -108,7 +108,7 @@ async fn damaged_questions(transaction: &Transaction<'_>) -> Result<Vec<String>,
     let mut rows = std::pin::pin!(rows);
     let mut problems = Vec::new();
     while let Some(row) = rows.try_next().await? {
-        if problems.len() == PROBLEMS_MAX || is_whole(&PostgresRow(&row), 1, 2) {
+        if problems.len() == PROBLEMS_MAX || is_whole(&row, 1, 2) {
             continue;
         }
         let cue = row.text(0)?;
