@@ -1,9 +1,9 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-ock37IhEV7r47CRCmOEaRzyDEdW/7JQy+2Tvo/wsphM='";
-const INLINE_STYLES: &str = "'sha256-JVDy1fjAVPOQGECKACM5YNBR7Rs6EwilpABuKwT3JE4=' 'sha256-kyDDCdT9fENTZcTCP0zS8Lme/LYhwQRugpxTvmw3yLc='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-X7MrBN4UEL+W+jyDzBBV/owQ+Uo75dH3S0kdrIr21+U='";
+const INLINE_STYLES: &str = "'sha256-JVDy1fjAVPOQGECKACM5YNBR7Rs6EwilpABuKwT3JE4=' 'sha256-2Dtok2rvi9ai8TLqGTYJl6drVEo+wZv3qoR2VYBmJew='";
 const STATE_AT: usize = 15720;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"74216ec66291f0b0afec\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"c0f5a81e33a48e1ca02e\"", is_immutable: false },
     Asset { path: "/reach-MMJKDSAK.js", bytes: include_bytes!("reach-MMJKDSAK.js"), etag: "\"e862472e6518fc6f6ca5\"", is_immutable: true },
     Asset { path: "/zh-SWE33XRR.js", bytes: include_bytes!("zh-SWE33XRR.js"), etag: "\"fd689a9a3f6b3748861d\"", is_immutable: true },
     Asset { path: "/settings-PG6YOZME.js", bytes: include_bytes!("settings-PG6YOZME.js"), etag: "\"2ec648f12dcc2bcf5ebe\"", is_immutable: true },
@@ -27,5 +27,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"c61ced03ab2841217b72\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"ad528ecdace250dd6874\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"f9595b5a957a5d3f8ad2\"", is_immutable: false },
 ];

@@ -66,6 +66,5 @@ function frameCode(pre) {
   if (!code) return;
   if (!isPatch(code)) return highlight(code);
   // A patch says itself that it is one.
-  if (info?.className === "info" && /^(diff|patch)$/.test(info.textContent?.trim() ?? "")) info.remove();
   void showPatch(pre, text);
 }
