@@ -1,16 +1,16 @@
 // Written by build.mjs.
-const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-X7MrBN4UEL+W+jyDzBBV/owQ+Uo75dH3S0kdrIr21+U='";
+const INLINE_SCRIPTS: &str = "'sha256-viQObFElopIFuj0oSDGpNMIT1bmwZBNS0IqHMwzrSzI=' 'sha256-xDg2yZ34+uMHEq7s17GwDtXuXjbmpIMCIX4ULqqu+ig='";
 const INLINE_STYLES: &str = "'sha256-JVDy1fjAVPOQGECKACM5YNBR7Rs6EwilpABuKwT3JE4=' 'sha256-2Dtok2rvi9ai8TLqGTYJl6drVEo+wZv3qoR2VYBmJew='";
 const STATE_AT: usize = 15720;
 const ASSETS: &[Asset] = &[
-    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"c0f5a81e33a48e1ca02e\"", is_immutable: false },
+    Asset { path: "/", bytes: include_bytes!("index.html"), etag: "\"d3a478ba24c6fba3c3b6\"", is_immutable: false },
     Asset { path: "/reach-MMJKDSAK.js", bytes: include_bytes!("reach-MMJKDSAK.js"), etag: "\"e862472e6518fc6f6ca5\"", is_immutable: true },
     Asset { path: "/zh-SWE33XRR.js", bytes: include_bytes!("zh-SWE33XRR.js"), etag: "\"fd689a9a3f6b3748861d\"", is_immutable: true },
     Asset { path: "/settings-PG6YOZME.js", bytes: include_bytes!("settings-PG6YOZME.js"), etag: "\"2ec648f12dcc2bcf5ebe\"", is_immutable: true },
     Asset { path: "/runs-YHNEDUP7.js", bytes: include_bytes!("runs-YHNEDUP7.js"), etag: "\"675c0eed1c73a8b6df7c\"", is_immutable: true },
     Asset { path: "/guide-GM2N43OF.js", bytes: include_bytes!("guide-GM2N43OF.js"), etag: "\"068625a1c0dfea4ed0d7\"", is_immutable: true },
     Asset { path: "/tokens-ZBQNRNXM.js", bytes: include_bytes!("tokens-ZBQNRNXM.js"), etag: "\"980d92ac13898d199958\"", is_immutable: true },
-    Asset { path: "/patch-26PBLQVD.js", bytes: include_bytes!("patch-26PBLQVD.js"), etag: "\"eb15f5edb3f391773741\"", is_immutable: true },
+    Asset { path: "/patch-WDZ6NTSG.js", bytes: include_bytes!("patch-WDZ6NTSG.js"), etag: "\"064cdcf81560ea394d08\"", is_immutable: true },
     Asset { path: "/queue-PAZPCIJV.js", bytes: include_bytes!("queue-PAZPCIJV.js"), etag: "\"6b26339606cc5388c408\"", is_immutable: true },
     Asset { path: "/review-SP45S4CU.js", bytes: include_bytes!("review-SP45S4CU.js"), etag: "\"c574d274a0d14bb893b3\"", is_immutable: true },
     Asset { path: "/offer-4Q4QWHRR.js", bytes: include_bytes!("offer-4Q4QWHRR.js"), etag: "\"fd117f09008112bca7dc\"", is_immutable: true },
@@ -27,5 +27,5 @@ const ASSETS: &[Asset] = &[
     Asset { path: "/icons/icon-waiting.svg", bytes: include_bytes!("../icons/icon-waiting.svg"), etag: "\"6ab13d64691c9362f514\"", is_immutable: false },
     Asset { path: "/icons/icon.svg", bytes: include_bytes!("../icons/icon.svg"), etag: "\"f6eaa7afff8925fd0b6e\"", is_immutable: false },
     Asset { path: "/manifest.webmanifest", bytes: include_bytes!("../manifest.webmanifest"), etag: "\"c61ced03ab2841217b72\"", is_immutable: false },
-    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"f9595b5a957a5d3f8ad2\"", is_immutable: false },
+    Asset { path: "/sw.js", bytes: include_bytes!("sw.js"), etag: "\"5bd0b9b1e857cb8ff419\"", is_immutable: false },
 ];

@@ -52,7 +52,9 @@ function createFile(kit, lines) {
  * @param {string} path of its file, if it is coloured
  */
 function createLine({ colouredLine, h }, { text, kind, old, now }, path) {
-  const [sign, code] = kind === "meta" ? ["", text] : [text.slice(0, 1), text.slice(1)];
+  // Other characters at the beginning are no sign, and may be invisible ones.
+  const sign = kind === "meta" ? "" : (/^[-+ ]/.exec(text)?.[0] ?? "");
+  const code = text.slice(sign.length);
   const isNumbered = old !== null || now !== null;
   return h(
     "div",
