@@ -65,6 +65,5 @@ function frameCode(pre) {
   frame.append(...(info?.className === "info" ? [info] : []), pre, copyButton(() => text));
   if (!code) return;
   if (!isPatch(code)) return highlight(code);
-  // A patch says itself that it is one.
   void showPatch(pre, text);
 }
